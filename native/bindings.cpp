@@ -1,0 +1,254 @@
+// The only file that knows Python: arrays in, arrays out, errors by name.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "brackets.hpp"
+#include "intern.hpp"
+#include "subset_tree.hpp"
+#include "team.hpp"
+#include "vocabulary.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace espalier;
+
+namespace {
+
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Out<T> to_numpy(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+nb::object bracket_error;
+
+std::string_view utf8(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!data) throw nb::python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+// Raises BracketError(message, position in characters, index of the text).
+[[noreturn]] void raise_bracket_error(const BracketError& error, std::string_view text, std::int64_t index) {
+  std::int64_t position = 0;
+  for (std::size_t k = 0; k < std::min(error.position, text.size()); ++k) {
+    position += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
+  }
+  PyErr_SetObject(bracket_error.ptr(), nb::make_tuple(error.what(), position, index).ptr());
+  throw nb::python_error();
+}
+
+void bind_structures(nb::module_& m) {
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def(nb::init<>())
+      .def("add", [](Vocabulary& self, nb::str label) { return self.add(utf8(label)); }, "label"_a)
+      .def("find", [](const Vocabulary& self, nb::str label) { return self.find(utf8(label)); }, "label"_a)
+      .def("label", [](const Vocabulary& self, std::int32_t id) { return self.label(id); }, "id"_a)
+      .def("extends", &Vocabulary::extends, "other"_a)
+      .def("__len__", &Vocabulary::size);
+  m.def(
+      "extend_vocabulary",
+      [](std::shared_ptr<Vocabulary> base) {
+        return std::make_shared<Vocabulary>(std::shared_ptr<const Vocabulary>(base));
+      },
+      "base"_a);
+
+  m.def(
+      "parse_brackets",
+      [](nb::str text) {
+        Vocabulary vocabulary;
+        const std::string_view view = utf8(text);
+        try {
+          PostOrder nodes = post_order(view, vocabulary);
+          nb::list labels;
+          for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels.append(vocabulary.label(id));
+          return nb::make_tuple(labels, to_numpy(std::move(nodes.label)), to_numpy(std::move(nodes.n_children)),
+                                to_numpy(std::move(nodes.tree_end)));
+        } catch (const BracketError& error) {
+          raise_bracket_error(error, view, 0);
+        }
+      },
+      "text"_a);
+
+  nb::class_<Interner>(m, "Interner")
+      .def(nb::init<Vocabulary&>(), nb::keep_alive<1, 2>(), "vocabulary"_a)
+      .def(
+          "add_texts",
+          [](Interner& self, nb::list texts) {
+            std::int64_t index = 0;
+            for (nb::handle text : texts) {
+              const std::string_view view = utf8(text);
+              try {
+                const std::int64_t n = self.add_text(view);
+                if (n == 0) throw BracketError("there is no tree in this text", 0);
+                if (n > 1) throw BracketError("more than one tree stands in this text", 0);
+              } catch (const BracketError& error) {
+                raise_bracket_error(error, view, index);
+              }
+              if (++index % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+            }
+          },
+          "texts"_a)
+      .def(
+          "add_text",
+          [](Interner& self, nb::str text) {
+            const std::string_view view = utf8(text);
+            try {
+              return self.add_text(view);
+            } catch (const BracketError& error) {
+              raise_bracket_error(error, view, 0);
+            }
+          },
+          "text"_a)
+      .def("add_missing", &Interner::add_missing)
+      .def(
+          "add_subtrees",
+          [](Interner& self, In<std::int32_t> label, In<std::int64_t> child_start, In<std::int32_t> child) {
+            return to_numpy(self.add_subtrees(label.data(), child_start.data(), child.data(),
+                                              static_cast<std::int64_t>(label.size())));
+          },
+          "label"_a, "child_start"_a, "child"_a)
+      .def(
+          "add_roots",
+          [](Interner& self, In<std::int32_t> roots) {
+            for (std::size_t t = 0; t < roots.size(); ++t) {
+              if (roots.data()[t] < 0) {
+                self.add_missing();
+              } else {
+                self.add_root(roots.data()[t]);
+              }
+              if (t % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+            }
+          },
+          "roots"_a)
+      .def("finish", [](Interner& self) {
+        ForestArrays arrays = self.finish();
+        nb::dict out;
+        out["label"] = to_numpy(std::move(arrays.label));
+        out["height"] = to_numpy(std::move(arrays.height));
+        out["child_start"] = to_numpy(std::move(arrays.child_start));
+        out["child"] = to_numpy(std::move(arrays.child));
+        out["root"] = to_numpy(std::move(arrays.root));
+        out["tree_start"] = to_numpy(std::move(arrays.tree_start));
+        out["tree_subtree"] = to_numpy(std::move(arrays.tree_subtree));
+        out["tree_count"] = to_numpy(std::move(arrays.tree_count));
+        return out;
+      });
+}
+
+// Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
+template <class Work>
+void run_released(int n_threads, nb::handle progress, const Work& work) {
+  std::exception_ptr raised;
+  const auto poll = [&](double fraction) {
+    nb::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!progress.is_none()) progress(fraction);
+      return true;
+    } catch (...) {
+      raised = std::current_exception();
+      return false;
+    }
+  };
+  try {
+    nb::gil_scoped_release release;
+    Team team(n_threads, poll);
+    work(team);
+  } catch (const Interrupted&) {
+    if (raised) std::rethrow_exception(raised);
+    throw;
+  }
+  if (raised) std::rethrow_exception(raised);
+}
+
+template <class T>
+const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+  auto array = nb::cast<In<T>>(arrays[name]);
+  kept.push_back(nb::cast(array));
+  return array.data();
+}
+
+ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
+  ForestView view{};
+  view.n_subtrees = static_cast<std::int64_t>(nb::len(nb::object(arrays["label"])));
+  view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["tree_start"]))) - 1;
+  view.label = array_of<std::int32_t>(arrays, "label", kept);
+  view.height = array_of<std::int32_t>(arrays, "height", kept);
+  view.child = array_of<std::int32_t>(arrays, "child", kept);
+  view.child_start = array_of<std::int64_t>(arrays, "child_start", kept);
+  view.tree_start = array_of<std::int64_t>(arrays, "tree_start", kept);
+  view.tree_subtree = array_of<std::int32_t>(arrays, "tree_subtree", kept);
+  view.tree_count = array_of<std::int32_t>(arrays, "tree_count", kept);
+  return view;
+}
+
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void bind_subset_tree(nb::module_& m) {
+  nb::class_<SubsetTreePlan>(m, "SubsetTreePlan")
+      .def(
+          "__init__",
+          [](SubsetTreePlan* self, nb::dict a, nb::object b, bool identity, bool leaves, bool per_tree) {
+            std::vector<nb::object> kept;
+            const ForestView rows = view_of(a, kept);
+            ForestView columns{};
+            const ForestView* other = nullptr;
+            if (!b.is_none()) {
+              columns = view_of(nb::cast<nb::dict>(b), kept);
+              other = &columns;
+            }
+            nb::gil_scoped_release release;
+            new (self) SubsetTreePlan(rows, other, PatternOptions{identity, leaves, per_tree});
+          },
+          "a"_a, "b"_a.none(), "identity"_a, "leaves"_a, "per_tree"_a)
+      .def_prop_ro("labels", [](const SubsetTreePlan& self) { return self.pattern().labels; })
+      .def_prop_ro("shape", [](const SubsetTreePlan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
+      .def_prop_ro("n_pairs", [](const SubsetTreePlan& self) { return self.pattern().n_pairs; })
+      .def_prop_ro("n_kept", [](const SubsetTreePlan& self) { return self.pattern().n_kept; })
+      .def("matrix_bytes", &SubsetTreePlan::matrix_bytes, "max_depth"_a)
+      .def("pull_back_bytes", &SubsetTreePlan::pull_back_bytes, "max_depth"_a)
+      .def("release", &SubsetTreePlan::release)
+      .def(
+          "matrix",
+          [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
+             nb::object progress, Matrix out) {
+            run_released(n_threads, progress, [&](Team& team) {
+              self.matrix(decay.data(), frontier.data(), max_depth, team, out.data());
+            });
+          },
+          "decay"_a, "frontier"_a, "max_depth"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
+      .def(
+          "pull_back",
+          [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, ConstMatrix cotangent,
+             int n_threads, nb::object progress, Vector decay_bar, Vector frontier_bar) {
+            run_released(n_threads, progress, [&](Team& team) {
+              self.pull_back(decay.data(), frontier.data(), max_depth, cotangent.data(), team, decay_bar.data(),
+                             frontier_bar.data());
+            });
+          },
+          "decay"_a, "frontier"_a, "max_depth"_a, "cotangent"_a, "n_threads"_a, "progress"_a.none(), "decay_bar"_a,
+          "frontier_bar"_a);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled loops of Espalier.";
+  bracket_error = nb::steal(PyErr_NewException("espalier._core.BracketError", PyExc_ValueError, nullptr));
+  m.attr("BracketError") = bracket_error;
+  bind_structures(m);
+  bind_subset_tree(m);
+}

@@ -1,0 +1,127 @@
+// A team of threads for the length of one call. Tasks are handed out one by one; the calling thread
+// works too, and between its tasks asks `poll` whether to go on (for Ctrl-C and progress).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace espalier {
+
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+class Team {
+ public:
+  using Poll = std::function<bool(double)>;  // gets the fraction done, returns false to stop
+  using Task = std::function<void(std::int64_t task, int worker)>;
+
+  Team(int n_threads, Poll poll) : poll_(std::move(poll)) {
+    for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+  }
+  ~Team() {
+    {
+      std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+  // The part of the whole job that the next runs stand for, for progress.
+  void span(double from, double to) {
+    from_ = from;
+    to_ = to;
+  }
+  // True once the call should end: long tasks look at it now and then.
+  bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+  // For long tasks: lets the calling thread ask for signals while it is deep in one task.
+  void breathe(int worker) {
+    if (worker == 0) ask();
+    if (stopped()) throw Interrupted();
+  }
+
+  void run(std::int64_t n_tasks, const Task& task) {
+    if (n_tasks == 0) return;
+    next_ = 0;
+    n_tasks_ = n_tasks;
+    task_ = &task;
+    if (n_tasks > 1 && !threads_.empty()) {
+      {
+        std::lock_guard lock(mutex_);
+        ++round_;
+        busy_ = static_cast<int>(threads_.size());
+      }
+      wake_.notify_all();
+      work(0);
+      std::unique_lock lock(mutex_);
+      idle_.wait(lock, [this] { return busy_ == 0; });
+    } else {
+      work(0);
+    }
+    if (error_) std::rethrow_exception(error_);
+    if (stopped()) throw Interrupted();
+  }
+
+ private:
+  void ask() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - asked_ < std::chrono::milliseconds(50)) return;
+    asked_ = now;
+    const double done = n_tasks_ ? static_cast<double>(std::min(next_.load(), n_tasks_)) / n_tasks_ : 0.0;
+    if (poll_ && !poll_(from_ + (to_ - from_) * done)) stop_ = true;
+  }
+  void work(int worker) {
+    try {
+      for (;;) {
+        const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
+        if (task >= n_tasks_ || stopped()) return;
+        (*task_)(task, worker);
+        if (worker == 0) ask();
+      }
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_ = true;
+    }
+  }
+  void serve(int worker) {
+    std::int64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return closing_ || round_ != seen; });
+      if (closing_) return;
+      seen = round_;
+      lock.unlock();
+      work(worker);
+      lock.lock();
+      if (--busy_ == 0) idle_.notify_one();
+    }
+  }
+
+  Poll poll_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::int64_t round_ = 0, n_tasks_ = 0;
+  int busy_ = 0;
+  bool closing_ = false;
+  std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::exception_ptr error_;
+  const Task* task_ = nullptr;
+  double from_ = 0.0, to_ = 1.0;
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace espalier

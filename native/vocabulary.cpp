@@ -1,0 +1,82 @@
+#include "vocabulary.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+namespace espalier {
+
+std::uint64_t hash_bytes(std::string_view text) {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;
+  std::uint64_t hash = text.size() * odd;
+  const char* at = text.data();
+  std::size_t left = text.size();
+  while (left >= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    hash = (hash ^ word) * odd;
+    hash ^= hash >> 29;
+    at += 8;
+    left -= 8;
+  }
+  std::uint64_t word = 0;
+  for (std::size_t k = 0; k < left; ++k) {
+    word |= static_cast<std::uint64_t>(static_cast<unsigned char>(at[k])) << (8 * k);
+  }
+  hash = (hash ^ word) * odd;
+  return hash ^ (hash >> 32);
+}
+
+std::int32_t Vocabulary::find(std::string_view label, std::uint64_t hash) const {
+  if (base_) {
+    const std::int32_t id = base_->find(label, hash);
+    if (id >= 0 && id < base_size_) return id;
+  }
+  if (slots_.empty()) return -1;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    const std::int32_t here = slots_[slot];
+    if (here < 0) return -1;
+    if (hashes_[here] == static_cast<std::uint32_t>(hash) && labels_[here] == label) {
+      return base_size_ + here;
+    }
+  }
+}
+
+std::int32_t Vocabulary::find(std::string_view label) const { return find(label, hash_bytes(label)); }
+
+std::int32_t Vocabulary::add(std::string_view label) {
+  const std::uint64_t hash = hash_bytes(label);
+  const std::int32_t known = find(label, hash);
+  if (known >= 0) return known;
+  if (2 * (labels_.size() + 1) > slots_.size()) grow();
+  const auto id = static_cast<std::int32_t>(labels_.size());
+  labels_.emplace_back(label);
+  hashes_.push_back(static_cast<std::uint32_t>(hash));
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots_[slot] >= 0) slot = (slot + 1) & mask;
+  slots_[slot] = id;
+  return base_size_ + id;
+}
+
+void Vocabulary::grow() {
+  slots_.assign(slots_.empty() ? 1024 : 2 * slots_.size(), -1);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t id = 0; id < labels_.size(); ++id) {
+    std::size_t slot = hash_bytes(labels_[id]) & mask;
+    while (slots_[slot] >= 0) slot = (slot + 1) & mask;
+    slots_[slot] = static_cast<std::int32_t>(id);
+  }
+}
+
+const std::string& Vocabulary::label(std::int32_t id) const {
+  if (id < 0 || id >= size()) throw std::out_of_range("label id out of range");
+  return id < base_size_ ? base_->label(id) : labels_[id - base_size_];
+}
+
+bool Vocabulary::extends(const Vocabulary& other) const {
+  if (this == &other) return true;
+  return base_ && base_size_ >= other.size() && base_->extends(other);
+}
+
+}  // namespace espalier

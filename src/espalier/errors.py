@@ -1,0 +1,155 @@
+"""The errors Espalier raises on purpose, each also the builtin a caller expects.
+
+A message says what is wrong, where, and what to do about it. Everything here survives ``pickle``,
+so that an error in a worker process arrives whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "InputError",
+    "KernelOverflowError",
+    "MemoryBudgetError",
+    "MissingDependencyError",
+    "TreeSyntaxError",
+    "VocabularyMismatchError",
+]
+
+_WINDOW = 80  # characters of the offending line that are shown around the caret
+
+
+class TreeSyntaxError(ValueError):
+    """Bracketed text is not a tree; the message shows the place with a caret.
+
+    Parameters
+    ----------
+    message
+        What is wrong, in words, without a final full stop.
+    source
+        The file or object the text came from.
+    line, column
+        The place, both counted from 1. ``column`` follows from ``position`` where it is not given.
+    text
+        The line in which the error stands.
+    position
+        Where in ``text`` the caret goes, counted from 0.
+
+    Examples
+    --------
+    >>> print(TreeSyntaxError("this bracket is never closed", source="a.mrg", line=3,
+    ...                       text="(S (NP the cat)", position=0))
+    a.mrg, line 3, column 1: this bracket is never closed.
+        (S (NP the cat)
+        ^
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        text: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        self.message = message
+        self.source = source
+        self.line = line
+        self.column = position + 1 if column is None and position is not None else column
+        self.text = text
+        self.position = position
+        super().__init__(self._describe())
+
+    def _describe(self) -> str:
+        place = [] if self.source is None else [self.source]
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if self.column is not None:
+            place.append(f"column {self.column}")
+        sentence = self.message if self.message.endswith((".", "!", "?")) else f"{self.message}."
+        first = ": ".join([", ".join(place), sentence] if place else [sentence])
+        if self.position is None or self.text is None or not self.text.strip():
+            return first
+        return "\n".join([first, *_excerpt(self.text, self.position)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = ("message", "source", "line", "column", "text", "position")
+        return _restore, tuple(getattr(self, name) for name in names)
+
+
+def _restore(
+    message: str,
+    source: str | None,
+    line: int | None,
+    column: int | None,
+    text: str | None,
+    position: int | None,
+) -> TreeSyntaxError:
+    return TreeSyntaxError(
+        message, source=source, line=line, column=column, text=text, position=position
+    )
+
+
+def _excerpt(text: str, position: int) -> tuple[str, str]:
+    """The window of ``text`` around ``position``, and the caret under it."""
+    start = max(0, min(position - _WINDOW // 2, len(text) - _WINDOW))
+    stop = min(len(text), start + _WINDOW)
+    # A tab or a control character would move the caret away from its place.
+    shown = "".join(c if c.isprintable() else " " for c in text[start:stop])
+    before, after = "..." if start else "", "..." if stop < len(text) else ""
+    return f"    {before}{shown}{after}", " " * (4 + len(before) + position - start) + "^"
+
+
+class InputError(ValueError):
+    """A file, a table, a column, a row or a value cannot be used as it is."""
+
+
+class VocabularyMismatchError(ValueError):
+    """Two corpora were interned with different vocabularies, so equal ids may mean different labels."""
+
+
+class KernelOverflowError(OverflowError):
+    """A kernel value is too large for a float64; a smaller decay keeps it finite."""
+
+
+class MemoryBudgetError(MemoryError):
+    """A computation cannot be cut into pieces that fit the memory it was given."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional library is needed; the message names the extra that installs it.
+
+    Parameters
+    ----------
+    library
+        The library that is missing.
+    extra
+        The extra of Espalier that installs it.
+    purpose
+        What it is needed for.
+
+    Examples
+    --------
+    >>> print(MissingDependencyError("polars", extra="tables", purpose="Reading Parquet"))
+    Reading Parquet needs polars, which is not installed. Install it with: pip install "espalier[tables]"
+    """
+
+    def __init__(self, library: str, *, extra: str, purpose: str) -> None:
+        self.library = library
+        self.extra = extra
+        self.purpose = purpose
+        super().__init__(
+            f"{purpose} needs {library}, which is not installed. "
+            f'Install it with: pip install "espalier[{extra}]"',
+            name=library,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_missing, (self.library, self.extra, self.purpose)
+
+
+def _restore_missing(library: str, extra: str, purpose: str) -> MissingDependencyError:
+    return MissingDependencyError(library, extra=extra, purpose=purpose)

@@ -1,0 +1,57 @@
+"""Files of bracketed trees, as treebanks and parsers write them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from espalier.structures import notation
+from espalier.structures.files import Readable, read_text, source_name, write_text
+from espalier.structures.tree import Tree, trees_from_arrays
+
+
+def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
+    """Read all trees of a file; a tree may span lines and a line may hold several.
+
+    Equal subtrees, within a tree and across the file, are one object. An empty file is an empty
+    list.
+
+    Parameters
+    ----------
+    path
+        A path or an open file, plain or compressed with gzip.
+    encoding
+        How the file is encoded.
+
+    Raises
+    ------
+    TreeSyntaxError
+        If a bracket is missing or a word stands outside; names file, line and column.
+    InputError
+        If the file is not text in ``encoding``, or a gzip file that is damaged.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_brackets(io.StringIO("(NP (D the)\\n    (N cat))\\n(NP (N it))"))
+    [Tree.from_brackets('(NP (D the) (N cat))'), Tree.from_brackets('(NP (N it))')]
+    """
+    text = read_text(path, encoding=encoding)
+    return trees_from_arrays(notation.parse(text, source=source_name(path)))
+
+
+def write_brackets(trees: Iterable[Tree], path: str | os.PathLike[str]) -> None:
+    """Write trees to a file, one per line, in UTF-8.
+
+    The file appears whole or not at all, and replaces one that is there. A name that ends in
+    ``.gz`` is compressed. ``read_brackets`` reads equal trees back.
+    """
+    lines = []
+    for index, tree in enumerate(trees):
+        if not isinstance(tree, Tree):
+            raise TypeError(
+                f"Element {index} is not a Tree but of type {type(tree).__name__}. "
+                "espalier.as_tree converts it."
+            )
+        lines.append(f"{tree.to_brackets()}\n")
+    write_text(path, "".join(lines))

@@ -1,0 +1,99 @@
+"""CoNLL files: Universal Dependencies' CoNLL-U and the older CoNLL-X of the shared tasks.
+
+The ``conllu`` library splits the files; this module turns its sentences into dependency trees.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Literal
+
+import conllu
+from conllu.exceptions import ParseException
+
+from espalier.errors import InputError
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.files import Readable, read_text, source_name
+
+# Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
+_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+_FIELD_PARSERS: dict[str, Any] = {
+    "xpos": lambda line, i: line[i],
+    "feats": lambda line, i: () if line[i] == "_" else tuple(line[i].split("|")),
+}
+
+
+def read_conllu(
+    path: Readable, *, tags: Literal["upos", "xpos"] = "upos", encoding: str = "utf-8"
+) -> list[DependencyTree]:
+    """Read the basic dependency tree of every sentence of a CoNLL-U or CoNLL-X file.
+
+    Words are the syntactic words. Ranges of multiword tokens (``3-4``) repeat the words that follow
+    them, and empty nodes (``8.1``) belong to the enhanced graph; neither is part of the basic tree,
+    so both are skipped, as are comments and the columns DEPS and MISC. The FEATS column becomes
+    ``features``.
+
+    Parameters
+    ----------
+    path
+        A path or an open file, plain or compressed with gzip.
+    tags
+        Which column gives the tags: the fourth (``"upos"``; in CoNLL-X the coarse tag) or the
+        fifth (``"xpos"``; in CoNLL-X the fine tag).
+    encoding
+        How the file is encoded; the Basque data of CoNLL 2007 is ``"latin-1"``.
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read, a head is missing or out of range, heads form a cycle, or
+        ``"xpos"`` is asked for and a word has none; names the file and the sentence.
+
+    Examples
+    --------
+    >>> import io
+    >>> lines = ["1 Cats cat NOUN NNS _ 2 nsubj _ _", "2 sleep sleep VERB VBP _ 0 root _ _"]
+    >>> text = "\\n".join(line.replace(" ", "\\t") for line in lines)
+    >>> read_conllu(io.StringIO(text), tags="xpos")[0].tags
+    ('NNS', 'VBP')
+    """
+    if tags not in ("upos", "xpos"):
+        raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
+    name = source_name(path)
+    text = read_text(path, encoding=encoding).replace("\r\n", "\n")
+    trees: list[DependencyTree] = []
+    for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
+        try:
+            sentence = conllu.parse_token_and_metadata(
+                block, fields=_FIELDS, field_parsers=_FIELD_PARSERS
+            )
+            words = [token for token in sentence if isinstance(token["id"], int)]
+            if len(sentence):
+                trees.append(_dependency_tree(words, tags))
+        except (ParseException, InputError, KeyError) as error:
+            reason = f"the column {error} is missing" if isinstance(error, KeyError) else str(error)
+            first = block.split("\n", 1)[0]
+            raise InputError(f"{name}, sentence {number} ({first[:60]!r}): {reason}") from None
+    return trees
+
+
+def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
+    for number, word in enumerate(words, 1):
+        if word["id"] != number:
+            raise InputError(
+                f"Word {number} has the id {word['id']}; ids must count the words from 1."
+            )
+        if word["head"] is None:
+            raise InputError(f"Word {number} ({word['form']!r}) has no head.")
+        if tags == "xpos" and word["xpos"] == "_" and word["form"] != "_":
+            raise InputError(
+                f"Word {number} ({word['form']!r}) has no XPOS tag. Pass tags='upos' instead."
+            )
+    return DependencyTree(
+        [word["form"] for word in words],
+        [word[tags] for word in words],
+        [word["head"] for word in words],
+        [word["deprel"] for word in words],
+        lemmas=[word["lemma"] for word in words],
+        features=[word["feats"] for word in words],
+    )

@@ -1,0 +1,260 @@
+"""``DependencyTree``, and the three ways to write one as a ``Tree``.
+
+Heads are numbered as in CoNLL files: tokens from 1, and 0 for the root. The conversions follow
+Croce, Moschitti and Basili (2011) in the spelling of KeLP: ``SYNT##`` relation, ``POS##`` tag,
+``LEX##`` lemma with ``::`` and the first letter of its tag.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from espalier.errors import InputError
+from espalier.structures.sequence import TaggedSequence, as_texts, check_equal_lengths
+from espalier.structures.tree import Tree
+
+_SEVERAL_ROOTS = "TOP"
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyTree:
+    """Words, each with a tag, the number of its head and the relation to it.
+
+    Parameters
+    ----------
+    words, tags, relations
+        One text per token; at least one token.
+    heads
+        For each token the number of its head, counted from 1; 0 for a root. Several roots are
+        allowed, cycles are not.
+    lemmas
+        One text per token, where they are known.
+    features
+        For each token the features of its arc, any number of texts.
+
+    Examples
+    --------
+    >>> tree = DependencyTree(["Cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"],
+    ...                       lemmas=["cat", "sleep"])
+    >>> print(tree.grammatical_relation_tree())
+    (SYNT##root (SYNT##nsubj (POS##NNS LEX##cat::n)) (POS##VBP LEX##sleep::v))
+    >>> print(tree.lexical_tree(prefixes=False))
+    (sleep (cat NNS nsubj) VBP root)
+    """
+
+    words: Sequence[str]
+    tags: Sequence[str]
+    heads: Sequence[int]
+    relations: Sequence[str]
+    lemmas: Sequence[str] | None = None
+    features: Sequence[Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
+        columns: dict[str, Sequence[object]] = {}
+        for name in ("words", "tags", "relations", "lemmas"):
+            if getattr(self, name) is not None:
+                columns[name] = as_texts(getattr(self, name), name)
+        columns["heads"] = _as_heads(self.heads)
+        if self.features is not None:
+            columns["features"] = tuple(
+                as_texts(values, f"features[{index}]") for index, values in enumerate(self.features)
+            )
+        check_equal_lengths(columns)
+        for name, values in columns.items():
+            object.__setattr__(self, name, values)
+        _check_heads(self.heads, self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def roots(self) -> list[int]:
+        """The numbers of the tokens without a head, counted from 1."""
+        return [token for token, head in enumerate(self.heads, 1) if head == 0]
+
+    def tagged(self) -> TaggedSequence:
+        """The words with their tags, without the arcs."""
+        return TaggedSequence(self.words, self.tags)
+
+    def grammatical_relation_tree(self, *, prefixes: bool = True) -> Tree:
+        """Write relations as inner nodes (GRCT): the tag above the word stands among dependents.
+
+        Parameters
+        ----------
+        prefixes
+            Whether labels say what they are (``SYNT##nsubj``, ``POS##NNS``, ``LEX##cat::n``) or
+            stand plain (``nsubj``, ``NNS``, ``cat``).
+
+        Notes
+        -----
+        The word is written as its lemma, or as it is where lemmas are unknown, in lower case.
+        Several roots are put below a node ``TOP``.
+        """
+        labels = _Labels(self, prefixes)
+
+        def node(token: int, before: list[Tree], after: list[Tree]) -> Tree:
+            own = Tree(labels.tag(token), [labels.word(token)])
+            return Tree(labels.relation(token), [*before, own, *after])
+
+        return self._build(node)
+
+    def lexical_tree(self, *, prefixes: bool = True) -> Tree:
+        """Write words as inner nodes (LCT): dependents first, then the tag and the relation.
+
+        The place of the head among its dependents is not recorded. ``prefixes`` and the notes are
+        as in ``grammatical_relation_tree``.
+        """
+        labels = _Labels(self, prefixes)
+
+        def node(token: int, before: list[Tree], after: list[Tree]) -> Tree:
+            own = [Tree(labels.tag(token)), Tree(labels.relation(token))]
+            return Tree(labels.word(token), [*before, *after, *own])
+
+        return self._build(node)
+
+    def location_tree(self, *, prefixes: bool = True) -> Tree:
+        """Write words alone (LOCT): each above its dependents.
+
+        ``prefixes`` and the notes are as in ``grammatical_relation_tree``.
+        """
+        labels = _Labels(self, prefixes)
+        return self._build(
+            lambda token, before, after: Tree(labels.word(token), [*before, *after])
+        )
+
+    @staticmethod
+    def from_grammatical_relation_tree(tree: Tree) -> DependencyTree:
+        """Read a tree back that ``grammatical_relation_tree`` or KeLP wrote with prefixes.
+
+        Words are the lemmas, which is all that the tree tells.
+
+        Examples
+        --------
+        >>> tree = Tree.from_brackets("(SYNT##root (SYNT##nsubj (POS##NNS LEX##cat::n)) "
+        ...                           "(POS##VBP LEX##sleep::v))")
+        >>> DependencyTree.from_grammatical_relation_tree(tree).heads
+        (2, 0)
+        """
+        return _read_relations(tree)
+
+    def _build(self, node: _NodeMaker) -> Tree:
+        """Make the trees of dependents before those of their heads."""
+        dependents: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for token, head in enumerate(self.heads, 1):
+            dependents[head].append(token)
+        made: dict[int, Tree] = {}
+        for token in reversed(_reachable(dependents)):
+            below = dependents[token]
+            made[token] = node(
+                token,
+                [made.pop(other) for other in below if other < token],
+                [made.pop(other) for other in below if other > token],
+            )
+        trees = [made[root] for root in dependents[0]]
+        return trees[0] if len(trees) == 1 else Tree(_SEVERAL_ROOTS, trees)
+
+
+_NodeMaker = Callable[[int, list[Tree], list[Tree]], Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """How the parts of token ``token`` are spelled in a tree."""
+
+    source: DependencyTree
+    prefixes: bool
+
+    def relation(self, token: int) -> str:
+        relation = self.source.relations[token - 1]
+        return f"SYNT##{relation}" if self.prefixes else relation
+
+    def tag(self, token: int) -> str:
+        tag = self.source.tags[token - 1]
+        return f"POS##{tag}" if self.prefixes else tag
+
+    def word(self, token: int) -> str:
+        texts = self.source.words if self.source.lemmas is None else self.source.lemmas
+        word = texts[token - 1].lower()
+        return f"LEX##{word}::{self.source.tags[token - 1][:1].lower()}" if self.prefixes else word
+
+
+def _as_heads(heads: Sequence[int]) -> tuple[int, ...]:
+    numbers = []
+    for index, head in enumerate(heads):
+        try:
+            numbers.append(operator.index(head))
+        except TypeError:
+            raise TypeError(f"heads[{index}] must be an int, got {head!r}.") from None
+    return tuple(numbers)
+
+
+def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
+    """Refuse an empty sentence, a head that is no token, and tokens that reach no root."""
+    if not words:
+        raise InputError("A DependencyTree needs at least one token, got none.")
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for token, head in enumerate(heads, 1):
+        if not 0 <= head <= len(heads):
+            raise InputError(
+                f"Token {token} ({words[token - 1]!r}) has head {head}, but heads are numbered from "
+                f"1 to {len(heads)}, and 0 for a root."
+            )
+        dependents[head].append(token)
+    reached = set(_reachable(dependents))
+    if len(reached) < len(heads):
+        token = next(token for token in range(1, len(heads) + 1) if token not in reached)
+        path: dict[int, None] = {}  # ordered
+        while token not in path:
+            path[token] = None
+            token = heads[token - 1]
+        walk = list(path)
+        cycle = [*walk[walk.index(token) :], token]
+        chain = " -> ".join(f"{token} ({words[token - 1]!r})" for token in cycle)
+        raise InputError(
+            f"The heads go round in a circle: {chain}. "
+            "Every token must reach a root, whose head is 0."
+        )
+
+
+def _reachable(dependents: list[list[int]]) -> list[int]:
+    """The tokens below a root, each after its head."""
+    order = list(dependents[0])
+    for token in order:
+        order.extend(dependents[token])
+    return order
+
+
+def _read_relations(tree: Tree) -> DependencyTree:
+    """Number the tags in reading order; each is the token of the relation node above it."""
+    several = tree.label == _SEVERAL_ROOTS
+    roots = tree.children if several else (tree,)
+    tokens: list[tuple[str, str, str, int]] = []  # lemma, tag, relation, its relation node
+    parents: list[int] = []  # of relation nodes, in the order in which they are met; -1 at a root
+    token_of: dict[int, int] = {-1: 0}
+    stack = [(root, -1, "") for root in reversed(roots)]
+    while stack:
+        node, above, relation = stack.pop()
+        if node.label.startswith("SYNT##"):
+            relation = node.label.removeprefix("SYNT##")
+            stack.extend((child, len(parents), relation) for child in reversed(node.children))
+            parents.append(above)
+        elif node.label.startswith("POS##") and node.is_preterminal and above not in token_of:
+            lemma = node.children[0].label.removeprefix("LEX##").rpartition("::")[0]
+            tokens.append((lemma, node.label.removeprefix("POS##"), relation, above))
+            token_of[above] = len(tokens)
+        else:
+            raise _not_a_relation_tree(f"the node {node.label!r} is out of place")
+    if len(token_of) <= len(parents):
+        raise _not_a_relation_tree("a SYNT## node has no POS## node among its children")
+    lemmas, tags, relations, nodes = zip(*tokens, strict=True) if tokens else ((), (), (), ())
+    heads = [token_of[parents[number]] for number in nodes]
+    return DependencyTree(lemmas, tags, heads, relations, lemmas=lemmas)
+
+
+def _not_a_relation_tree(reason: str) -> InputError:
+    return InputError(
+        f"This is not a grammatical relation tree: {reason}. Every SYNT## node must hold one POS## "
+        "node, above one LEX## leaf, and otherwise SYNT## nodes."
+    )

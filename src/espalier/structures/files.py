@@ -1,0 +1,118 @@
+"""Reading text whole and writing it whole: every reader of files starts here.
+
+A file is decoded strictly, may be compressed with gzip (told by its first bytes, whatever its name),
+and may start with a byte-order mark, which is not part of the text. A file is written beside its
+place and then renamed, so that an interrupted job leaves the old file or none.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from pathlib import Path
+from typing import IO
+
+from espalier.errors import InputError
+
+Readable = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+_GZIP = b"\x1f\x8b"
+
+
+def source_name(source: Readable) -> str:
+    """What to call a source in an error message."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else f"<{type(source).__name__}>"
+
+
+def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
+    """Read all text of a path or an open file.
+
+    Raises
+    ------
+    InputError
+        If the bytes are no text in ``encoding``, hold a NUL, or are a gzip file that is damaged.
+    """
+    name = source_name(source)
+    data = _read(source)
+    if isinstance(data, bytes):
+        if data.startswith(_GZIP):
+            data = _decompressed(data, name)
+        elif name.endswith(".gz") and data:
+            raise InputError(
+                f"{name} is named like a gzip file, but is not one. Rename it without .gz."
+            )
+        text = _decoded(data, encoding, name)
+    else:
+        text = data
+    text = text.removeprefix("\ufeff")
+    nul = text.find("\0")
+    if nul >= 0:
+        line = text.count("\n", 0, nul) + 1
+        raise InputError(
+            f"{name}, line {line}: a NUL character stands here, so this is a binary file "
+            "or text in another encoding such as UTF-16; pass encoding= if so."
+        )
+    return text
+
+
+def _read(source: Readable) -> bytes | str:
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).read_bytes()
+    if not hasattr(source, "read"):
+        raise TypeError(
+            f"A path or an open file is needed, got {source!r} of type {type(source).__name__}."
+        )
+    try:
+        return source.read()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source_name(source)} is not text in {error.encoding}: {error.reason} at byte "
+            f"{error.start}. Open it with its own encoding."
+        ) from None
+
+
+def _decompressed(data: bytes, name: str) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except EOFError:
+        raise InputError(f"{name} is a gzip file that ends too early. Copy it again.") from None
+    except (OSError, zlib.error) as error:
+        raise InputError(f"{name} is a damaged gzip file ({error}). Copy it again.") from None
+
+
+def _decoded(data: bytes, encoding: str, name: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode(encoding, "replace")) + 1
+        raise InputError(
+            f"{name}, line {line}, column {column}: byte 0x{data[error.start]:02x} is not "
+            f"{encoding} text ({error.reason}). Pass encoding= if the file has another encoding, "
+            "for example encoding='latin-1'."
+        ) from None
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text to ``path`` whole or not at all; a name in ``.gz`` is compressed."""
+    target = Path(path)
+    data = text.encode()
+    if target.suffix == ".gz":
+        buffer = io.BytesIO()
+        # No name and no time inside: equal text gives equal files.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
+            stream.write(data)
+        data = buffer.getvalue()
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(data)
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,254 @@
+"""KeLP's format: one example per line, with labels, texts, vectors and trees.
+
+A line is ``label label |BS:name| text |ES| |BV:name| feature:1.0 ... |EV| |BDV:name| 1.0 2.0 |EDV|
+|BT:name| (LABEL(child)(child)) |ET|``, with any number of each.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures import notation
+from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.table import Table
+from espalier.structures.tree import Tree, trees_from_arrays
+
+_OPENING = re.compile(r"\|B([A-Z]+):([^|]+)\|")
+_TREE_LABEL = re.compile(r"[^()]+")
+_TEXT_BETWEEN_NODES = re.compile(r"\)[ \t\r\v\f]*[^() \t\r\v\f]")
+_SPACE = " \t\r\v\f"
+
+
+
+
+def read_klp(
+    path: Readable,
+    *,
+    feature_names: Mapping[str, Sequence[str]] | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read a file in KeLP's format into a table with one column per name.
+
+    Parameters
+    ----------
+    path
+        A path or an open file, plain or compressed with gzip.
+    feature_names
+        For columns of sparse vectors, the features and their order: pass the ``feature_names`` of
+        the training table to give test vectors the same columns. Other features are left out, with
+        one warning that counts them. By default all features of the file, sorted.
+    encoding
+        How the file is encoded.
+
+    Returns
+    -------
+    table
+        ``label`` holds the label of each line, or a tuple of labels on every line if some line has
+        not exactly one. Texts become ``str``; sparse vectors a scipy CSR array, whose features are
+        ``table.feature_names[name]``; dense vectors a matrix; trees become ``Tree``. A text or tree
+        that a line does not have is None; a vector that is missing is an error.
+
+    Raises
+    ------
+    InputError
+        If a line is not in the format; names the file and the line.
+    TreeSyntaxError
+        If a tree's brackets do not match; shows the place.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_klp(io.StringIO("HUM |BS:q| Who ? |ES| |BV:bow| who:1 ?:2 |EV| |BT:t| (A(B)) |ET|"))
+    >>> table
+    Table of 1 rows: label (str), q (str), bow (2 sparse), t (Tree)
+    >>> table.feature_names["bow"], table["t"][0]
+    (('?', 'who'), Tree.from_brackets('(A B)'))
+    """
+    name = source_name(path)
+    lines = read_text(path, encoding=encoding).removesuffix("\n").split("\n")
+    if lines == [""]:
+        return Table(label=[])
+    labels, kinds, parts = _split_lines(lines, name)
+    table = Table(label=[names[0] for names in labels] if _all_single(labels) else labels)
+    for column, kind in kinds.items():
+        found = parts[column]
+        if kind in ("V", "DV") and len(found) < len(lines):
+            missing = next(n for n in range(1, len(lines) + 1) if n not in found)
+            raise InputError(f"{name}, line {missing}: the vector {column!r} is missing.")
+        if kind == "V":
+            wanted = None if feature_names is None else feature_names.get(column)
+            matrix, features = _sparse(found, wanted, f"{name}, vector {column!r}")
+            table = table.with_column(column, matrix, feature_names=features)
+        elif kind == "DV":
+            table = table.with_column(column, _dense(found, name, column))
+        elif kind == "T":
+            trees = _trees(found, name)
+            table = table.with_column(column, [trees.get(n + 1) for n in range(len(lines))])
+        else:
+            table = table.with_column(column, [found.get(n + 1) for n in range(len(lines))])
+    return table
+
+
+def _all_single(labels: list[tuple[str, ...]]) -> bool:
+    return all(len(names) == 1 for names in labels)
+
+
+def _split_lines(
+    lines: list[str], name: str
+) -> tuple[list[tuple[str, ...]], dict[str, str], dict[str, dict[int, str]]]:
+    """The labels of each line, the kind of each column, and its texts by line number."""
+    labels: list[tuple[str, ...]] = []
+    kinds: dict[str, str] = {}
+    parts: dict[str, dict[int, str]] = {}
+    for number, line in enumerate(lines, 1):
+        place = f"{name}, line {number}"
+        names, found = _split_line(line, place)
+        labels.append(names)
+        for kind, column, text in found:
+            if column == "label":
+                raise InputError(f"{place}: the name 'label' is taken by the labels; rename it.")
+            if kinds.setdefault(column, kind) != kind:
+                raise InputError(
+                    f"{place}: {column!r} is of kind {kind} here and {kinds[column]} before."
+                )
+            if number in parts.setdefault(column, {}):
+                raise InputError(f"{place}: {column!r} occurs twice.")
+            parts[column][number] = text
+    return labels, kinds, parts
+
+
+def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str, str, str]]]:
+    """The labels of a line, and the kind, name and text of each of its parts."""
+    opening = _OPENING.search(line)
+    labels = tuple(line[: opening.start() if opening else len(line)].split())
+    if opening is None:
+        raise InputError(f"{place}: no part such as |BT:name| ... |ET| stands on this line.")
+    if any("|" in label for label in labels):
+        raise InputError(
+            f"{place}: {' '.join(labels)!r} is no label. Pairs of examples are not supported."
+        )
+    found: list[tuple[str, str, str]] = []
+    at = opening.start()
+    while at < len(line):
+        opening = _OPENING.match(line, at)
+        if opening is None:
+            raise InputError(
+                f"{place}, column {at + 1}: {line[at : at + 30]!r} stands outside any part."
+            )
+        kind, column = opening[1], opening[2]
+        if kind not in ("S", "V", "DV", "T"):
+            raise InputError(
+                f"{place}, column {at + 1}: parts of kind {kind!r} are not supported; texts (S), "
+                "sparse (V) and dense (DV) vectors and trees (T) are."
+            )
+        stop = line.find(f"|E{kind}|", opening.end())
+        if stop < 0:
+            raise InputError(
+                f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it."
+            )
+        found.append((kind, column, line[opening.end() : stop].strip(_SPACE)))
+        at = stop + len(kind) + 3
+        at += len(line) - at - len(line[at:].lstrip(_SPACE))
+    return labels, found
+
+
+def _sparse(
+    parts: dict[int, str], wanted: Sequence[str] | None, place: str
+) -> tuple[Any, tuple[str, ...]]:
+    """A CSR array with a row per line, and the names of its columns."""
+    from scipy.sparse import csr_array
+
+    rows: list[dict[str, float]] = []
+    for line, text in sorted(parts.items()):
+        row: dict[str, float] = {}
+        for item in text.split():
+            feature, separator, value = item.rpartition(":")
+            number = _finite(value) if separator else None
+            if number is None:
+                raise InputError(f"{place}, line {line}: {item!r} is not a feature:number.")
+            if feature in row:
+                raise InputError(f"{place}, line {line}: the feature {feature!r} occurs twice.")
+            row[feature] = number
+        rows.append(row)
+    names = sorted({feature for row in rows for feature in row}) if wanted is None else list(wanted)
+    column_of = {feature: column for column, feature in enumerate(names)}
+    kept = [[(column_of[f], v) for f, v in row.items() if f in column_of] for row in rows]
+    n_left_out = sum(map(len, rows)) - sum(map(len, kept))
+    if n_left_out:
+        warnings.warn(
+            f"{place}: {n_left_out} values of features outside feature_names are left out.",
+            stacklevel=3,
+        )
+    matrix = csr_array(
+        (
+            np.array([value for row in kept for _, value in row], dtype=np.float64),
+            np.array([column for row in kept for column, _ in row], dtype=np.int32),
+            np.cumsum([0, *map(len, kept)], dtype=np.int32),
+        ),
+        shape=(len(rows), len(names)),
+    )
+    matrix.sort_indices()
+    return matrix, tuple(names)
+
+
+def _finite(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _dense(parts: dict[int, str], name: str, column: str) -> Any:
+    rows = []
+    for line, text in sorted(parts.items()):
+        items = text.replace(",", " ").split()
+        row = [_finite(item) for item in items]
+        if None in row:
+            item = items[row.index(None)]
+            raise InputError(f"{name}, line {line}, vector {column!r}: {item!r} is not a number.")
+        if rows and len(row) != len(rows[0]):
+            raise InputError(
+                f"{name}, line {line}, vector {column!r}: {len(row)} numbers, but {len(rows[0])} "
+                "on the lines before."
+            )
+        rows.append(row)
+    return np.array(rows, dtype=np.float64)
+
+
+def _trees(parts: dict[int, str], name: str) -> dict[int, Tree]:
+    """The trees by line number; parsed together, so that they share equal subtrees."""
+    texts = {line: _bracketed(text, line, name) for line, text in parts.items()}
+    try:
+        trees = trees_from_arrays(notation.parse("\n".join(texts.values())))
+    except TreeSyntaxError:
+        trees = []
+    for line, text in texts.items() if len(trees) != len(texts) else ():
+        # One of them is no tree: parse each by itself to name its line.
+        try:
+            Tree.from_brackets(text)
+        except TreeSyntaxError as error:
+            raise TreeSyntaxError(
+                error.message, source=name, line=line, text=text, position=error.position
+            ) from None
+    return dict(zip(texts, trees, strict=True))
+
+
+def _bracketed(text: str, line: int, name: str) -> str:
+    """KeLP's spelling, in which a label ends at a bracket alone, in bracket notation."""
+    stray = _TEXT_BETWEEN_NODES.search(text)
+    if stray:
+        raise TreeSyntaxError(
+            "a label stands outside its bracket; KeLP writes every node as (LABEL...)",
+            source=name,
+            line=line,
+            text=text,
+            position=stray.end() - 1,
+        )
+    return _TREE_LABEL.sub(lambda label: notation.escape_label(label[0].strip(_SPACE)), text)

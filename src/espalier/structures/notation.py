@@ -1,0 +1,170 @@
+r"""Bracket notation: how a tree is spelled, and how the compiled parser's errors become ours.
+
+The grammar, for the whole project::
+
+    tree  =  "(" label? item* ")"        item  =  tree | word
+
+* Tokens are split on ASCII white space alone; a no-break space belongs to its word.
+* ``(X)`` and a bare ``X`` inside a tree are the same leaf. ``()`` is a leaf with an empty label.
+* ``( (S ...))``: a bracket directly followed by a bracket has the empty label.
+* A backslash before ``(``, ``)``, a backslash or ASCII white space stands for that character;
+  any other backslash is literal, as in the Wall Street Journal's ``1\/2``.
+* ``-LRB-`` and its kin are ordinary labels; ``Tree.unescaped`` turns them into brackets.
+
+Parsing itself happens in ``espalier._core``: there is no second parser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.errors import InputError, TreeSyntaxError
+
+if TYPE_CHECKING:
+    from espalier.structures.tree import Tree
+
+_NEEDS_ESCAPE = re.compile(r"[() \t\n\r\v\f]|\\(?=[()\\ \t\n\r\v\f]|\Z)")
+
+PostOrder = tuple[list[str], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+
+
+def escape_label(label: str) -> str:
+    r"""Spell a label as a token of bracketed text.
+
+    Examples
+    --------
+    >>> print(escape_label("a (b)"), escape_label(r"1\/2"))
+    a\ \(b\) 1\/2
+    """
+    return _NEEDS_ESCAPE.sub(r"\\\g<0>", label)
+
+
+def check_label(label: object) -> str:
+    """Return ``label`` if it can be written in brackets, or say why it cannot."""
+    if not isinstance(label, str):
+        raise TypeError(f"A label must be a str, got {label!r} of type {type(label).__name__}.")
+    if "\0" in label:
+        raise InputError(f"A label cannot contain the NUL character, got {label!r}.")
+    if not label.isascii():
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"A label must be valid Unicode, got {label!r} with half of a surrogate pair."
+            ) from None
+    return label
+
+
+def parse(text: str, *, source: str | None = None) -> PostOrder:
+    """Parse every tree of a text into post-order arrays.
+
+    Returns
+    -------
+    labels, label_ids, n_children, tree_end
+        Node ``k`` has label ``labels[label_ids[k]]`` and takes the last ``n_children[k]`` nodes
+        that have no parent yet; tree ``t`` ends before node ``tree_end[t]``.
+    """
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise syntax_error(
+                "half of a surrogate pair stands here: this is not valid Unicode",
+                text,
+                error.start,
+                source=source,
+            ) from None
+    try:
+        arrays: Any = _core.parse_brackets(text)
+    except _core.BracketError as error:
+        message, position = error.args[:2]
+        raise syntax_error(message, text, position, source=source) from None
+    labels, label_ids, n_children, tree_end = arrays
+    return labels, label_ids, n_children, tree_end
+
+
+def syntax_error(
+    message: str, text: str, position: int, *, source: str | None = None
+) -> TreeSyntaxError:
+    """Build the error that shows character ``position`` of a whole text in its line."""
+    start = text.rfind("\n", 0, position) + 1
+    stop = text.find("\n", position)
+    line = text[start:] if stop < 0 else text[start:stop]
+    return TreeSyntaxError(
+        message,
+        source=source,
+        line=text.count("\n", 0, position) + 1,
+        text=line.rstrip("\r"),
+        position=position - start,
+    )
+
+
+def write(tree: Tree) -> str:
+    """The one-line form of a tree; parsing it gives an equal tree."""
+    pieces: list[str] = []
+    stack: list[Tree | str] = [_leaf_token(tree, bracketed=True) if tree.is_leaf else tree]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+        elif not item.children:
+            pieces.append(_leaf_token(item, bracketed=False))
+        else:
+            pieces.append(f"({escape_label(item.label)}")
+            stack.append(")")
+            for index in range(len(item.children) - 1, -1, -1):
+                child = item.children[index]
+                if index == 0 and _must_bracket_first(item):
+                    stack.append(_leaf_token(child, bracketed=True))
+                else:
+                    stack.append(child)
+                stack.append(" ")
+    return "".join(pieces)
+
+
+def write_indented(tree: Tree, width: int) -> str:
+    """The form over several lines; a subtree that fits its line is written on it."""
+    pieces: list[str] = []
+    stack: list[tuple[Tree, int] | str] = [(tree, 0)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+            continue
+        node, indent = item
+        if node is not tree and node.is_leaf:
+            pieces.append(_leaf_token(node, bracketed=False))
+        elif node.is_leaf or node.is_preterminal or _fits(node, width - indent):
+            pieces.append(write(node))
+        else:
+            pieces.append(f"({escape_label(node.label)}")
+            stack.append(")")
+            inner = min(indent + 2, width // 2)
+            for index in range(len(node.children) - 1, -1, -1):
+                child = node.children[index]
+                if index == 0 and _must_bracket_first(node):
+                    stack.append(_leaf_token(child, bracketed=True))
+                else:
+                    stack.append((child, inner))
+                stack.append("\n" + " " * inner)
+    return "".join(pieces)
+
+
+def _must_bracket_first(node: Tree) -> bool:
+    """Whether a bare first child would be read as the label that the node does not have."""
+    return not node.label and not node.children[0].children
+
+
+def _leaf_token(leaf: Tree, *, bracketed: bool) -> str:
+    token = escape_label(leaf.label)
+    return f"({token})" if bracketed or not token else token
+
+
+def _fits(tree: Tree, width: int) -> bool:
+    # Each node takes at least one character, so a large tree is refused without writing it.
+    return tree.size <= width and len(write(tree)) <= width

@@ -1,0 +1,268 @@
+"""Tables in files: JSON Lines, CSV, TSV and Parquet.
+
+What a value is, is never guessed: text files give texts unless a column is named as numeric, and
+JSON and Parquet say themselves what is a number.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from espalier.errors import InputError, MissingDependencyError
+from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.table import Table, unknown_column
+
+Format = Literal["jsonl", "csv", "tsv", "parquet"]
+
+_FORMATS: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+}
+
+
+def read_table(
+    path: Readable,
+    *,
+    format: Format | None = None,
+    columns: Sequence[str] | None = None,
+    numeric: Collection[str] = (),
+    quotes: bool | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read a table from a file, one row per line or record.
+
+    Parameters
+    ----------
+    path
+        A path or an open file. Text may be compressed with gzip.
+    format
+        ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; by default what the name ends in.
+    columns
+        For CSV and TSV, the names of the columns if the file has no header row.
+    numeric
+        For CSV and TSV, the columns to read as float64; all others stay texts.
+    quotes
+        For CSV and TSV, whether a value may stand in double quotes, which then may hold separators
+        and line breaks. By default true for CSV and false for TSV, where a quote is a character
+        like any other.
+    encoding
+        How a text file is encoded.
+
+    Returns
+    -------
+    table
+        In JSON Lines and Parquet a column of numbers becomes an array and a column of equally long
+        lists of numbers a matrix; every other column is kept as it is. null is None.
+
+    Raises
+    ------
+    InputError
+        If a row has too few or too many fields, a name occurs twice or a value is no number; names
+        the file and the line.
+    MissingDependencyError
+        If the file is Parquet and neither polars nor pyarrow is installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.StringIO("tree,score\\n(A a),1\\n(B b),2.5\\n"), format="csv",
+    ...                    numeric=["score"])
+    >>> table["tree"], table["score"].tolist()
+    (('(A a)', '(B b)'), [1.0, 2.5])
+    """
+    kind = _format(path, format)
+    if kind in ("jsonl", "parquet") and (columns is not None or numeric or quotes is not None):
+        raise ValueError(f"columns, numeric and quotes are for CSV and TSV, not for {kind}.")
+    if kind == "parquet":
+        return _tightened(Table(_read_parquet(path)))
+    text = read_text(path, encoding=encoding)
+    name = source_name(path)
+    if kind == "jsonl":
+        return _tightened(_read_json_lines(text, name))
+    if quotes is None:
+        quotes = kind == "csv"
+    rows = _rows(text, "," if kind == "csv" else "\t", quotes, name)
+    return _read_rows(rows, columns, numeric, name)
+
+
+def _format(path: Readable, format: Format | None) -> Format:
+    if format is not None:
+        if format not in _FORMATS.values():
+            raise ValueError(f"format must be jsonl, csv, tsv or parquet, got {format!r}.")
+        return format
+    name = source_name(path)
+    suffix = os.path.splitext(name.removesuffix(".gz"))[1].lower()
+    if suffix not in _FORMATS:
+        raise InputError(
+            f"The name {name!r} does not tell the format of the table; it ends in none of "
+            f"{', '.join(_FORMATS)}. Pass format=."
+        )
+    return _FORMATS[suffix]
+
+
+def _rows(text: str, separator: str, quotes: bool, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text file, each with the number of its first line."""
+    if not quotes:
+        lines = text.removesuffix("\n").split("\n") if text else []
+        for number, line in enumerate(lines, 1):
+            yield number, line.removesuffix("\r").split(separator)
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    start = 1
+    try:
+        for row in reader:
+            yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{name}, line {start}: {error}. If quotes are plain characters here, pass "
+            "quotes=False; JSON Lines has no limit on the length of a value."
+        ) from None
+
+
+def _read_rows(
+    rows: Iterator[tuple[int, list[str]]],
+    columns: Sequence[str] | None,
+    numeric: Collection[str],
+    name: str,
+) -> Table:
+    if columns is None:
+        header = next(rows, None)
+        if header is None:
+            raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
+        columns = header[1]
+    names = list(columns)
+    if len(set(names)) < len(names):
+        twice = next(column for column in names if names.count(column) > 1)
+        raise InputError(f"{name}: there are two columns named {twice!r}; rename one of them.")
+    if isinstance(numeric, str):
+        raise TypeError(f"numeric must be a collection of names, got the str {numeric!r}.")
+    for column in numeric:
+        if column not in names:
+            raise unknown_column(column, names)
+    values: list[list[Any]] = [[] for _ in names]
+    parsers: list[Callable[[str], Any]] = [
+        _number if column in numeric else str for column in names
+    ]
+    for line, row in rows:
+        if len(row) != len(names):
+            raise InputError(
+                f"{name}, line {line}: {len(row)} fields where {len(names)} columns are expected "
+                f"({', '.join(names)}). Remove or escape a separator that stands inside a value."
+            )
+        for column, parser, field, into in zip(names, parsers, row, values, strict=True):
+            try:
+                into.append(parser(field))
+            except ValueError:
+                raise InputError(
+                    f"{name}, line {line}, column {column!r}: {field!r} is not a finite number."
+                ) from None
+    return Table(
+        (column, np.array(listed, dtype=np.float64) if column in numeric else listed)
+        for column, listed in zip(names, values, strict=True)
+    )
+
+
+def _number(field: str) -> float:
+    value = float(field)
+    if not math.isfinite(value) or "_" in field:
+        raise ValueError(field)
+    return value
+
+
+def _read_json_lines(text: str, name: str) -> Table:
+    lines = text.removesuffix("\n").split("\n") if text.strip() else []
+    columns: dict[str, list[Any]] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}, line {number}: this is not a JSON object: {error}.") from None
+        if not isinstance(record, dict):
+            raise InputError(
+                f"{name}, line {number}: an object with named values is needed, got "
+                f"{type(record).__name__}."
+            )
+        if number == 1:
+            columns = {key: [] for key in record}
+        if record.keys() != columns.keys():
+            odd = sorted(record.keys() ^ columns.keys())
+            raise InputError(
+                f"{name}, line {number}: the names differ from those of line 1 in "
+                f"{', '.join(map(repr, odd))}. Give every line the same names; null is allowed."
+            )
+        for key, value in record.items():
+            columns[key].append(value)
+    return Table(columns)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise ValueError(f"the name {twice!r} occurs twice")
+    return record
+
+
+def _no_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON; write null for what is missing")
+
+
+def _tightened(table: Table) -> Table:
+    """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
+    for name in table.columns:
+        values = table[name]
+        if isinstance(values, tuple) and values:
+            if all(map(_is_number, values)) or _is_matrix(values):
+                table = table.with_column(name, np.array(values))
+    return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_matrix(values: tuple[Any, ...]) -> bool:
+    return all(
+        isinstance(row, list) and len(row) == len(values[0]) and all(map(_is_number, row))
+        for row in values
+    ) and bool(values[0])
+
+
+def _read_parquet(path: Readable) -> Any:
+    source: Any = path
+    try:
+        import polars
+    except ImportError:
+        pass
+    else:
+        try:
+            return polars.read_parquet(source)
+        except (polars.exceptions.PolarsError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingDependencyError(
+            "polars or pyarrow", extra="tables", purpose="Reading a Parquet file"
+        ) from None
+    try:
+        return parquet.read_table(source).to_pydict()
+    except pyarrow.ArrowInvalid as error:
+        raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
