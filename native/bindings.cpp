@@ -7,6 +7,7 @@
 
 #include "brackets.hpp"
 #include "intern.hpp"
+#include "partial_tree.hpp"
 #include "subset_tree.hpp"
 #include "team.hpp"
 #include "vocabulary.hpp"
@@ -197,30 +198,39 @@ using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// Two forests (or one and None) as the compiled plans take them.
+template <class Make>
+void make_plan(nb::dict a, nb::object b, const Make& make) {
+  std::vector<nb::object> kept;
+  const ForestView rows = view_of(a, kept);
+  ForestView columns{};
+  if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
+  const ForestView* other = b.is_none() ? nullptr : &columns;
+  nb::gil_scoped_release release;
+  make(rows, other);
+}
+
+template <class Plan>
+nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
+  return nb::class_<Plan>(m, name)
+      .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
+      .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
+      .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
+      .def("release", &Plan::release);
+}
+
 void bind_subset_tree(nb::module_& m) {
-  nb::class_<SubsetTreePlan>(m, "SubsetTreePlan")
+  bind_plan<SubsetTreePlan>(m, "SubsetTreePlan")
       .def(
           "__init__",
           [](SubsetTreePlan* self, nb::dict a, nb::object b, bool identity, bool leaves, bool per_tree) {
-            std::vector<nb::object> kept;
-            const ForestView rows = view_of(a, kept);
-            ForestView columns{};
-            const ForestView* other = nullptr;
-            if (!b.is_none()) {
-              columns = view_of(nb::cast<nb::dict>(b), kept);
-              other = &columns;
-            }
-            nb::gil_scoped_release release;
-            new (self) SubsetTreePlan(rows, other, PatternOptions{identity, leaves, per_tree});
+            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns) {
+              new (self) SubsetTreePlan(rows, columns, PatternOptions{identity, leaves, per_tree});
+            });
           },
           "a"_a, "b"_a.none(), "identity"_a, "leaves"_a, "per_tree"_a)
-      .def_prop_ro("labels", [](const SubsetTreePlan& self) { return self.pattern().labels; })
-      .def_prop_ro("shape", [](const SubsetTreePlan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
-      .def_prop_ro("n_pairs", [](const SubsetTreePlan& self) { return self.pattern().n_pairs; })
-      .def_prop_ro("n_kept", [](const SubsetTreePlan& self) { return self.pattern().n_kept; })
       .def("matrix_bytes", &SubsetTreePlan::matrix_bytes, "max_depth"_a)
       .def("pull_back_bytes", &SubsetTreePlan::pull_back_bytes, "max_depth"_a)
-      .def("release", &SubsetTreePlan::release)
       .def(
           "matrix",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
@@ -243,6 +253,39 @@ void bind_subset_tree(nb::module_& m) {
           "frontier_bar"_a);
 }
 
+void bind_partial_tree(nb::module_& m) {
+  bind_plan<PartialTreePlan>(m, "PartialTreePlan")
+      .def(
+          "__init__",
+          [](PartialTreePlan* self, nb::dict a, nb::object b, bool per_tree) {
+            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns) {
+              new (self) PartialTreePlan(rows, columns, per_tree);
+            });
+          },
+          "a"_a, "b"_a.none(), "per_tree"_a)
+      .def("matrix_bytes", &PartialTreePlan::matrix_bytes)
+      .def("pull_back_bytes", &PartialTreePlan::pull_back_bytes)
+      .def(
+          "matrix",
+          [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, int n_threads, nb::object progress,
+             Matrix out) {
+            run_released(n_threads, progress,
+                         [&](Team& team) { self.matrix(decay.data(), depth_decay.data(), team, out.data()); });
+          },
+          "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
+      .def(
+          "pull_back",
+          [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, ConstMatrix cotangent, int n_threads,
+             nb::object progress, Vector decay_bar, Vector depth_decay_bar) {
+            run_released(n_threads, progress, [&](Team& team) {
+              self.pull_back(decay.data(), depth_decay.data(), cotangent.data(), team, decay_bar.data(),
+                             depth_decay_bar.data());
+            });
+          },
+          "decay"_a, "depth_decay"_a, "cotangent"_a, "n_threads"_a, "progress"_a.none(), "decay_bar"_a,
+          "depth_decay_bar"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -251,4 +294,5 @@ NB_MODULE(_core, m) {
   m.attr("BracketError") = bracket_error;
   bind_structures(m);
   bind_subset_tree(m);
+  bind_partial_tree(m);
 }

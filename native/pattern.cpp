@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "key_table.hpp"
+
 namespace espalier {
 
 std::vector<std::int32_t> sort_by_key(const std::vector<std::int32_t>& key, std::int64_t n_keys,
@@ -61,49 +63,6 @@ Raw collect(const ForestView& forest, PatternOptions options) {
   for (std::int64_t e = 0; e < n_entries; ++e) raw.entry[e] = id[forest.tree_subtree[first + e]];
   return raw;
 }
-
-// Gives equal numbers to equal keys.
-class KeyTable {
- public:
-  std::int32_t number(const std::vector<std::int32_t>& key) {
-    if (2 * (start_.size()) > slots_.size()) grow();
-    std::uint64_t hash = 0;
-    for (std::int32_t k : key) {
-      hash = (hash ^ static_cast<std::uint32_t>(k)) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 32;
-    }
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = (hash ^ (hash >> 29)) & mask;
-    for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-      const std::int32_t id = slots_[slot];
-      if (hashes_[id] == hash && start_[id + 1] - start_[id] == static_cast<std::int64_t>(key.size()) &&
-          std::equal(key.begin(), key.end(), pool_.begin() + start_[id])) {
-        return id;
-      }
-    }
-    const auto id = static_cast<std::int32_t>(hashes_.size());
-    slots_[slot] = id;
-    hashes_.push_back(hash);
-    pool_.insert(pool_.end(), key.begin(), key.end());
-    start_.push_back(static_cast<std::int64_t>(pool_.size()));
-    return id;
-  }
-  std::int32_t size() const { return static_cast<std::int32_t>(hashes_.size()); }
-
- private:
-  void grow() {
-    slots_.assign(slots_.empty() ? 2048 : 2 * slots_.size(), -1);
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t id = 0; id < hashes_.size(); ++id) {
-      std::size_t slot = (hashes_[id] ^ (hashes_[id] >> 29)) & mask;
-      while (slots_[slot] >= 0) slot = (slot + 1) & mask;
-      slots_[slot] = static_cast<std::int32_t>(id);
-    }
-  }
-  std::vector<std::int32_t> slots_, pool_;
-  std::vector<std::int64_t> start_{0};
-  std::vector<std::uint64_t> hashes_;
-};
 
 void number_buckets(const ForestView& forest, Raw& raw, PatternOptions options, KeyTable& table) {
   std::vector<std::int32_t> key;

@@ -1,5 +1,7 @@
 #include "subset_tree.hpp"
 
+#include "symmetric.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -212,25 +214,6 @@ void SubsetTreePlan::gram_row(std::int64_t s, const double* delta, const double*
   }
 }
 
-void SubsetTreePlan::add_transpose(Team& team, double* out) const {
-  const std::int64_t n = n_rows();
-  if (pattern_.n_columns != n || !pattern_.symmetric) return;
-  constexpr std::int64_t tile = 32;
-  const std::int64_t n_tiles = (n + tile - 1) / tile;
-  team.run(n_tiles, [&](std::int64_t row_tile, int) {
-    for (std::int64_t column_tile = 0; column_tile <= row_tile; ++column_tile) {
-      const std::int64_t s1 = std::min(n, (row_tile + 1) * tile), t1 = std::min(n, (column_tile + 1) * tile);
-      for (std::int64_t s = row_tile * tile; s < s1; ++s) {
-        for (std::int64_t t = column_tile * tile; t < std::min(t1, s + 1); ++t) {
-          const double sum = out[s * n + t] + out[t * n + s];
-          out[s * n + t] = sum;
-          out[t * n + s] = sum;
-        }
-      }
-    }
-  });
-}
-
 void SubsetTreePlan::matrix(const double* decay, const double* frontier, std::int32_t max_depth, Team& team,
                             double* out) {
   const std::int32_t depth = effective_depth(max_depth);
@@ -248,11 +231,7 @@ void SubsetTreePlan::matrix(const double* decay, const double* frontier, std::in
     }
   });
   team.span(0.98, 1.0);
-  if (pattern_.symmetric && width == 1) {
-    for (std::int64_t s = 0; s < n_rows(); ++s) out[s] *= 2.0;
-  } else {
-    add_transpose(team, out);
-  }
+  if (pattern_.symmetric) add_transpose(n_rows(), width, team, out);
 }
 
 }  // namespace espalier

@@ -3,36 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "buffer.hpp"
 #include "pattern.hpp"
 #include "team.hpp"
 
 namespace espalier {
-
-// Memory that is not touched before it is written.
-class Buffer {
- public:
-  double* reserve(std::int64_t n) {
-    if (n > size_) {
-      data_.reset();
-      data_.reset(new double[n]);
-      size_ = n;
-    }
-    return data_.get();
-  }
-  double* data() { return data_.get(); }
-  void release() {
-    data_.reset();
-    size_ = 0;
-  }
-  std::int64_t size() const { return size_; }
-
- private:
-  std::unique_ptr<double[]> data_;
-  std::int64_t size_ = 0;
-};
 
 // A list of ranges [begin, end) of some order, a few per level.
 struct Tasks {
@@ -79,10 +56,8 @@ class SubsetTreePlan {
   void fill_row(std::int64_t u, const double* below, double* out, Scratch& scratch) const;
   void fill(std::int64_t u, const double* below, double* out, Scratch& scratch) const;
   void gram_row(std::int64_t s, const double* delta, const double* below, double* out, Scratch& scratch) const;
-  void add_transpose(Team& team, double* out) const;
 
   void prepare_pull_back();
-  const double* symmetrized(const double* cotangent, Team& team, double& factor);
   void spread(const double* cotangent, double factor, Team& team, double* bar) const;
   double finish_row(std::int64_t u, const double* delta, const double* below, double* bar, Scratch& scratch);
   template <bool Symmetric>

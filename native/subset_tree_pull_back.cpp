@@ -9,39 +9,14 @@
 #include <cstring>
 
 #include "subset_tree.hpp"
+#include "sums.hpp"
+#include "symmetric.hpp"
 
 namespace espalier {
 
 namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 16;
-
-// Four sums side by side: an order that does not depend on anything but n.
-double multiply_and_sum(double* bar, const double* delta, std::int64_t n) {
-  double sum[4] = {0.0, 0.0, 0.0, 0.0};
-  std::int64_t v = 0;
-  for (; v + 4 <= n; v += 4) {
-    for (int lane = 0; lane < 4; ++lane) {
-      bar[v + lane] *= delta[v + lane];
-      sum[lane] += bar[v + lane];
-    }
-  }
-  for (; v < n; ++v) {
-    bar[v] *= delta[v];
-    sum[0] += bar[v];
-  }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-double dot(const double* x, const double* y, std::int64_t n) {
-  double sum[4] = {0.0, 0.0, 0.0, 0.0};
-  std::int64_t v = 0;
-  for (; v + 4 <= n; v += 4) {
-    for (int lane = 0; lane < 4; ++lane) sum[lane] += x[v + lane] * y[v + lane];
-  }
-  for (; v < n; ++v) sum[0] += x[v] * y[v];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
 
 }  // namespace
 
@@ -134,43 +109,6 @@ void SubsetTreePlan::prepare_pull_back() {
   row_frontier_.resize(n);
   item_frontier_.resize(item_row_.size());
   prepared_ = true;
-}
-
-// A symmetric matrix M and a factor with cotangent + cotangent^T = factor * M.
-const double* SubsetTreePlan::symmetrized(const double* cotangent, Team& team, double& factor) {
-  factor = 2.0;
-  const std::int64_t n = n_rows();
-  if (!pattern_.symmetric) {
-    factor = 1.0;
-    return cotangent;
-  }
-  if (n_columns() != n) return cotangent;
-  constexpr std::int64_t tile = 32;
-  const std::int64_t n_tiles = (n + tile - 1) / tile;
-  std::atomic<bool> same{true};
-  const auto each_tile = [&](std::int64_t row_tile, const auto& visit) {
-    for (std::int64_t column_tile = 0; column_tile <= row_tile; ++column_tile) {
-      for (std::int64_t s = row_tile * tile; s < std::min(n, (row_tile + 1) * tile); ++s) {
-        const std::int64_t end = std::min({n, (column_tile + 1) * tile, s + 1});
-        for (std::int64_t t = column_tile * tile; t < end; ++t) visit(s, t);
-      }
-    }
-  };
-  team.run(n_tiles, [&](std::int64_t row_tile, int) {
-    if (!same.load(std::memory_order_relaxed)) return;
-    bool equal = true;
-    each_tile(row_tile, [&](std::int64_t s, std::int64_t t) { equal &= cotangent[s * n + t] == cotangent[t * n + s]; });
-    if (!equal) same = false;
-  });
-  if (same) return cotangent;
-  factor = 1.0;
-  double* out = symmetric_.reserve(n * n);
-  team.run(n_tiles, [&](std::int64_t row_tile, int) {
-    each_tile(row_tile, [&](std::int64_t s, std::int64_t t) {
-      out[s * n + t] = out[t * n + s] = cotangent[s * n + t] + cotangent[t * n + s];
-    });
-  });
-  return out;
 }
 
 // bar = F^T cotangent F on the pattern, row by row in the order of the trees, so that a row of the cotangent stays in cache.
@@ -354,7 +292,8 @@ void SubsetTreePlan::pull_back(const double* decay, const double* frontier, std:
   double* bar = bar_.reserve(n_pairs);
   team.span(0.3, 0.6);
   double factor = 1.0;
-  const double* matrix = symmetrized(cotangent, team, factor);
+  const double* matrix =
+      pattern_.symmetric ? symmetrized(n_rows(), n_columns(), cotangent, team, symmetric_, factor) : cotangent;
   spread(matrix, factor, team, bar);
   std::vector<Scratch> scratch(team.size());
   for (std::int32_t d = depth; d >= (depth ? 1 : 0); --d) {

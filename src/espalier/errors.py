@@ -108,7 +108,7 @@ class InputError(ValueError):
 
 
 class VocabularyMismatchError(ValueError):
-    """Two corpora were interned with different vocabularies, so equal ids may mean different labels."""
+    """Two corpora have different vocabularies, so equal ids may mean different labels."""
 
 
 class KernelOverflowError(OverflowError):
@@ -133,8 +133,10 @@ class MissingDependencyError(ImportError):
 
     Examples
     --------
-    >>> print(MissingDependencyError("polars", extra="tables", purpose="Reading Parquet"))
-    Reading Parquet needs polars, which is not installed. Install it with: pip install "espalier[tables]"
+    >>> raise MissingDependencyError("polars", extra="tables", purpose="Reading Parquet")
+    Traceback (most recent call last):
+    espalier.errors.MissingDependencyError: Reading Parquet needs polars, which is not installed.
+    Install it with: pip install "espalier[tables]"
     """
 
     def __init__(self, library: str, *, extra: str, purpose: str) -> None:
@@ -142,7 +144,7 @@ class MissingDependencyError(ImportError):
         self.extra = extra
         self.purpose = purpose
         super().__init__(
-            f"{purpose} needs {library}, which is not installed. "
+            f"{purpose} needs {library}, which is not installed.\n"
             f'Install it with: pip install "espalier[{extra}]"',
             name=library,
         )

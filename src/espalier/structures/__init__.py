@@ -1,4 +1,29 @@
-"""Structures: trees, dependency trees, tagged sequences, tables, and what reads them."""
+"""Structures: trees, dependency trees, tagged sequences and tables, and what reads them.
 
-from espalier.structures.tree import Tree
+This folder turns text, files and objects of other libraries into values; ``corpus`` interns them.
+"""
+
 from espalier.structures.brackets import read_brackets, write_brackets
+from espalier.structures.conllu import read_conllu
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.interop import as_dependency_tree, as_tree
+from espalier.structures.klp import read_klp
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.table import Table, as_table
+from espalier.structures.table_files import read_table
+from espalier.structures.tree import Tree
+
+__all__ = [
+    "DependencyTree",
+    "Table",
+    "TaggedSequence",
+    "Tree",
+    "as_dependency_tree",
+    "as_table",
+    "as_tree",
+    "read_brackets",
+    "read_conllu",
+    "read_klp",
+    "read_table",
+    "write_brackets",
+]

@@ -11,7 +11,7 @@ from espalier.structures.tree import Tree, trees_from_arrays
 
 
 def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
-    """Read all trees of a file; a tree may span lines and a line may hold several.
+    r"""Read all trees of a file; a tree may span lines and a line may hold several.
 
     Equal subtrees, within a tree and across the file, are one object. An empty file is an empty
     list.
@@ -33,7 +33,7 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
     Examples
     --------
     >>> import io
-    >>> read_brackets(io.StringIO("(NP (D the)\\n    (N cat))\\n(NP (N it))"))
+    >>> read_brackets(io.StringIO("(NP (D the)\n    (N cat))\n(NP (N it))"))
     [Tree.from_brackets('(NP (D the) (N cat))'), Tree.from_brackets('(NP (N it))')]
     """
     text = read_text(path, encoding=encoding)

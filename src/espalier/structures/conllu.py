@@ -26,7 +26,7 @@ _FIELD_PARSERS: dict[str, Any] = {
 def read_conllu(
     path: Readable, *, tags: Literal["upos", "xpos"] = "upos", encoding: str = "utf-8"
 ) -> list[DependencyTree]:
-    """Read the basic dependency tree of every sentence of a CoNLL-U or CoNLL-X file.
+    r"""Read the basic dependency tree of every sentence of a CoNLL-U or CoNLL-X file.
 
     Words are the syntactic words. Ranges of multiword tokens (``3-4``) repeat the words that follow
     them, and empty nodes (``8.1``) belong to the enhanced graph; neither is part of the basic tree,
@@ -53,7 +53,7 @@ def read_conllu(
     --------
     >>> import io
     >>> lines = ["1 Cats cat NOUN NNS _ 2 nsubj _ _", "2 sleep sleep VERB VBP _ 0 root _ _"]
-    >>> text = "\\n".join(line.replace(" ", "\\t") for line in lines)
+    >>> text = "\n".join(line.replace(" ", "\t") for line in lines)
     >>> read_conllu(io.StringIO(text), tags="xpos")[0].tags
     ('NNS', 'VBP')
     """

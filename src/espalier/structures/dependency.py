@@ -120,9 +120,7 @@ class DependencyTree:
         ``prefixes`` and the notes are as in ``grammatical_relation_tree``.
         """
         labels = _Labels(self, prefixes)
-        return self._build(
-            lambda token, before, after: Tree(labels.word(token), [*before, *after])
-        )
+        return self._build(lambda token, before, after: Tree(labels.word(token), [*before, *after]))
 
     @staticmethod
     def from_grammatical_relation_tree(tree: Tree) -> DependencyTree:
@@ -198,8 +196,8 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
     for token, head in enumerate(heads, 1):
         if not 0 <= head <= len(heads):
             raise InputError(
-                f"Token {token} ({words[token - 1]!r}) has head {head}, but heads are numbered from "
-                f"1 to {len(heads)}, and 0 for a root."
+                f"Token {token} ({words[token - 1]!r}) has head {head}, but heads are numbered "
+                f"from 1 to {len(heads)}, and 0 for a root."
             )
         dependents[head].append(token)
     reached = set(_reachable(dependents))

@@ -1,6 +1,6 @@
 """Reading text whole and writing it whole: every reader of files starts here.
 
-A file is decoded strictly, may be compressed with gzip (told by its first bytes, whatever its name),
+A file is decoded strictly, may be compressed with gzip (told by its first bytes, not by its name),
 and may start with a byte-order mark, which is not part of the text. A file is written beside its
 place and then renamed, so that an interrupted job leaves the old file or none.
 """

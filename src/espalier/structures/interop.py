@@ -7,8 +7,7 @@ A class of your own converts itself by a method ``__espalier_tree__()`` that ret
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from espalier.errors import InputError
@@ -17,9 +16,11 @@ from espalier.structures.tree import Tree
 
 _ACCEPTED = (
     "bracketed text, a Tree, a DependencyTree, nested (label, children) tuples, a tree of NLTK or "
-    "Stanza, a Token, Span or Doc of spaCy, a Sentence of Stanza, an element of lxml or ElementTree, "
-    "a node of Python's ast, or an object with a method __espalier_tree__()"
+    "Stanza, a Token, Span or Doc of spaCy, a Sentence of Stanza, an element of lxml or "
+    "ElementTree, a node of Python's ast, or an object with a method __espalier_tree__()"
 )
+
+_MOST_STEPS = 100  # of objects whose __espalier_tree__ returns another such object
 
 # What one node says of itself: a label and its children, still in their own form.
 _Node = tuple[str, list[Any]]
@@ -102,15 +103,11 @@ def as_dependency_tree(obj: Any) -> DependencyTree:
 def python_tree(source: str) -> Tree:
     """The syntax tree of Python source code; ``as_tree`` describes its labels."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # the code is data, not ours to judge
-            module = ast.parse(source)
-    except SyntaxError as error:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
         raise InputError(f"This is not Python code: {error}.") from None
     except (RecursionError, MemoryError):
         raise InputError("Python's own parser cannot read code that is nested this deep.") from None
-    except ValueError as error:
-        raise InputError(f"This is not Python code: {error}.") from None
     return as_tree(module)
 
 
@@ -125,18 +122,139 @@ class _Pending:
 
 def _open(obj: Any) -> Tree | _Node:
     """One step: a finished tree, or a label with children that are still to be opened."""
+    for _ in range(_MOST_STEPS):
+        if isinstance(obj, (Tree, str)) or not hasattr(type(obj), "__espalier_tree__"):
+            break
+        obj = obj.__espalier_tree__()
+        if isinstance(obj, str):
+            return Tree.from_brackets(obj)
     if isinstance(obj, Tree):
         return obj
     if isinstance(obj, str):
         return Tree(obj)
-    if isinstance(obj, DependencyTree):
-        return obj.grammatical_relation_tree()
     if isinstance(obj, ast.AST):
         return type(obj).__name__, list(_ast_children(obj))
-    if isinstance(obj, _Node_types):
-        return obj.label, obj.children
-    for opener in _OPENERS:
+    for opener in (_open_tuple, _open_nltk, _open_element, _open_dependencies, _open_labelled):
         found = opener(obj)
         if found is not None:
             return found
     raise TypeError(f"A tree is made of {_ACCEPTED}; got {obj!r:.80} of type {type(obj).__name__}.")
+
+
+def _open_tuple(obj: Any) -> _Node | None:
+    if not isinstance(obj, tuple) or len(obj) not in (1, 2) or not isinstance(obj[0], str):
+        return None
+    children = obj[1] if len(obj) == 2 else []
+    return (obj[0], list(children)) if isinstance(children, (list, tuple)) else None
+
+
+def _open_nltk(obj: Any) -> _Node | None:
+    name = getattr(obj, "label", None)
+    if not isinstance(obj, list) or not callable(name):
+        return None
+    label = name()
+    return "" if label is None else str(label), [_nltk_child(child) for child in obj]
+
+
+def _nltk_child(child: Any) -> Any:
+    is_tagged = isinstance(child, tuple) and len(child) == 2
+    if is_tagged and all(isinstance(part, str) for part in child):
+        return Tree(child[1], [child[0]])
+    return child
+
+
+def _open_element(obj: Any) -> _Node | None:
+    if hasattr(obj, "getroot"):
+        obj = obj.getroot()
+    if not hasattr(obj, "attrib") or not isinstance(getattr(obj, "tag", None), str):
+        return None
+    children: list[Any] = [Tree(f"@{name}", [value]) for name, value in obj.attrib.items()]
+    texts = [(None, obj.text), *((child, child.tail) for child in obj)]
+    for child, text in texts:
+        # The tag of a comment or a processing instruction is a function.
+        if child is not None and isinstance(child.tag, str):
+            children.append(child)
+        if text and text.strip():
+            children.append(text.strip())
+    return obj.tag, children
+
+
+def _open_dependencies(obj: Any) -> Tree | None:
+    if isinstance(obj, DependencyTree):
+        return obj.grammatical_relation_tree()
+    if _spacy_tokens(obj) is None and _stanza_words(obj) is None:
+        return None
+    return as_dependency_tree(obj).grammatical_relation_tree()
+
+
+def _open_labelled(obj: Any) -> _Node | None:
+    label, children = getattr(obj, "label", None), getattr(obj, "children", None)
+    if not isinstance(label, str) or not isinstance(children, (list, tuple)):
+        return None
+    return label, list(children)
+
+
+def _ast_children(node: ast.AST) -> Iterator[Any]:
+    if isinstance(node, (ast.Constant, ast.MatchSingleton)):
+        yield repr(node.value)
+        return
+    for name, value in ast.iter_fields(node):
+        if name == "ctx" or value is None or value == []:
+            continue
+        if isinstance(value, list):
+            yield name, [_ast_value(item) for item in value]
+        else:
+            yield _ast_value(value)
+
+
+def _ast_value(value: Any) -> Any:
+    return value if isinstance(value, (ast.AST, str)) else repr(value)
+
+
+def _spacy_tokens(obj: Any) -> list[Any] | None:
+    """The tokens of a Doc or Span, or of the subtree of a Token."""
+    if hasattr(obj, "dep_") and hasattr(obj, "subtree"):
+        return list(obj.subtree)
+    return list(obj) if hasattr(obj, "sents") and hasattr(obj, "ents") else None
+
+
+def _from_spacy(tokens: list[Any]) -> DependencyTree:
+    if not any(token.dep_ for token in tokens):
+        raise InputError(
+            "These spaCy tokens have no dependency parse. Run a pipeline with a parser."
+        )
+    n_sentences = sum(token.head.i == token.i for token in tokens)
+    if n_sentences > 1:
+        raise InputError(
+            f"This spaCy object holds {n_sentences} sentences. Convert each of its .sents."
+        )
+    number = {token.i: index for index, token in enumerate(tokens, 1)}
+    return DependencyTree(
+        [token.text for token in tokens],
+        [token.tag_ or token.pos_ for token in tokens],
+        [0 if t.head.i == t.i else number.get(t.head.i, 0) for t in tokens],
+        [token.dep_ for token in tokens],
+        lemmas=[token.lemma_ or token.text for token in tokens],
+    )
+
+
+def _stanza_words(obj: Any) -> list[Any] | None:
+    words = getattr(obj, "words", None)
+    if not isinstance(words, list) or not hasattr(obj, "tokens"):
+        return None
+    return words
+
+
+def _from_stanza(words: list[Any]) -> DependencyTree:
+    if any(word.head is None for word in words):
+        raise InputError(
+            "This Stanza sentence has no dependency parse. Add 'depparse' to the processors, or "
+            "convert its .constituency."
+        )
+    return DependencyTree(
+        [word.text for word in words],
+        [word.xpos or word.upos or "_" for word in words],
+        [word.head for word in words],
+        [word.deprel for word in words],
+        lemmas=[word.lemma or word.text for word in words],
+    )

@@ -25,8 +25,6 @@ _TEXT_BETWEEN_NODES = re.compile(r"\)[ \t\r\v\f]*[^() \t\r\v\f]")
 _SPACE = " \t\r\v\f"
 
 
-
-
 def read_klp(
     path: Readable,
     *,
@@ -64,7 +62,8 @@ def read_klp(
     Examples
     --------
     >>> import io
-    >>> table = read_klp(io.StringIO("HUM |BS:q| Who ? |ES| |BV:bow| who:1 ?:2 |EV| |BT:t| (A(B)) |ET|"))
+    >>> line = "HUM |BS:q| Who ? |ES| |BV:bow| who:1 ?:2 |EV| |BT:t| (A(B)) |ET|"
+    >>> table = read_klp(io.StringIO(line))
     >>> table
     Table of 1 rows: label (str), q (str), bow (2 sparse), t (Tree)
     >>> table.feature_names["bow"], table["t"][0]
@@ -206,7 +205,7 @@ def _finite(value: str) -> float | None:
 
 
 def _dense(parts: dict[int, str], name: str, column: str) -> Any:
-    rows = []
+    rows: list[list[float | None]] = []
     for line, text in sorted(parts.items()):
         items = text.replace(",", " ").split()
         row = [_finite(item) for item in items]

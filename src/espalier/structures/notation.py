@@ -41,7 +41,7 @@ def escape_label(label: str) -> str:
     >>> print(escape_label("a (b)"), escape_label(r"1\/2"))
     a\ \(b\) 1\/2
     """
-    return _NEEDS_ESCAPE.sub(r"\\\g<0>", label)
+    return label if label.isalnum() else _NEEDS_ESCAPE.sub(r"\\\g<0>", label)
 
 
 def check_label(label: object) -> str:

@@ -171,7 +171,7 @@ def as_table(data: Any) -> Table:
 
 
 def unknown_column(name: str, columns: Sequence[str]) -> InputError:
-    """The error for a column that is not there: it lists those that are and suggests the closest."""
+    """The error for a column that is not there: it lists all and suggests the closest."""
     close = difflib.get_close_matches(name, columns, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     listed = ", ".join(map(repr, columns)) or "none"
@@ -198,7 +198,7 @@ def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
         return list(data._columns.items())
     if isinstance(data, Mapping):
         return list(data.items())
-    names = getattr(data, "columns", None)
+    names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, the others
     if names is not None and hasattr(data, "__getitem__"):
         names = list(names)
         for index, name in enumerate(names):
@@ -267,10 +267,10 @@ def _taken(values: Any, indices: NDArray[np.intp]) -> Any:
 
 def _row_indices(key: Any, n_rows: int) -> NDArray[np.intp]:
     indices = np.asarray(key)
-    if indices.ndim != 1 or indices.size and indices.dtype.kind not in "biu":
+    if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "biu"):
         raise TypeError(
-            "Rows are chosen by a slice, an array of integers or a mask of booleans, and columns by "
-            f"name, got {key!r}."
+            "Rows are chosen by a slice, an array of integers or a mask of booleans, and columns "
+            f"by name, got {key!r}."
         )
     if indices.dtype.kind == "b":
         if len(indices) != n_rows:

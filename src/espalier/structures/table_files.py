@@ -41,7 +41,7 @@ def read_table(
     quotes: bool | None = None,
     encoding: str = "utf-8",
 ) -> Table:
-    """Read a table from a file, one row per line or record.
+    r"""Read a table from a file, one row per line or record.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_table(
     Examples
     --------
     >>> import io
-    >>> table = read_table(io.StringIO("tree,score\\n(A a),1\\n(B b),2.5\\n"), format="csv",
+    >>> table = read_table(io.StringIO("tree,score\n(A a),1\n(B b),2.5\n"), format="csv",
     ...                    numeric=["score"])
     >>> table["tree"], table["score"].tolist()
     (('(A a)', '(B b)'), [1.0, 2.5])
@@ -189,7 +189,9 @@ def _read_json_lines(text: str, name: str) -> Table:
         try:
             record = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{name}, line {number}: this is not a JSON object: {error}.") from None
+            raise InputError(
+                f"{name}, line {number}: this is not a JSON object: {error}."
+            ) from None
         if not isinstance(record, dict):
             raise InputError(
                 f"{name}, line {number}: an object with named values is needed, got "
@@ -225,9 +227,8 @@ def _tightened(table: Table) -> Table:
     """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
     for name in table.columns:
         values = table[name]
-        if isinstance(values, tuple) and values:
-            if all(map(_is_number, values)) or _is_matrix(values):
-                table = table.with_column(name, np.array(values))
+        if isinstance(values, tuple) and _is_numeric(values):
+            table = table.with_column(name, np.array(values))
     return table
 
 
@@ -235,11 +236,13 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_matrix(values: tuple[Any, ...]) -> bool:
-    return all(
-        isinstance(row, list) and len(row) == len(values[0]) and all(map(_is_number, row))
-        for row in values
-    ) and bool(values[0])
+def _is_numeric(values: tuple[Any, ...]) -> bool:
+    if not values or all(map(_is_number, values)):
+        return bool(values)
+    if not isinstance(values[0], list) or not values[0]:
+        return False
+    n = len(values[0])
+    return all(isinstance(v, list) and len(v) == n and all(map(_is_number, v)) for v in values)
 
 
 def _read_parquet(path: Readable) -> Any:

@@ -1,7 +1,7 @@
 """Changes to trees: what treebanks add and kernels may not want, and normal forms.
 
 Each function takes a tree and returns a tree, the same object where nothing changes; none recurses.
-``Tree`` offers them as methods. Rules on labels touch inner nodes alone, rules on words leaves alone.
+``Tree`` offers them as methods. Rules on labels touch inner nodes alone, rules on words leaves.
 """
 
 from __future__ import annotations
@@ -229,9 +229,9 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
         return _renewed(bottom, separator.join([*names, bottom.label]), list(bottom.children))
 
     def join(node: Tree, below: list[_Chain]) -> _Chain:
-        if len(below) == 1 and not node.is_preterminal:
-            if preterminals or not node.children[0].is_preterminal:
-                return _Chain((node.label, below[0].above), below[0].bottom)
+        joins = len(below) == 1 and not node.is_preterminal
+        if joins and (preterminals or not node.children[0].is_preterminal):
+            return _Chain((node.label, below[0].above), below[0].bottom)
         return _Chain(None, _renewed(node, node.label, [finish(chain) for chain in below]))
 
     return finish(tree.fold(join))
@@ -347,5 +347,6 @@ def _check_free_of(mark: str, tree: Tree, what: str) -> None:
         if node.children and mark in node.label:
             raise InputError(
                 f"The label {node.label!r} contains {mark!r}, the {what}, so the change could not "
-                "be undone. Rename the label" + (" or choose another separator." if what == "separator" else ".")
+                "be undone. Rename the label"
+                + (" or choose another separator." if what == "separator" else ".")
             )

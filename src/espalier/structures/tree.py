@@ -258,7 +258,8 @@ class Tree:
     def _repr_svg_(self) -> str:
         from espalier.structures.drawing import tree_svg
 
-        return tree_svg(self)
+        svg: str = tree_svg(self)
+        return svg
 
     def __copy__(self) -> Tree:
         return self
@@ -270,7 +271,9 @@ class Tree:
         return Tree.from_brackets, (self.to_brackets(),)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"A Tree cannot be changed; build a new one to give it another {name}.")
+        raise AttributeError(
+            f"A Tree cannot be changed; build a new one to give it another {name}."
+        )
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"A Tree cannot be changed, so {name} cannot be deleted.")

@@ -1,0 +1,107 @@
+// Partial trees: Delta(u, v) = depth_decay * (decay^2 + sum over common subsequences of children), the matrix
+// F Delta F^T, and their reverse mode.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "buffer.hpp"
+#include "partial_pattern.hpp"
+#include "team.hpp"
+
+namespace espalier {
+
+// Children i of a row's shape and j of a column's that have one symbol.
+struct Cell {
+  std::int32_t i, j, symbol;
+};
+
+// The matching cells of two shapes, in the order in which sums over subsequences need them.
+struct CellSet {
+  std::vector<Cell> cells;
+  // For cell c, the cells before it in both sequences, and how many children are skipped in between.
+  std::vector<std::int32_t> before_start, before, gap;
+
+  void find(const PartialPattern& pattern, std::int32_t row_shape, std::int32_t column_shape);
+  bool many() const { return cells.size() > 32; }
+};
+
+class PartialTreePlan {
+ public:
+  PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree);
+
+  const PartialPattern& pattern() const { return pattern_; }
+  std::int64_t n_rows() const { return pattern_.rows.n_trees; }
+  std::int64_t n_columns() const { return pattern_.n_columns; }
+  std::int64_t matrix_bytes() const { return 8 * pattern_.n_pairs; }
+  std::int64_t pull_back_bytes() const;
+
+  void matrix(const double* decay, const double* depth_decay, Team& team, double* out);
+  void pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team,
+                 double* decay_bar, double* depth_decay_bar);
+  void release();
+
+ private:
+  // Rows [first, first + n) of one run.
+  struct Task {
+    std::int64_t run, first, n;
+  };
+  // A label's constants at the current hyperparameters.
+  struct Rule {
+    double decay, depth_decay, base, terminal;
+    std::vector<double> power;  // of decay, for gaps
+  };
+  struct Push {
+    std::int64_t index;
+    double value;
+  };
+  struct Scratch {
+    CellSet cells;
+    std::vector<double> match, value, chain, bar, weight, slope, rows;
+    std::vector<Push> pushes;
+  };
+
+  void set_rules(const double* decay, const double* depth_decay);
+  void compute_delta(const double* decay, const double* depth_decay, Team& team);
+  void fill_terminal_columns(std::int64_t run, std::int64_t k);
+  void fill_terminal_row(std::int64_t u);
+  void fill_rows(const Task& task, Scratch& scratch, Team& team, int worker);
+  void fill_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker);
+  double fill_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l, Scratch& scratch,
+                         Team& team, int worker);
+  void set_weights(const Rule& rule, Scratch& scratch) const;
+  void gather(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
+              std::int64_t n, double* out) const;
+  double match_of(std::int64_t a, std::int64_t b) const;
+  void gram_row(std::int64_t s, double* out) const;
+
+  void prepare_pull_back();
+  void spread(const double* cotangent, double factor, Team& team);
+  void spread_row(std::int64_t u, const double* cotangent, double factor);
+  void spread_entries(std::int64_t s, const double* row, double factor);
+  void pull_rows(const Task& task, Scratch& scratch, Team& team, int worker);
+  void pull_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker);
+  void pull_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l, double bar,
+                       Scratch& scratch, Team& team, int worker);
+  void push(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
+            std::int64_t n, const double* match_bar, Scratch& scratch);
+  void push_one(std::int64_t a, std::int64_t b, std::int64_t flow, double value, Scratch& scratch);
+  void add_up(double* decay_bar, double* depth_decay_bar) const;
+
+  PartialPattern pattern_;
+  std::vector<std::vector<Task>> levels_;  // tasks over rows, by height
+  std::vector<std::int64_t> tree_tasks_;
+  std::vector<Rule> rules_;  // by bucket, and last the leaves'
+  Buffer delta_, bar_, symmetric_;
+  std::vector<double> current_;
+
+  // Sums kept per row, per child of a row or per entry of a tree, so that they can be added up in one order.
+  std::vector<double> base_flow_, terminal_flow_;       // by child of a composite row, laid out as rows.child
+  std::vector<double> row_decay_, row_depth_, row_terminal_;  // by row node
+  std::vector<double> symbol_part_, terminal_part_;     // by entry
+  std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
+  std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;
+  bool prepared_ = false;
+};
+
+}  // namespace espalier

@@ -1,0 +1,392 @@
+// The reverse mode of partial_tree.cpp.
+//
+// Rows run from the tallest down. Several rows push to one child pair, so each task lists its pushes and the lists
+// are applied in the order of the tasks: the result does not depend on the number of threads.
+#include <algorithm>
+
+#include "partial_tree.hpp"
+#include "sums.hpp"
+#include "symmetric.hpp"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::int64_t kTaskWork = 1 << 16;
+constexpr std::int64_t kBlock = 128;
+
+}  // namespace
+
+void PartialTreePlan::prepare_pull_back() {
+  if (prepared_) return;
+  const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
+  const std::int64_t n = rows.n_nodes;
+  const std::vector<std::int32_t> order = sort_by_key(rows.tree_node, n, row_where_start_);
+  std::vector<std::int32_t> tree_of(rows.tree_node.size());
+  for (std::int64_t s = 0; s < rows.n_trees; ++s) {
+    std::fill(tree_of.begin() + rows.tree_start[s], tree_of.begin() + rows.tree_start[s + 1],
+              static_cast<std::int32_t>(s));
+  }
+  for (std::int32_t entry : order) {
+    row_where_tree_.push_back(tree_of[entry]);
+    row_where_count_.push_back(rows.tree_count[entry]);
+    row_where_end_.push_back(pattern_.entry_end[entry]);
+  }
+  std::vector<std::int32_t> key;
+  std::vector<std::int32_t> stored;
+  for (std::int64_t u = 0; u < n; ++u) {
+    if (!pattern_.has_row(u)) continue;
+    stored.push_back(static_cast<std::int32_t>(u));
+    key.push_back(row_where_tree_[row_where_start_[u]]);
+  }
+  std::vector<std::int64_t> start;
+  for (std::int32_t k : sort_by_key(key, rows.n_trees, start)) by_first_tree_.push_back(stored[k]);
+  spread_tasks_.push_back(0);
+  std::int64_t work = 0;
+  for (std::size_t k = 0; k < by_first_tree_.size(); ++k) {
+    const std::int64_t u = by_first_tree_[k];
+    const std::int64_t begin = pattern_.nodes.start[cols.bucket_start[rows.bucket[u]] + pattern_.row_first[u]];
+    for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) work += row_where_end_[w] - begin;
+    if (work >= kTaskWork || k + 1 == by_first_tree_.size()) {
+      spread_tasks_.push_back(static_cast<std::int64_t>(k) + 1);
+      work = 0;
+    }
+  }
+  base_flow_.resize(rows.child.size());
+  terminal_flow_.resize(rows.child.size());
+  row_decay_.resize(n);
+  row_depth_.resize(n);
+  row_terminal_.resize(n);
+  symbol_part_.resize(rows.tree_symbol.size());
+  terminal_part_.resize(rows.tree_node.size());
+  prepared_ = true;
+}
+
+void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double factor) {
+  const PartialSide& rows = pattern_.rows;
+  const auto part = [&](const Occurrences& where, std::int64_t begin, std::int64_t end, double weight) {
+    double lanes[4] = {0.0, 0.0, 0.0, 0.0};
+    std::int64_t e = begin;
+    for (; e + 4 <= end; e += 4) {
+      for (int lane = 0; lane < 4; ++lane) lanes[lane] += where.count[e + lane] * row[where.tree[e + lane]];
+    }
+    for (; e < end; ++e) lanes[0] += where.count[e] * row[where.tree[e]];
+    double total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    if (pattern_.symmetric) total += 0.5 * where.count[end] * row[where.tree[end]];
+    return factor * weight * total;
+  };
+  for (std::int64_t entry = rows.symbol_start[s]; entry < rows.symbol_start[s + 1]; ++entry) {
+    symbol_part_[entry] = part(pattern_.symbols, pattern_.symbols.start[rows.tree_symbol[entry]],
+                               pattern_.symbol_end[entry], rows.symbol_count[entry]);
+  }
+  for (std::int64_t entry = rows.tree_start[s]; entry < rows.tree_start[s + 1]; ++entry) {
+    const std::int64_t u = rows.tree_node[entry];
+    terminal_part_[entry] = 0.0;
+    if (!rows.is_terminal(u) || pattern_.partner[u] < 0) continue;
+    const std::int64_t v = pattern_.partner[u];
+    const std::int64_t end = pattern_.symmetric ? pattern_.entry_end[entry] : pattern_.nodes.start[v + 1];
+    terminal_part_[entry] = part(pattern_.nodes, pattern_.nodes.start[v], end, rows.tree_count[entry]);
+  }
+}
+
+void PartialTreePlan::spread_row(std::int64_t u, const double* cotangent, double factor) {
+  const Occurrences& nodes = pattern_.nodes;
+  const std::int64_t begin = nodes.start[pattern_.cols().bucket_start[pattern_.rows.bucket[u]] + pattern_.row_first[u]];
+  double* out = bar_.data() + pattern_.row_offset[u];
+  std::fill(out + pattern_.row_first[u], out + pattern_.row_end(u), 0.0);
+  for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) {
+    const double* row = cotangent + row_where_tree_[w] * n_columns();
+    const double weight = factor * row_where_count_[w];
+    const std::int64_t end = row_where_end_[w];
+    for (std::int64_t e = begin; e < end; ++e) out[nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
+    if (pattern_.symmetric) out[nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
+  }
+}
+
+void PartialTreePlan::spread(const double* cotangent, double factor, Team& team) {
+  team.run(static_cast<std::int64_t>(tree_tasks_.size()) - 1, [&](std::int64_t task, int) {
+    for (std::int64_t s = tree_tasks_[task]; s < tree_tasks_[task + 1]; ++s) {
+      spread_entries(s, cotangent + s * n_columns(), factor);
+    }
+  });
+  team.run(static_cast<std::int64_t>(spread_tasks_.size()) - 1, [&](std::int64_t task, int) {
+    for (std::int64_t k = spread_tasks_[task]; k < spread_tasks_[task + 1]; ++k) {
+      spread_row(by_first_tree_[k], cotangent, factor);
+    }
+  });
+}
+
+inline void PartialTreePlan::push_one(std::int64_t a, std::int64_t b, std::int64_t flow, double value,
+                                      Scratch& scratch) {
+  const std::int32_t p = pattern_.rows.bucket[a];
+  const std::int64_t at = pattern_.rows.position(a), bt = pattern_.cols().position(b);
+  if (at < pattern_.rows.n_terminal[p] && bt < pattern_.cols().n_terminal[p]) {
+    if (pattern_.symmetric ? a == b : pattern_.partner[a] == b) terminal_flow_[flow] += value;
+  } else if (!pattern_.symmetric || bt <= at) {
+    scratch.pushes.push_back({pattern_.row_offset[a] + bt, value});
+  } else {
+    scratch.pushes.push_back({pattern_.row_offset[b] + at, value});
+  }
+}
+
+// Passes the derivative by Delta of a row's child i with children j of some columns on to where that Delta is made.
+void PartialTreePlan::push(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run,
+                           std::int64_t first, std::int64_t n, const double* match_bar, Scratch& scratch) {
+  const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
+  const std::int64_t flow = rows.run_child[run] + cell.i * rows.run_size[run] + k;
+  base_flow_[flow] += sum(match_bar, n);
+  if (cell.symbol >= pattern_.n_buckets) return;
+  const std::int32_t q = cell.symbol, a = rows.child[flow];
+  const std::int32_t* b =
+      cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
+  if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
+    const std::int64_t same = pattern_.symmetric ? a : pattern_.partner[a];
+    double total = 0.0;
+    for (std::int64_t l = 0; l < n; ++l) total += b[l] == same ? match_bar[l] : 0.0;
+    terminal_flow_[flow] += total;
+    return;
+  }
+  if (pattern_.symmetric && rows.n_terminal[q] == 0) {
+    const std::int64_t origin = cols.bucket_start[q], at = a - origin;
+    const std::int64_t own = pattern_.row_offset[a] - origin;
+    const std::int64_t* offset = pattern_.row_offset.data();
+    const std::size_t size = scratch.pushes.size();
+    scratch.pushes.resize(size + n);
+    Push* to = scratch.pushes.data() + size;
+    for (std::int64_t l = 0; l < n; ++l) to[l] = {b[l] <= a ? own + b[l] : offset[b[l]] + at, match_bar[l]};
+    return;
+  }
+  for (std::int64_t l = 0; l < n; ++l) push_one(a, b[l], flow, match_bar[l], scratch);
+}
+
+void PartialTreePlan::pull_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l,
+                                      double bar, Scratch& scratch, Team& team, int worker) {
+  const Rule& rule = rules_[pattern_.rows.run_bucket[run]];
+  const std::vector<Cell>& cells = scratch.cells.cells;
+  const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]), width = m + 1;
+  const std::int64_t n = pattern_.arity(pattern_.rows.run_shape[run]);
+  const double decay = rule.decay;
+  // Q and its derivative with a border of zeros, and the matches of one row.
+  scratch.rows.assign(2 * (n + 1) * width + width, 0.0);
+  double *q = scratch.rows.data(), *q_bar = q + (n + 1) * width, *match = q_bar + (n + 1) * width;
+  std::size_t c = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i % 64 == 0) team.breathe(worker);
+    const std::size_t first = c;
+    for (; c < cells.size() && cells[c].i == i; ++c) gather(cells[c], run, k, column_run, l, 1, match + cells[c].j);
+    const double* above = q + i * width;
+    double* here = q + (i + 1) * width;
+    for (std::int64_t j = 0; j < m; ++j) {
+      here[j + 1] = match[j] * (1.0 + above[j]) + decay * (above[j + 1] + here[j]) - decay * decay * above[j];
+    }
+    for (std::size_t d = first; d < c; ++d) match[cells[d].j] = 0.0;
+  }
+  double slope = 0.0;
+  c = cells.size();
+  for (std::int64_t i = n - 1; i >= 0; --i) {
+    if (i % 64 == 0) team.breathe(worker);
+    const std::size_t last = c;
+    while (c > 0 && cells[c - 1].i == i) --c;
+    for (std::size_t d = c; d < last; ++d) gather(cells[d], run, k, column_run, l, 1, match + cells[d].j);
+    const double *above = q + i * width, *here = q + (i + 1) * width;
+    double *above_bar = q_bar + i * width, *here_bar = q_bar + (i + 1) * width;
+    std::size_t d = last;
+    for (std::int64_t j = m - 1; j >= 0; --j) {
+      const double g = here_bar[j + 1];
+      above_bar[j + 1] += decay * g;
+      here_bar[j] += decay * g;
+      above_bar[j] -= decay * decay * g;
+      slope += g * (above[j + 1] + here[j] - 2.0 * decay * above[j]);
+      if (d > c && cells[d - 1].j == j) {
+        const double s_bar = bar * rule.depth_decay + g;
+        above_bar[j] += s_bar * match[j];
+        const double match_bar = s_bar * (1.0 + above[j]);
+        push(cells[d - 1], run, k, column_run, l, 1, &match_bar, scratch);
+        --d;
+      }
+    }
+    for (std::size_t e = c; e < last; ++e) match[cells[e].j] = 0.0;
+  }
+  row_decay_[pattern_.rows.run_start[run] + k] += slope;
+}
+
+void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker) {
+  const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
+  const std::int32_t p = rows.run_bucket[task.run];
+  const Rule& rule = rules_[p];
+  CellSet& set = scratch.cells;
+  set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
+  const auto n_cells = static_cast<std::int64_t>(set.cells.size());
+  if (n_cells == 0) return;
+  if (!set.many()) {
+    set_weights(rule, scratch);
+    scratch.slope.resize(set.gap.size());
+    for (std::size_t k = 0; k < set.gap.size(); ++k) scratch.slope[k] = set.gap[k] * scratch.weight[k] / rule.decay;
+  }
+  const bool own = pattern_.symmetric && column_run == task.run;
+  const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
+  for (auto* buffer : {&scratch.match, &scratch.value, &scratch.chain, &scratch.bar}) {
+    buffer->resize(std::max<std::size_t>(buffer->size(), (set.many() ? 1 : n_cells) * kBlock));
+  }
+  for (std::int64_t k = task.first; k < task.first + task.n; ++k) {
+    const std::int64_t u = rows.run_start[task.run] + k;
+    const std::int64_t n_columns = own ? k + 1 : cols.run_size[column_run];
+    const double* bar = bar_.data() + pattern_.row_offset[u] + column0;
+    if (set.many()) {
+      for (std::int64_t l = 0; l < n_columns; ++l) {
+        if (bar[l] != 0.0) pull_pair_dense(task.run, k, column_run, l, bar[l], scratch, team, worker);
+      }
+      continue;
+    }
+    for (std::int64_t first = 0; first < n_columns; first += kBlock) {
+      const std::int64_t n = std::min(kBlock, n_columns - first);
+      if (set.before.empty()) {
+        double* match_bar = scratch.bar.data();
+        for (std::int64_t l = 0; l < n; ++l) match_bar[l] = rule.depth_decay * bar[first + l];
+        for (const Cell& cell : set.cells) push(cell, task.run, k, column_run, first, n, match_bar, scratch);
+        continue;
+      }
+      for (std::int64_t c = 0; c < n_cells; ++c) {
+        double *match = scratch.match.data() + c * kBlock, *value = scratch.value.data() + c * kBlock;
+        double *chain = scratch.chain.data() + c * kBlock, *value_bar = scratch.bar.data() + c * kBlock;
+        gather(set.cells[c], task.run, k, column_run, first, n, match);
+        std::fill(chain, chain + n, 1.0);
+        for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
+          const double weight = scratch.weight[d];
+          const double* earlier = scratch.value.data() + set.before[d] * kBlock;
+          for (std::int64_t l = 0; l < n; ++l) chain[l] += weight * earlier[l];
+        }
+        for (std::int64_t l = 0; l < n; ++l) value[l] = match[l] * chain[l];
+        for (std::int64_t l = 0; l < n; ++l) value_bar[l] = rule.depth_decay * bar[first + l];
+      }
+      double slope = 0.0;
+      for (std::int64_t c = n_cells - 1; c >= 0; --c) {
+        double *match = scratch.match.data() + c * kBlock, *chain = scratch.chain.data() + c * kBlock;
+        double* value_bar = scratch.bar.data() + c * kBlock;
+        for (std::int64_t l = 0; l < n; ++l) {
+          chain[l] *= value_bar[l];  // the derivative by the match
+          match[l] *= value_bar[l];  // the derivative by the chain
+        }
+        for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
+          const double weight = scratch.weight[d];
+          double* earlier_bar = scratch.bar.data() + set.before[d] * kBlock;
+          for (std::int64_t l = 0; l < n; ++l) earlier_bar[l] += weight * match[l];
+          if (set.gap[d] > 0) slope += scratch.slope[d] * dot(match, scratch.value.data() + set.before[d] * kBlock, n);
+        }
+        push(set.cells[c], task.run, k, column_run, first, n, chain, scratch);
+      }
+      row_decay_[u] += slope;
+    }
+  }
+}
+
+void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, int worker) {
+  const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
+  const std::int32_t p = rows.run_bucket[task.run];
+  const std::int64_t n_terminal = cols.n_terminal[p];
+  for (std::int64_t k = task.first; k < task.first + task.n; ++k) {
+    const std::int64_t u = rows.run_start[task.run] + k;
+    const double *delta = delta_.data() + pattern_.row_offset[u], *bar = bar_.data() + pattern_.row_offset[u];
+    row_terminal_[u] += dot(bar, delta, n_terminal) / rules_[p].terminal;
+    row_depth_[u] += dot(bar + n_terminal, delta + n_terminal, pattern_.row_end(u) - n_terminal) / rules_[p].depth_decay;
+  }
+  const std::int64_t end = pattern_.symmetric ? task.run + 1 : cols.bucket_run_start[p + 1];
+  for (std::int64_t column_run = cols.bucket_run_start[p]; column_run < end; ++column_run) {
+    pull_block(task, column_run, scratch, team, worker);
+  }
+}
+
+// base = depth_decay * decay^2 of each symbol, terminal = depth_decay * base of leaves.
+void PartialTreePlan::add_up(double* decay_bar, double* depth_decay_bar) const {
+  const PartialSide& rows = pattern_.rows;
+  const std::size_t leaf_slot = pattern_.labels.size();
+  std::vector<double> base(pattern_.n_buckets + 1, 0.0), terminal(pattern_.n_buckets, 0.0);
+  for (std::size_t entry = 0; entry < symbol_part_.size(); ++entry) {
+    base[std::min(rows.tree_symbol[entry], pattern_.n_buckets)] += symbol_part_[entry];
+  }
+  for (std::size_t entry = 0; entry < terminal_part_.size(); ++entry) {
+    terminal[rows.bucket[rows.tree_node[entry]]] += terminal_part_[entry];
+  }
+  for (std::size_t run = 0; run < rows.run_start.size(); ++run) {
+    const std::int64_t shape = pattern_.shape_start[rows.run_shape[run]];
+    for (std::int64_t i = 0; i < pattern_.arity(rows.run_shape[run]); ++i) {
+      const std::int32_t x = pattern_.shape_symbol[shape + i];
+      if (x < 0) continue;
+      for (std::int64_t k = 0; k < rows.run_size[run]; ++k) {
+        const std::int64_t flow = rows.run_child[run] + i * rows.run_size[run] + k;
+        base[std::min(x, pattern_.n_buckets)] += base_flow_[flow];
+        if (x < pattern_.n_buckets) terminal[x] += terminal_flow_[flow];
+      }
+    }
+  }
+  for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
+    const std::int32_t p = rows.bucket[u];
+    terminal[p] += row_terminal_[u];
+    decay_bar[pattern_.slot[p]] += row_decay_[u];
+    depth_decay_bar[pattern_.slot[p]] += row_depth_[u];
+  }
+  const double leaf_base = rules_.back().base;
+  for (std::int32_t p = 0; p < pattern_.n_buckets; ++p) {
+    depth_decay_bar[pattern_.slot[p]] += terminal[p] * leaf_base;
+    base.back() += terminal[p] * rules_[p].depth_decay;
+  }
+  for (std::int32_t p = 0; p <= pattern_.n_buckets; ++p) {
+    const std::size_t slot = p < pattern_.n_buckets ? pattern_.slot[p] : leaf_slot;
+    depth_decay_bar[slot] += base[p] * rules_[p].decay * rules_[p].decay;
+    decay_bar[slot] += base[p] * 2.0 * rules_[p].depth_decay * rules_[p].decay;
+  }
+}
+
+void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team,
+                                double* decay_bar, double* depth_decay_bar) {
+  prepare_pull_back();
+  team.span(0.0, 0.3);
+  compute_delta(decay, depth_decay, team);
+  for (auto* sums : {&base_flow_, &terminal_flow_, &row_decay_, &row_depth_, &row_terminal_}) {
+    std::fill(sums->begin(), sums->end(), 0.0);
+  }
+  bar_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1));
+  double factor = 1.0;
+  const double* matrix =
+      pattern_.symmetric ? symmetrized(n_rows(), n_columns(), cotangent, team, symmetric_, factor) : cotangent;
+  team.span(0.3, 0.6);
+  spread(matrix, factor, team);
+  team.span(0.6, 1.0);
+  std::vector<Scratch> scratch(team.size());
+  std::vector<std::vector<Push>> pushes;
+  const std::int64_t batch_work = std::max<std::int64_t>(1 << 18, pattern_.n_pairs / 32);
+  double* bar = bar_.data();
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    for (std::size_t first = 0; first < level->size();) {
+      std::size_t last = first;
+      for (std::int64_t work = 0; last < level->size() && work < batch_work; ++last) {
+        const Task& task = (*level)[last];
+        work += task.n * pattern_.row_end(pattern_.rows.run_start[task.run] + task.first + task.n - 1);
+      }
+      if (pushes.size() < last - first) pushes.resize(last - first);
+      team.run(static_cast<std::int64_t>(last - first), [&](std::int64_t task, int worker) {
+        Scratch& mine = scratch[worker];
+        pushes[task].clear();
+        std::swap(mine.pushes, pushes[task]);
+        pull_rows((*level)[first + task], mine, team, worker);
+        std::swap(mine.pushes, pushes[task]);
+      });
+      for (std::size_t task = 0; task < last - first; ++task) {
+        for (const Push& push : pushes[task]) bar[push.index] += push.value;
+      }
+      first = last;
+    }
+  }
+  if (!pattern_.symmetric) {
+    const PartialSide& rows = pattern_.rows;
+    for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
+      if (!rows.is_terminal(u) || !pattern_.has_row(u)) continue;
+      const std::int64_t at = pattern_.row_offset[u] + pattern_.row_first[u];
+      row_terminal_[u] += dot(bar + at, delta_.data() + at, pattern_.row_end(u) - pattern_.row_first[u]) /
+                          rules_[rows.bucket[u]].terminal;
+    }
+  }
+  add_up(decay_bar, depth_decay_bar);
+}
+
+}  // namespace espalier

@@ -1,0 +1,292 @@
+"""A corpus of trees in which every distinct subtree is stored once.
+
+Interning (hash-consing) numbers distinct subtrees so that children come before parents, by height; a tree
+is its root and the counts of the subtrees below it. What is here is read-only and shared: ``forest[indices]``
+is a view on the same subtrees, so splitting a corpus costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.vocabulary import Vocabulary
+from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.files import read_text
+from espalier.structures.interop import as_tree
+from espalier.structures.notation import syntax_error
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from espalier.corpus.describe import ForestDescription
+
+Arrays = dict[str, NDArray[Any]]
+Missing = Literal["error", "empty"]
+
+STORE = ("label", "height", "child_start", "child")
+TREES = ("root", "tree_start", "tree_subtree", "tree_count")
+
+
+class Forest:
+    """Trees interned together: distinct subtrees, and how often each tree holds them.
+
+    Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`.
+
+    Examples
+    --------
+    >>> forest = Forest.from_brackets(["(NP (D the) (N cat))", "(NP (D the) (N dog))"])
+    >>> len(forest), forest.n_subtrees, forest[1].to_brackets()
+    (2, 8, '(NP (D the) (N dog))')
+    >>> len(forest[[1]]), forest[[1]].n_subtrees
+    (1, 8)
+    """
+
+    __slots__ = ("_arrays", "_vocabulary")
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> None:
+        self._arrays: Arrays = {name: arrays[name] for name in (*STORE, *TREES)}
+        for array in self._arrays.values():
+            array.flags.writeable = False
+        self._vocabulary = vocabulary
+
+    @classmethod
+    def from_brackets(cls, texts: Iterable[str], *, vocabulary: Vocabulary | None = None) -> Forest:
+        """Intern one bracketed tree per text, read by the compiled core."""
+        texts = list(texts)
+        vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        interner = _core.Interner(vocabulary._native)
+        _add_texts(interner, texts)
+        return cls(interner.finish(), vocabulary)
+
+    @classmethod
+    def from_file(
+        cls, path: str | Path, *, vocabulary: Vocabulary | None = None, encoding: str = "utf-8"
+    ) -> Forest:
+        """Intern every tree of a file of brackets (``.gz`` too), without building Tree objects."""
+        text = read_text(path, encoding=encoding)
+        vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        interner = _core.Interner(vocabulary._native)
+        try:
+            interner.add_text(text)
+        except _core.BracketError as error:
+            raise syntax_error(error.args[0], text, error.args[1], source=str(path)) from None
+        return cls(interner.finish(), vocabulary)
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Iterable[Any],
+        *,
+        vocabulary: Vocabulary | None = None,
+        missing: Missing = "error",
+    ) -> Forest:
+        """Intern trees: bracketed strings, ``Tree`` objects, or anything :func:`~espalier.as_tree` takes.
+
+        Parameters
+        ----------
+        trees
+            The trees. ``None`` is an error that names its row, or an empty structure with ``missing="empty"``:
+            it shares nothing with any tree.
+        vocabulary
+            Grow this vocabulary instead of a new one, so that the result can be compared with its corpora.
+        """
+        items = list(trees)
+        if missing not in ("error", "empty"):
+            raise ValueError(f"missing must be 'error' or 'empty', got {missing!r}.")
+        if missing == "error":
+            for row, item in enumerate(items):
+                if item is None:
+                    raise InputError(
+                        f"Row {row} holds no tree (None). Drop the row, or count it as an empty structure "
+                        "with Forest.from_trees(..., missing='empty')."
+                    )
+        if items and all(isinstance(item, str) for item in items):
+            return cls.from_brackets(items, vocabulary=vocabulary)
+        vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        interner = _core.Interner(vocabulary._native)
+        label, child_start, child, roots = _flatten(items, vocabulary)
+        ids = interner.add_subtrees(label, child_start, child)
+        interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
+        return cls(interner.finish(), vocabulary)
+
+    def extended(self, trees: Iterable[Any], *, missing: Missing = "error") -> Forest:
+        """Return a forest of these trees followed by more; this one does not change."""
+        more = Forest.from_trees(trees, vocabulary=self._vocabulary.extended(), missing=missing)
+        return concatenate([self, more])
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The labels, which every corpus compared with this one must share."""
+        return self._vocabulary
+
+    @property
+    def arrays(self) -> Arrays:
+        """The arrays that the compiled core reads, by name: see ARCHITECTURE.md."""
+        return self._arrays
+
+    @property
+    def n_subtrees(self) -> int:
+        """How many distinct subtrees are stored, leaves included (views share them)."""
+        return len(self._arrays["label"])
+
+    def __len__(self) -> int:
+        return len(self._arrays["root"])
+
+    @overload
+    def __getitem__(self, rows: int) -> Tree: ...
+    @overload
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Forest: ...
+    def __getitem__(self, rows: int | slice | Sequence[int] | NDArray[Any]) -> Tree | Forest:
+        if isinstance(rows, int | np.integer):
+            return self._tree(range(len(self))[int(rows)])
+        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows, dtype=_index_type(rows))]
+        start = self._arrays["tree_start"]
+        sizes = start[chosen + 1] - start[chosen]
+        new_start = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(sizes, out=new_start[1:])
+        entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
+        arrays = {name: self._arrays[name] for name in STORE}
+        arrays["root"] = self._arrays["root"][chosen]
+        arrays["tree_start"] = new_start
+        arrays["tree_subtree"] = self._arrays["tree_subtree"][entries]
+        arrays["tree_count"] = self._arrays["tree_count"][entries]
+        return Forest(arrays, self._vocabulary)
+
+    def __iter__(self) -> Iterator[Tree]:
+        return (self._tree(row) for row in range(len(self)))
+
+    def _tree(self, row: int) -> Tree:
+        arrays = self._arrays
+        root = int(arrays["root"][row])
+        if root < 0:
+            raise InputError(f"Row {row} is an empty structure: there is no tree to show.")
+        built: dict[int, Tree] = {}
+        for u in arrays["tree_subtree"][arrays["tree_start"][row] : arrays["tree_start"][row + 1]].tolist():
+            children = arrays["child"][arrays["child_start"][u] : arrays["child_start"][u + 1]].tolist()
+            built[u] = Tree(self._vocabulary[int(arrays["label"][u])], tuple(built[c] for c in children))
+        return built[root]
+
+    def describe(self) -> ForestDescription:
+        """Count trees, nodes, subtrees, productions, labels and pairs, and the memory kernels need."""
+        from espalier.corpus.describe import describe_forest
+
+        return describe_forest(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the forest to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.corpus.storage import save_forest
+
+        save_forest(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Forest:
+        """Read a forest written by :meth:`save`."""
+        from espalier.corpus.storage import load_forest
+
+        return load_forest(path)
+
+    def __repr__(self) -> str:
+        return f"<Forest of {len(self):,} trees over {self.n_subtrees:,} distinct subtrees>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Forest, (dict(self._arrays), self._vocabulary))
+
+
+def concatenate(forests: Sequence[Forest]) -> Forest:
+    """Join forests that share a vocabulary into one."""
+    from espalier.corpus.vocabulary import check_same_vocabulary
+
+    vocabulary = forests[0].vocabulary
+    for forest in forests[1:]:
+        vocabulary = check_same_vocabulary(vocabulary, forest.vocabulary)
+    interner = _core.Interner(vocabulary._native)
+    for forest in forests:
+        arrays = forest.arrays
+        ids = interner.add_subtrees(arrays["label"], arrays["child_start"], arrays["child"])
+        roots = arrays["root"]
+        interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
+    return Forest(interner.finish(), vocabulary)
+
+
+def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:
+    """Return ``column`` itself where it is a Forest, else intern it."""
+    if isinstance(column, Forest):
+        return column
+    if isinstance(column, str | bytes):
+        raise TypeError("A corpus is a list of trees, got one string. Write [text].")
+    if not isinstance(column, Iterable):
+        raise TypeError(f"A corpus is a list of trees or a Forest, got {type(column).__name__}.")
+    return Forest.from_trees(column, vocabulary=vocabulary)
+
+
+def _index_type(rows: Any) -> type:
+    array = np.asarray(rows)
+    if array.dtype == bool:
+        return bool
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"A forest is indexed by integers, a slice or a mask, got {array.dtype}.")
+    return np.int64
+
+
+def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"Row {row} must be a bracketed string, got {type(text).__name__}.")
+    try:
+        interner.add_texts(texts)
+    except _core.BracketError as error:
+        message, position, row = error.args
+        raise syntax_error(message, texts[row], position, source=f"row {row}") from None
+    except UnicodeEncodeError:
+        row = next(r for r, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
+        raise InputError(f"Row {row} holds half of a surrogate pair, which is not valid Unicode.") from None
+
+
+def _flatten(
+    items: list[Any], vocabulary: Vocabulary
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Number the distinct Tree objects, children first; the core merges equal ones."""
+    labels: list[int] = []
+    starts, children, roots = [0], list[int](), list[int]()
+    number: dict[int, int] = {}
+    known: dict[str, int] = {}
+    alive: list[Tree] = []  # ids of objects are only good while the objects live
+    for row, item in enumerate(items):
+        if item is None:
+            roots.append(-1)
+            continue
+        try:
+            tree = as_tree(item)
+        except TreeSyntaxError as error:
+            error.add_note(f"This is row {row}.")
+            raise
+        alive.append(tree)
+        stack = [tree]
+        while stack:
+            node = stack[-1]
+            if id(node) in number:
+                stack.pop()
+                continue
+            waiting = [child for child in node.children if id(child) not in number]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            if node.label not in known:
+                known[node.label] = vocabulary._native.add(node.label)
+            number[id(node)] = len(labels)
+            labels.append(known[node.label])
+            children.extend(number[id(child)] for child in node.children)
+            starts.append(len(children))
+        roots.append(number[id(tree)])
+    return (
+        np.array(labels, np.int32),
+        np.array(starts, np.int64),
+        np.array(children, np.int32),
+        np.array(roots, np.int32),
+    )

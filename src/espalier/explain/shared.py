@@ -1,0 +1,255 @@
+"""The fragments two trees share: a kernel value, taken apart so that it can be read.
+
+Every fragment that a pair of trees shares is rooted at a pair of nodes with equal productions, and is part
+of the largest fragment that those two nodes share. So the subset-tree kernel is a sum over largest
+fragments, and nothing is counted twice: the weights listed here add up to the kernel's value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from espalier.errors import InputError, KernelOverflowError
+from espalier.structures.fragment import Fragment
+from espalier.structures.tree import Tree
+
+Position = tuple[int, ...]
+
+# A part of a fragment: a word (False, label), an unexpanded node (True, label), or a fragment's number.
+_Part = int | tuple[bool, str]
+_Shape = tuple[str, tuple[_Part, ...]]
+
+
+@dataclass(frozen=True)
+class SharedFragment:
+    """A largest shared fragment, what it adds to the kernel, and where it stands.
+
+    Attributes
+    ----------
+    fragment
+        The largest fragment that the nodes at these places share.
+    weight
+        What all fragments rooted at these places add to the kernel's value, this one and its parts.
+    in_x, in_y
+        The positions of its root in the first and in the second tree.
+    """
+
+    fragment: Fragment
+    weight: float
+    in_x: tuple[Position, ...]
+    in_y: tuple[Position, ...]
+
+    def __str__(self) -> str:
+        return self.fragment.to_brackets()
+
+
+def shared_fragments(
+    x: Tree,
+    y: Tree,
+    *,
+    decay: float = 0.4,
+    frontier: float = 1.0,
+    n: int | None = 5,
+    max_pairs: int = 2_000_000,
+) -> list[SharedFragment]:
+    """List the heaviest fragments that two trees share, in the sense of ``SubsetTree``.
+
+    For each pair of nodes with equal productions there is one largest fragment rooted at both. Pairs with
+    the same largest fragment are listed together. With ``n=None`` the weights add up to
+    ``SubsetTree(decay, frontier).value(x, y)``.
+
+    Parameters
+    ----------
+    x, y
+        The trees.
+    decay, frontier
+        The weight of a production, and of a node left unexpanded: numbers.
+    n
+        How many to list, the heaviest first; all of them where None.
+    max_pairs
+        The most pairs of distinct matching subtrees to look at.
+
+    Raises
+    ------
+    InputError
+        If the trees have more matching pairs than ``max_pairs``.
+
+    Examples
+    --------
+    >>> x = Tree.from_brackets("(NP (D the) (N cat))")
+    >>> y = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sat)))")
+    >>> for shared in shared_fragments(x, y, decay=0.5):
+    ...     print(shared, shared.weight, shared.in_x, shared.in_y)
+    (NP (D the) (N)) 0.75 ((),) ((0,),)
+    (D the) 0.5 ((0,),) ((0, 0),)
+    """
+    _check(x, y, decay, frontier, n)
+    store = _Subtrees()
+    numbers_x, numbers_y = store.add(x), store.add(y)
+    counts_x, counts_y = _counts(x, numbers_x), _counts(y, numbers_y)
+    pairs = _matching_pairs(store, counts_x, counts_y, max_pairs)
+    shapes, number_of, values = _largest(store, pairs, decay, frontier)
+    weight: dict[int, float] = defaultdict(float)
+    members: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for pair in pairs:
+        if values[pair] > 0:
+            weight[number_of[pair]] += values[pair] * counts_x[pair[0]] * counts_y[pair[1]]
+            members[number_of[pair]].append(pair)
+    if any(math.isinf(value) for value in weight.values()):
+        raise KernelOverflowError(
+            f"The weight of the fragments these trees share is too large for a float64 at decay={decay!r}; "
+            "use a smaller decay."
+        )
+    # Of equally heavy fragments the one found last is the highest in the trees.
+    chosen = sorted(weight, key=lambda k: (-weight[k], -k))[:n]
+    places_x = _places(x, numbers_x, {u for k in chosen for u, _ in members[k]})
+    places_y = _places(y, numbers_y, {v for k in chosen for _, v in members[k]})
+    return [
+        SharedFragment(
+            _fragment(shapes, k),
+            weight[k],
+            _merged(places_x[u] for u in {u for u, _ in members[k]}),
+            _merged(places_y[v] for v in {v for _, v in members[k]}),
+        )
+        for k in chosen
+    ]
+
+
+def _check(x: object, y: object, decay: float, frontier: float, n: int | None) -> None:
+    for tree in (x, y):
+        if not isinstance(tree, Tree):
+            raise TypeError(f"shared_fragments compares two Trees, got {type(tree).__name__}.")
+    if not (math.isfinite(decay) and decay > 0):
+        raise ValueError(f"decay must be positive, got {decay!r}.")
+    if not (math.isfinite(frontier) and frontier >= 0):
+        raise ValueError(f"frontier must be 0 or positive, got {frontier!r}.")
+    if n is not None and n < 0:
+        raise ValueError(f"n must be 0 or more, or None for all, got {n!r}.")
+
+
+class _Subtrees:
+    """Distinct subtrees of both trees, numbered so that children come before parents."""
+
+    def __init__(self) -> None:
+        self.label: list[str] = []
+        self.children: list[tuple[int, ...]] = []
+        self._number: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def add(self, tree: Tree) -> dict[int, int]:
+        """Number the subtrees of a tree; returns the number of each node object by its id."""
+        numbers: dict[int, int] = {}
+
+        def number(node: Tree, children: list[int]) -> int:
+            key = (node.label, tuple(children))
+            k = self._number.setdefault(key, len(self.label))
+            if k == len(self.label):
+                self.label.append(node.label)
+                self.children.append(key[1])
+            numbers[id(node)] = k
+            return k
+
+        tree.fold(number)
+        return numbers
+
+    def production(self, u: int) -> tuple[object, ...]:
+        return (self.label[u], *((self.label[c], bool(self.children[c])) for c in self.children[u]))
+
+
+def _counts(tree: Tree, numbers: dict[int, int]) -> dict[int, int]:
+    """How often each distinct inner subtree occurs in a tree."""
+    counts: dict[int, int] = defaultdict(int)
+    for node in tree:
+        if node.children:
+            counts[numbers[id(node)]] += 1
+    return dict(counts)
+
+
+def _matching_pairs(
+    store: _Subtrees, counts_x: Iterable[int], counts_y: Iterable[int], max_pairs: int
+) -> list[tuple[int, int]]:
+    """Pairs of distinct subtrees with equal productions, children before parents."""
+    of_y: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for v in sorted(counts_y):
+        of_y[store.production(v)].append(v)
+    matches = [(u, of_y.get(store.production(u), [])) for u in sorted(counts_x)]
+    n_pairs = sum(len(found) for _, found in matches)
+    if n_pairs > max_pairs:
+        raise InputError(
+            f"These trees have {n_pairs:,} pairs of distinct subtrees with equal productions, more than "
+            f"max_pairs={max_pairs:,}. Compare smaller trees, or raise max_pairs."
+        )
+    # A child of either side has a smaller number than its parent, so the order of u suffices.
+    return [(u, v) for u, found in matches for v in found]
+
+
+def _largest(
+    store: _Subtrees, pairs: list[tuple[int, int]], decay: float, frontier: float
+) -> tuple[list[_Shape], dict[tuple[int, int], int], dict[tuple[int, int], float]]:
+    """For each pair the number of its largest shared fragment, and the node function of the kernel."""
+    shapes: list[_Shape] = []
+    known: dict[_Shape, int] = {}
+    number_of: dict[tuple[int, int], int] = {}
+    values: dict[tuple[int, int], float] = {}
+    for u, v in pairs:
+        value = decay
+        parts: list[_Part] = []
+        for pair in zip(store.children[u], store.children[v], strict=True):
+            if not store.children[pair[0]]:
+                parts.append((False, store.label[pair[0]]))
+                continue
+            value *= frontier + values.get(pair, 0.0)
+            parts.append(number_of.get(pair, (True, store.label[pair[0]])))
+        shape = (store.label[u], tuple(parts))
+        k = known.setdefault(shape, len(shapes))
+        if k == len(shapes):
+            shapes.append(shape)
+        number_of[u, v], values[u, v] = k, value
+    return shapes, number_of, values
+
+
+def _fragment(shapes: list[_Shape], k: int) -> Fragment:
+    """Build a fragment from its shape and those of its parts."""
+    unexpanded: list[int] = []
+    n_leaves = 0
+    built: list[Tree] = []
+    stack: list[tuple[_Part, bool]] = [(k, False)]
+    while stack:
+        part, parts_are_built = stack.pop()
+        if isinstance(part, tuple):
+            if part[0]:
+                unexpanded.append(n_leaves)
+            n_leaves += 1
+            built.append(Tree(part[1]))
+            continue
+        label, parts = shapes[part]
+        if parts_are_built:
+            built[len(built) - len(parts) :] = [Tree(label, built[len(built) - len(parts) :])]
+        else:
+            stack.append((part, True))
+            stack.extend((child, False) for child in reversed(parts))
+    return Fragment(built[0], tuple(unexpanded))
+
+
+def _places(tree: Tree, numbers: dict[int, int], wanted: set[int]) -> dict[int, list[Position]]:
+    """Where the wanted subtrees stand; only their positions are spelled out."""
+    places: dict[int, list[Position]] = {u: [] for u in wanted}
+    path: list[int] = []
+    stack: list[tuple[Tree, int, int]] = [(tree, 0, 0)]
+    while stack:
+        node, depth, index = stack.pop()
+        if depth:
+            del path[depth - 1 :]
+            path.append(index)
+        number = numbers[id(node)]
+        if number in places:
+            places[number].append(tuple(path))
+        children = node.children
+        stack.extend((children[k], depth + 1, k) for k in range(len(children) - 1, -1, -1))
+    return places
+
+
+def _merged(places: Iterable[list[Position]]) -> tuple[Position, ...]:
+    return tuple(sorted(position for group in places for position in group))

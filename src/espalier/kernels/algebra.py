@@ -1,0 +1,269 @@
+"""Kernels made of kernels by arithmetic: sums, products, multiples, powers, constants.
+
+They print as the expression that makes them. How their matrices are computed is left to ``algebra_plans``;
+``Normalized`` and ``Radial`` have modules of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Self
+
+from espalier.kernels.algebra_plans import (
+    ConstantPlan,
+    PowerPlan,
+    ProductPlan,
+    ScaledPlan,
+    SumPlan,
+)
+from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.checks import check_one_number
+from espalier.kernels.composite import Wrapper, check_kernels
+from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+
+SCALE_BOUNDS = (1e-5, 1e5)
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Kernel):
+    """Items are similar where any of several kernels finds them so; written ``a + b``.
+
+    The fragments of all the kernels count side by side. Sums inside a sum are flattened. The paths of the
+    hyperparameters inside are ``terms[0].decay``, ``terms[1].lengthscale``.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree, Subtree
+    >>> kernel = SubsetTree(decay=1.0) + 2.0 * Subtree(decay=1.0)
+    >>> kernel
+    SubsetTree(decay=1.0) + 2.0 * Subtree(decay=1.0)
+    >>> kernel(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
+    array([[12.,  5.],
+           [ 5., 12.]])
+    >>> kernel.parameters()
+    {'terms[0].decay': 1.0, 'terms[0].frontier': 1.0, 'terms[1].scale': 2.0, 'terms[1].decay': 1.0}
+    """
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", _flattened(Sum, "terms", self.terms))
+
+    def _children(self) -> list[tuple[str, Kernel]]:
+        return [(f"terms[{k}].", term) for k, term in enumerate(self.terms)]
+
+    def _with_children(self, children: list[Kernel]) -> Self:
+        return replace(self, terms=tuple(children))
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return SumPlan(_plans(self.terms, a, b, schedule))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return SumPlan(_diagonal_plans(self.terms, a, schedule))
+
+    def __repr__(self) -> str:
+        if len(self.terms) == 1:
+            return f"Sum({self.terms!r})"
+        return " + ".join(map(repr, self.terms))
+
+
+@dataclass(frozen=True, repr=False)
+class Product(Kernel):
+    """Items are similar where all of several kernels find them so; written ``a * b``.
+
+    The fragments are pairs: one fragment of each kernel. Products inside a product are flattened. The paths
+    of the hyperparameters inside are ``factors[0].decay``, ``factors[1].lengthscale``.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree, Subtree
+    >>> kernel = (SubsetTree(decay=1.0) + Subtree(decay=1.0)) * Subtree(decay=1.0)
+    >>> kernel
+    (SubsetTree(decay=1.0) + Subtree(decay=1.0)) * Subtree(decay=1.0)
+    >>> kernel(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
+    array([[27.,  4.],
+           [ 4., 27.]])
+    """
+
+    factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", _flattened(Product, "factors", self.factors))
+
+    def _children(self) -> list[tuple[str, Kernel]]:
+        return [(f"factors[{k}].", factor) for k, factor in enumerate(self.factors)]
+
+    def _with_children(self, children: list[Kernel]) -> Self:
+        return replace(self, factors=tuple(children))
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return ProductPlan(_plans(self.factors, a, b, schedule))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return ProductPlan(_diagonal_plans(self.factors, a, schedule))
+
+    def __repr__(self) -> str:
+        if len(self.factors) == 1:
+            return f"Product({self.factors!r})"
+        # A multiple needs no brackets in front: 2.0 * a * b is (2.0 * a) * b.
+        first, *rest = self.factors
+        shown = [repr(first) if _is_multiple(first) else _operand(first), *map(_operand, rest)]
+        return " * ".join(shown)
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Wrapper):
+    """A kernel times a positive number, which is learned; written ``1.0 * kernel``.
+
+    Examples
+    --------
+    >>> from espalier.kernels.hyperparameters import Learned
+    >>> from espalier.kernels.subset_tree import Subtree
+    >>> 2.0 * Subtree(), Learned(2.0, bounds=(1, 3)) * Subtree()
+    (2.0 * Subtree(), Scaled(Subtree(), scale=Learned(2.0, bounds=(1.0, 3.0))))
+    >>> (2.0 * Subtree()).parameters()
+    {'scale': 2.0, 'decay': 0.4}
+    """
+
+    scale: Number = hyperparameter(1.0, SCALE_BOUNDS)
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return ScaledPlan([self.kernel._make_plan(a, b, schedule)])
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return ScaledPlan([self.kernel._make_diagonal_plan(a, schedule)])
+
+    def __repr__(self) -> str:
+        if isinstance(self.scale, Fixed | Learned):
+            return f"Scaled({self.kernel!r}, scale={self.scale!r})"
+        return f"{self.scale!r} * {_operand(self.kernel)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Wrapper):
+    """A kernel raised to a power: its fragments taken together, ``exponent`` at a time.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    exponent
+        A positive number, which is not learned. With an integer the result is a kernel again (positive
+        semi-definite). Another exponent needs values that are not negative, and gives a kernel only for some
+        (those that are infinitely divisible, such as ``RBF``); a gradient where the value is 0 counts as 0.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import Subtree
+    >>> kernel = Power(Subtree(decay=1.0), 2)
+    >>> kernel
+    Power(Subtree(decay=1.0), 2)
+    >>> kernel(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
+    array([[9., 1.],
+           [1., 9.]])
+    """
+
+    exponent: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        exponent = self.exponent
+        if isinstance(exponent, bool) or not isinstance(exponent, Real):
+            raise TypeError(f"exponent must be a positive number, got {exponent!r}.")
+        if not (math.isfinite(exponent) and exponent > 0):
+            raise ValueError(f"exponent must be a positive number, got {exponent!r}.")
+        object.__setattr__(self, "exponent", _plain(exponent))
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return PowerPlan([self.kernel._make_plan(a, b, schedule)])
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return PowerPlan([self.kernel._make_diagonal_plan(a, schedule)])
+
+    def __repr__(self) -> str:
+        return f"Power({self.kernel!r}, {self.exponent!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Kernel):
+    """The same similarity for any two items: in a sum, a bias that all items share.
+
+    Parameters
+    ----------
+    variance
+        The value for every pair: the prior variance of the bias.
+
+    Examples
+    --------
+    >>> Constant(2.0)(["(A a)", "(B b)"])
+    array([[2., 2.],
+           [2., 2.]])
+    """
+
+    variance: Number = hyperparameter(1.0, SCALE_BOUNDS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_one_number("variance", self.variance)
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return ConstantPlan((len(a), len(a if b is None else b)))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return ConstantPlan((len(a),))
+
+
+def add(left: Kernel, right: Kernel) -> Sum:
+    """The sum of two kernels; sums inside are flattened."""
+    return Sum((left, right))
+
+
+def multiply(left: Kernel, right: Any) -> Product | Scaled:
+    """The product of two kernels, or a multiple: a number, ``Learned`` or ``Fixed`` times a kernel."""
+    if isinstance(right, Kernel):
+        return Product((left, right))
+    if isinstance(right, Fixed | Learned):
+        return Scaled(left, right)
+    if isinstance(right, Real):
+        return Scaled(left, _plain(right))
+    return NotImplemented
+
+
+def _plain(number: Any) -> Any:
+    """A Python number for one of numpy, which would not print as Python reads it."""
+    return number.item() if hasattr(number, "item") else number
+
+
+def _flattened(kind: type[Any], name: str, kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
+    if isinstance(kernels, Kernel):
+        raise TypeError(f"{name} must be a tuple of kernels, got one kernel.")
+    check_kernels(kind.__name__, list(kernels))
+    if not kernels:
+        raise ValueError(f"{kind.__name__} needs at least one kernel.")
+    flat: list[Kernel] = []
+    for kernel in kernels:
+        flat.extend(getattr(kernel, name) if isinstance(kernel, kind) else [kernel])
+    return tuple(flat)
+
+
+def _is_multiple(kernel: Kernel) -> bool:
+    return isinstance(kernel, Scaled) and not isinstance(kernel.scale, Fixed | Learned)
+
+
+def _operand(kernel: Kernel) -> str:
+    """A kernel as it stands beside ``*``: in brackets where it prints with an operator of its own."""
+    several = isinstance(kernel, Sum | Product) and len(kernel._children()) > 1
+    return f"({kernel!r})" if several or _is_multiple(kernel) else repr(kernel)
+
+
+def _plans(kernels: Sequence[Kernel], a: Inputs, b: Inputs | None, schedule: Schedule) -> list[Plan]:
+    return [kernel._make_plan(a, b, schedule.part(k, len(kernels))) for k, kernel in enumerate(kernels)]
+
+
+def _diagonal_plans(kernels: Sequence[Kernel], a: Inputs, schedule: Schedule) -> list[Plan]:
+    return [kernel._make_diagonal_plan(a, schedule.part(k, len(kernels))) for k, kernel in enumerate(kernels)]

@@ -1,0 +1,188 @@
+"""Plans of sums, products, multiples, powers and constants.
+
+Each serves the matrix and the diagonal alike: all the arithmetic is entry by entry. A matrix that a plan
+received is the plan's own, so it is changed in place; one that a pull-back needs later is kept, because
+the caller owns what it was given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient
+
+_SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
+
+
+class SumPlan(CompositePlan):
+    """Add the matrices of the terms."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        out: Matrix | None = None
+        for plan, term in zip(self._plans, kernel.terms, strict=True):
+            values = plan.matrix(term)
+            out = values if out is None else _add_in_place(out, values)
+        assert out is not None
+        check_finite(out, advice=_SMALLER)
+        return out
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        out: Matrix | None = None
+        pullbacks: list[tuple[str, Pullback]] = []
+        for plan, (prefix, term) in zip(self._plans, kernel._children(), strict=True):
+            values, pullback = plan.vjp(term)
+            out = values if out is None else _add_in_place(out, values)
+            if learns(term):
+                pullbacks.append((prefix, pullback))
+        assert out is not None
+        check_finite(out, advice=_SMALLER)
+        shape = out.shape
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, shape)
+            return added(*(_prefixed(prefix, pullback(cotangent)) for prefix, pullback in pullbacks))
+
+        return out, pull_back
+
+
+class ProductPlan(CompositePlan):
+    """Multiply the matrices of the factors."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        out: Matrix | None = None
+        for plan, factor in zip(self._plans, kernel.factors, strict=True):
+            values = plan.matrix(factor)
+            out = values if out is None else _multiply_in_place(out, values)
+        assert out is not None
+        check_finite(out, advice=_SMALLER)
+        return out
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        parts = [plan.vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
+        out = parts[0][0].copy()
+        for values, _ in parts[1:]:
+            _multiply_in_place(out, values)
+        check_finite(out, advice=_SMALLER)
+        shape = out.shape
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, shape)
+            gradients: list[Gradients] = []
+            for k, (prefix, factor) in enumerate(kernel._children()):
+                if not learns(factor):
+                    continue
+                others = [values for j, (values, _) in enumerate(parts) if j != k]
+                inner = cotangent * others[0] if others else cotangent
+                for values in others[1:]:
+                    inner *= values
+                gradients.append(_prefixed(prefix, parts[k][1](inner)))
+            return added(*gradients)
+
+        return out, pull_back
+
+
+class ScaledPlan(WrapperPlan):
+    """Multiply a matrix by a number."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        out = self._plans[0].matrix(kernel.kernel)
+        return _scale_in_place(out, hyper.number_of(kernel.scale))
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        scale = hyper.number_of(kernel.scale)
+        inner, pullback = self._plans[0].vjp(kernel.kernel)
+        kept = None if hyper.is_fixed(kernel.scale) else inner
+        out = _scale_in_place(inner if kept is None else inner.copy(), scale)
+        shape = out.shape
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, shape)
+            own = {} if kept is None else own_gradient("scale", kernel.scale, float(np.vdot(cotangent, kept)))
+            below = pullback(cotangent * scale) if learns(kernel.kernel) else {}
+            return own | self._gradients(kernel, below)
+
+        return out, pull_back
+
+
+class PowerPlan(WrapperPlan):
+    """Raise a matrix to a power, entry by entry."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        inner = self._plans[0].matrix(kernel.kernel)
+        return _power(inner, kernel.exponent, out=inner)
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        inner, pullback = self._plans[0].vjp(kernel.kernel)
+        exponent = kernel.exponent
+        out = _power(inner, exponent, out=np.empty_like(inner))
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, inner.shape)
+            if not learns(kernel.kernel):
+                return {}
+            with np.errstate(divide="ignore", over="ignore"):
+                slope = np.power(inner, exponent - 1)
+            slope[np.isinf(slope)] = 0.0
+            slope *= exponent
+            slope *= cotangent
+            return self._gradients(kernel, pullback(slope))
+
+        return out, pull_back
+
+
+class ConstantPlan(Plan):
+    """A matrix or a diagonal of one value."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+
+    def matrix(self, kernel: Any) -> Matrix:
+        return np.full(self._shape, hyper.number_of(kernel.variance))
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, self._shape)
+            return own_gradient("variance", kernel.variance, float(cotangent.sum()))
+
+        return self.matrix(kernel), pull_back
+
+
+def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
+    return {prefix + path: value for path, value in gradients.items()}
+
+
+def _add_in_place(out: Matrix, values: Matrix) -> Matrix:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.add(out, values, out=out)
+
+
+def _multiply_in_place(out: Matrix, values: Matrix) -> Matrix:
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return np.multiply(out, values, out=out)
+
+
+def _scale_in_place(out: Matrix, scale: float) -> Matrix:
+    if scale != 1.0:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            out *= scale
+        check_finite(out, advice=_SMALLER)
+    return out
+
+
+def _power(inner: Matrix, exponent: float, *, out: Matrix) -> Matrix:
+    if exponent != int(exponent) and inner.size and inner.min() < 0:
+        place = ", ".join(str(int(index)) for index in np.unravel_index(int(inner.argmin()), inner.shape))
+        raise InputError(
+            f"A negative number has no power {exponent!r}: the kernel inside Power is {inner.min():.6g} at "
+            f"({place}). Use an integer exponent."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        np.power(inner, exponent, out=out)
+    check_finite(out, advice=_SMALLER)
+    return out

@@ -1,0 +1,248 @@
+"""What every kernel is: a value with hyperparameters that plans, computes and differentiates itself.
+
+A kernel holds no data, cache or thread. What depends on data alone is prepared once in a :class:`Plan`;
+a plan then serves any hyperparameters. A kernel of a user needs one method: ``pair(x, y)`` or ``block(a, b)``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Progress, Schedule
+
+if TYPE_CHECKING:
+    from espalier.kernels.algebra import Product, Scaled, Sum
+
+Matrix = NDArray[np.float64]
+Pullback = Callable[[Matrix], dict[str, float]]
+
+
+class Plan:
+    """All that a kernel needs of its inputs, prepared once, at any hyperparameters.
+
+    ``matrix`` and ``vjp`` take a kernel of the same form as the one that made the plan: its hyperparameters may
+    differ, nothing else. For a diagonal plan the "matrix" is a vector.
+    """
+
+    def matrix(self, kernel: Any) -> Matrix:
+        """Return the kernel's values; the caller owns the array."""
+        raise NotImplementedError
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        """Return the values, and the function that pulls a cotangent back to the hyperparameters."""
+        raise NotImplementedError
+
+    def bind(self, kernel: Any) -> Any:
+        """Return the kernel with an entry for every label or dimension that the data has."""
+        return kernel
+
+
+@dataclass(frozen=True, repr=False)
+class Kernel:
+    """The base of all kernels, and of a user's own.
+
+    A subclass is a frozen dataclass. It gives ``pair(x, y)``, the value for two items, or ``block(a, b)``, a matrix
+    for two lists of items; gradients are then numerical. Built-in kernels give plans instead.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, repr=False)
+    ... class SameLength(Kernel):
+    ...     def pair(self, x, y):
+    ...         return float(len(x) == len(y))
+    >>> SameLength()(["a", "bb", "cc"])
+    array([[1., 0., 0.],
+           [0., 1., 1.],
+           [0., 1., 1.]])
+    """
+
+    def __post_init__(self) -> None:
+        for name, setting in self._settings():
+            hyper.check_setting(name, setting)
+
+    # What a user may define.
+
+    def pair(self, x: Any, y: Any) -> float:
+        """Return the value for two items."""
+        raise NotImplementedError(f"{type(self).__name__} must define pair(x, y) or block(a, b).")
+
+    def block(self, a: list[Any], b: list[Any]) -> Matrix:
+        """Return the matrix of values for two lists of items."""
+        return np.array([[self.pair(x, y) for y in b] for x in a], np.float64).reshape(len(a), len(b))
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        from espalier.kernels.python_plan import PythonPlan
+
+        return PythonPlan(a, b, schedule)
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        from espalier.kernels.python_plan import PythonDiagonalPlan
+
+        return PythonDiagonalPlan(a, schedule)
+
+    # What every kernel offers.
+
+    def plan(
+        self,
+        a: Any,
+        b: Any = None,
+        *,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Progress | None = None,
+    ) -> Plan:
+        """Prepare the matrix of ``a`` with ``b`` (or with itself) for any hyperparameters.
+
+        Parameters
+        ----------
+        a, b
+            A corpus, a list of structures, vectors, or a table for kernels that name a column.
+        n_threads
+            How many threads to use; all cores where None. The result does not depend on it.
+        memory
+            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of the machine's where None.
+            Where they do not suffice, the matrix is computed in tiles.
+        progress
+            Called now and then with the fraction done.
+        """
+        schedule = Schedule.of(n_threads, memory, progress)
+        rows = Inputs.of(a)
+        return self._make_plan(rows, None if b is None else Inputs.of(b, like=rows), schedule)
+
+    def __call__(self, a: Any, b: Any = None, **options: Any) -> Matrix:
+        """Return the matrix of ``a`` with ``b``, or of ``a`` with itself. Options are those of :meth:`plan`."""
+        return self.plan(a, b, **options).matrix(self)
+
+    def vjp(self, a: Any, b: Any = None, **options: Any) -> tuple[Matrix, Pullback]:
+        """Return the matrix, and the function that pulls a cotangent of it back to ``{path: gradient}``."""
+        return self.plan(a, b, **options).vjp(self)
+
+    def diagonal_plan(self, a: Any, **options: Any) -> Plan:
+        """Prepare the values of each item with itself for any hyperparameters."""
+        return self._make_diagonal_plan(Inputs.of(a), Schedule.of(**options))
+
+    def diagonal(self, a: Any, **options: Any) -> Matrix:
+        """Return the values of each item with itself, without the matrix."""
+        return self.diagonal_plan(a, **options).matrix(self)
+
+    def diagonal_vjp(self, a: Any, **options: Any) -> tuple[Matrix, Pullback]:
+        """Return the diagonal, and the function that pulls a cotangent of it back to ``{path: gradient}``."""
+        return self.diagonal_plan(a, **options).vjp(self)
+
+    def value(self, x: Any, y: Any) -> float:
+        """Return the value for one pair of items.
+
+        For a kernel that names a column an item is a mapping: ``{"source": tree, ...}``.
+        """
+        return float(self(_one(x), _one(y), n_threads=1)[0, 0])
+
+    def parameters(self) -> dict[str, float]:
+        """Return the learned hyperparameters by readable path, in natural units."""
+        out: dict[str, float] = {}
+        for name, setting in self._settings():
+            out.update(hyper.paths(name, setting))
+        for prefix, child in self._children():
+            out.update({prefix + path: value for path, value in child.parameters().items()})
+        return out
+
+    def with_parameters(self, mapping: Mapping[str, float]) -> Self:
+        """Return a kernel with some hyperparameters replaced; a fixed or unknown path is an error."""
+        known = self.parameters()
+        changed: Self = self
+        for path, value in mapping.items():
+            try:
+                changed = changed._with_path(path, value)
+            except KeyError:
+                near = difflib.get_close_matches(path, known, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise KeyError(
+                    f"{path!r} is no learned hyperparameter of this kernel; it has {', '.join(known) or 'none'}.{hint}"
+                ) from None
+        return changed
+
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Return the bounds of each learned hyperparameter, by path."""
+        out: dict[str, tuple[float, float]] = {}
+        for name, setting in self._settings():
+            default = self._field(name).metadata["bounds"]
+            inner = setting.value if isinstance(setting, hyper.PerLabel | hyper.PerDimension) else setting
+            own = inner.bounds if isinstance(inner, hyper.Learned) else None
+            out.update(dict.fromkeys(hyper.paths(name, setting), own or default))
+        for prefix, child in self._children():
+            out.update({prefix + path: value for path, value in child.bounds().items()})
+        return out
+
+    def __add__(self, other: Kernel) -> Sum:
+        from espalier.kernels.algebra import add
+
+        return add(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Product | Scaled:
+        from espalier.kernels.algebra import multiply
+
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Product | Scaled:
+        return self.__mul__(other)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    # What combinators and plans use.
+
+    def _settings(self) -> Iterator[tuple[str, Any]]:
+        """The names and settings of this kernel's own hyperparameters."""
+        for field in dataclasses.fields(self):
+            if "bounds" in field.metadata:
+                yield field.name, getattr(self, field.name)
+
+    def _children(self) -> list[tuple[str, Kernel]]:
+        """The kernels inside this one, each with the prefix of its paths."""
+        return []
+
+    def _with_children(self, children: list[Kernel]) -> Self:
+        if children:
+            raise NotImplementedError
+        return self
+
+    def _field(self, name: str) -> dataclasses.Field[Any]:
+        return next(field for field in dataclasses.fields(self) if field.name == name)
+
+    def _with_path(self, path: str, value: float) -> Self:
+        name = path.split("[", 1)[0]
+        own = dict(self._settings())
+        if name in own and not hyper.is_fixed(own[name]):
+            return dataclasses.replace(self, **{name: hyper.with_path(name, own[name], path, value)})
+        children = self._children()
+        for k, (prefix, child) in enumerate(children):
+            if path.startswith(prefix):
+                try:
+                    changed = child._with_path(path[len(prefix) :], value)
+                except KeyError:
+                    continue
+                return self._with_children([changed if k == j else c for j, (_, c) in enumerate(children)])
+        raise KeyError(path)
+
+
+def _one(item: Any) -> Any:
+    """A batch that holds one item: a table of one row for a mapping."""
+    if isinstance(item, Mapping):
+        return {name: _one(value) for name, value in item.items()}
+    if isinstance(item, np.ndarray) or hasattr(item, "tocsr"):
+        return item.reshape(1, -1)
+    return [item]

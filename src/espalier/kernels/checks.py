@@ -1,0 +1,51 @@
+"""Checks that many kernels share, each written once: values, cotangents, settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import KernelOverflowError
+from espalier.kernels import hyperparameters as hyper
+
+
+def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
+    """Refuse a matrix or a diagonal with a value that is no finite number, and name the place.
+
+    Parameters
+    ----------
+    values
+        The matrix, or the vector of a diagonal.
+    item
+        What a row is, in the message.
+    advice
+        What to do about it, in the message.
+    """
+    # One sum is finite only where every value is: no copy of the matrix.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad) == 0:  # only the sum was too large
+        return
+    rows = bad[0].tolist()
+    place = f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
+    raise KernelOverflowError(
+        f"The kernel value of {place} is too large for a float64 ({len(bad):,} values are). {advice}"
+    )
+
+
+def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the cotangent as float64, or say what shape was expected."""
+    cotangent = np.asarray(cotangent, np.float64)
+    if cotangent.shape != shape:
+        raise ValueError(f"The cotangent must have the matrix's shape {shape}, got {cotangent.shape}.")
+    return cotangent
+
+
+def check_one_number(name: str, setting: Any) -> None:
+    """Refuse a value per label or per dimension where one number is meant."""
+    if isinstance(setting, hyper.PerLabel | hyper.PerDimension):
+        raise TypeError(f"{name} must be one number, fixed(...) or Learned(...), got {setting!r}.")

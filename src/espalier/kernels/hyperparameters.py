@@ -1,0 +1,244 @@
+"""What a learner may change in a kernel: numbers, with a word on how.
+
+A plain number is learned. ``fixed(x)`` is not. ``Learned`` adds bounds and a prior. ``PerLabel`` gives every
+non-terminal its own value, ``PerDimension`` every dimension of a vector. They are values: frozen, hashable,
+printed as the expression that makes them. Transformations to log space are the learners' business.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAF = "<leaf>"  # the path under which all leaves share one value
+
+
+@dataclass(frozen=True, repr=False)
+class Fixed:
+    """A number that no learner changes; written ``fixed(1.0)``."""
+
+    value: float
+
+    def __repr__(self) -> str:
+        return f"fixed({self.value!r})"
+
+
+def fixed(value: float) -> Fixed:
+    """Keep a hyperparameter at ``value``: no learner changes it, no gradient is returned for it."""
+    return Fixed(value)
+
+
+@dataclass(frozen=True, repr=False)
+class Learned:
+    """A number that learners may change, within bounds and under a prior.
+
+    Parameters
+    ----------
+    value
+        Where learning starts.
+    bounds
+        The smallest and the largest value; the hyperparameter's own where None.
+    prior
+        A prior of ``espalier.gp``, or None for none.
+    """
+
+    value: float
+    bounds: tuple[float, float] | None = None
+    prior: Hashable | None = None
+
+    def __post_init__(self) -> None:
+        if self.bounds is not None:
+            bounds = (float(self.bounds[0]), float(self.bounds[1]))
+            if not 0 <= bounds[0] < bounds[1]:
+                raise ValueError(f"bounds must be (low, high) with 0 <= low < high, got {self.bounds!r}.")
+            object.__setattr__(self, "bounds", bounds)
+
+    def __repr__(self) -> str:
+        return _call("Learned", [repr(self.value)], bounds=self.bounds, prior=self.prior)
+
+
+@dataclass(frozen=True, repr=False)
+class PerLabel:
+    """One value for every non-terminal: the symbol-aware kernels.
+
+    Parameters
+    ----------
+    value
+        The value of labels that have none of their own. A plain number or ``Learned``.
+    groups
+        Labels that share a value, by the group's name: ``{"sentence": ["S", "SQ"]}``.
+    values
+        Values by label or group. Learners fill this in: a path such as ``decay[NP]`` exists once
+        a plan or a fit has seen data. All leaves share the value named ``<leaf>``.
+
+    Examples
+    --------
+    >>> PerLabel(0.4, groups={"sentence": ["S", "SQ"]}, values={"NP": 0.2})
+    PerLabel(0.4, groups={'sentence': ('S', 'SQ')}, values={'NP': 0.2})
+    """
+
+    value: float | Learned | Fixed
+    groups: Any = None
+    values: Any = None
+
+    def __post_init__(self) -> None:
+        groups = {name: tuple(labels) for name, labels in dict(self.groups or {}).items()}
+        seen: dict[str, str] = {}
+        for name, labels in groups.items():
+            for label in labels:
+                if label in seen:
+                    raise ValueError(f"label {label!r} stands in two groups, {seen[label]!r} and {name!r}.")
+                seen[label] = name
+        object.__setattr__(self, "groups", tuple(sorted(groups.items())))
+        object.__setattr__(self, "values", tuple(sorted(dict(self.values or {}).items())))
+
+    def names(self, labels: Sequence[str]) -> list[str]:
+        """The name under which each label's value goes: its group's, or its own."""
+        group = {label: name for name, members in self.groups for label in members}
+        return [group.get(label, label) for label in labels]
+
+    def __repr__(self) -> str:
+        return _call(
+            "PerLabel",
+            [repr(self.value)],
+            groups=dict(self.groups) or None,
+            values=dict(self.values) or None,
+        )
+
+
+@dataclass(frozen=True)
+class PerDimension:
+    """One value for every dimension of a vector: automatic relevance determination.
+
+    Examples
+    --------
+    >>> PerDimension(1.0, values=(0.5, 2.0))
+    PerDimension(value=1.0, values=(0.5, 2.0))
+    """
+
+    value: float | Learned | Fixed
+    values: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+
+
+Number = float | Fixed | Learned
+Hyperparameter = float | Fixed | Learned | PerLabel
+VectorHyperparameter = float | Fixed | Learned | PerDimension
+
+
+def _call(name: str, arguments: list[str], **options: Any) -> str:
+    arguments += [f"{key}={value!r}" for key, value in options.items() if value is not None]
+    return f"{name}({', '.join(arguments)})"
+
+
+def hyperparameter(default: float, bounds: tuple[float, float]) -> Any:
+    """A dataclass field that holds a hyperparameter with these default bounds."""
+    return dataclasses.field(default=default, metadata={"bounds": bounds})
+
+
+def number_of(setting: Any) -> float:
+    """The number at the bottom of a setting: its value, or its default value."""
+    while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
+        setting = setting.value
+    return float(setting)
+
+
+def is_fixed(setting: Any) -> bool:
+    """True where no learner may change the setting."""
+    return isinstance(setting, Fixed) or (
+        isinstance(setting, PerLabel | PerDimension) and isinstance(setting.value, Fixed)
+    )
+
+
+def check_setting(name: str, setting: Any) -> None:
+    """Refuse what is no positive, finite number, wherever it stands in a setting."""
+    zero_allowed = is_fixed(setting)
+    for value in _numbers(setting):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
+        if not math.isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
+            hint = " Write fixed(0) for a zero that stays." if value == 0 else ""
+            raise ValueError(f"{name} must be positive, got {value!r}.{hint}")
+
+
+def _numbers(setting: Any) -> Iterator[Any]:
+    if isinstance(setting, PerLabel):
+        yield from (value for _, value in setting.values)
+        setting = setting.value
+    if isinstance(setting, PerDimension):
+        yield from setting.values or ()
+        setting = setting.value
+    yield setting.value if isinstance(setting, Fixed | Learned) else setting
+
+
+def paths(name: str, setting: Any) -> dict[str, float]:
+    """The learned numbers of a setting by path: ``decay``, or ``decay[NP]`` once labels are known."""
+    if is_fixed(setting):
+        return {}
+    if isinstance(setting, PerLabel) and setting.values:
+        return {f"{name}[{label}]": float(value) for label, value in setting.values}
+    if isinstance(setting, PerDimension) and setting.values is not None:
+        return {f"{name}[{k}]": float(value) for k, value in enumerate(setting.values)}
+    return {name: number_of(setting)}
+
+
+def with_path(name: str, setting: Any, path: str, value: float) -> Any:
+    """Return the setting with the number at ``path`` (which starts with ``name``) replaced."""
+    key = re.fullmatch(r"\[(.*)\]", path[len(name) :], re.DOTALL)
+    if key is None:
+        if isinstance(setting, PerLabel | PerDimension):
+            return dataclasses.replace(setting, value=with_path(name, setting.value, name, value))
+        return dataclasses.replace(setting, value=float(value)) if isinstance(setting, Learned) else float(value)
+    if isinstance(setting, PerLabel):
+        return dataclasses.replace(setting, values={**dict(setting.values), key[1]: float(value)})
+    if isinstance(setting, PerDimension) and setting.values is not None and key[1].isdecimal():
+        if int(key[1]) < len(setting.values):
+            values = list(setting.values)
+            values[int(key[1])] = float(value)
+            return dataclasses.replace(setting, values=tuple(values))
+    raise KeyError(path)
+
+
+def label_values(setting: Any, labels: Sequence[str]) -> NDArray[np.float64]:
+    """The setting as one value per label, and one more for leaves."""
+    values = np.full(len(labels) + 1, number_of(setting))
+    if isinstance(setting, PerLabel):
+        own: Mapping[str, float] = dict(setting.values)
+        for k, name in enumerate(setting.names([*labels, LEAF])):
+            values[k] = own.get(name, values[k])
+    return values
+
+
+def label_gradients(
+    name: str, setting: Any, labels: Sequence[str], gradient: NDArray[np.float64], *, leaves: bool
+) -> dict[str, float]:
+    """Sum the gradient by label (and, last, of leaves) into the paths of a setting."""
+    if is_fixed(setting):
+        return {}
+    if not isinstance(setting, PerLabel):
+        return {name: float(gradient.sum())}
+    out = {f"{name}[{key}]": 0.0 for key, _ in setting.values}
+    for key, value in zip(setting.names([*labels, LEAF] if leaves else labels), gradient, strict=False):
+        path = f"{name}[{key}]"
+        out[path] = out.get(path, 0.0) + float(value)
+    return out
+
+
+def bind_labels(setting: Any, labels: Sequence[str], *, leaves: bool) -> Any:
+    """Give every label of a corpus its own entry in ``PerLabel.values``."""
+    if not isinstance(setting, PerLabel) or is_fixed(setting):
+        return setting
+    values = dict(setting.values)
+    for name in setting.names([*labels, LEAF] if leaves else labels):
+        values.setdefault(name, number_of(setting))
+    return dataclasses.replace(setting, values=values)

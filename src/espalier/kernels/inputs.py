@@ -1,0 +1,83 @@
+"""What a kernel was called with: a corpus, a list, an array, or a table of columns.
+
+Each column is interned at most once for a whole expression of kernels, and the columns of a second input
+share the vocabulary of the first without changing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.errors import InputError
+from espalier.structures.table import Table, as_table
+
+
+class Inputs:
+    """One side of a kernel call, with its interned columns."""
+
+    def __init__(self, data: Any, like: Inputs | None = None) -> None:
+        self._data = _table_or_column(data)
+        self._like = like
+        self._forests: dict[str | None, Forest] = {}
+
+    @staticmethod
+    def of(data: Any, like: Inputs | None = None) -> Inputs:
+        """Wrap what a caller gave; ``like`` is the first side, whose vocabularies the second shares."""
+        return data if isinstance(data, Inputs) else Inputs(data, like)
+
+    def __len__(self) -> int:
+        data = self._data
+        return int(data.shape[0]) if hasattr(data, "tocsr") else len(data)
+
+    def column(self, on: str | None) -> Any:
+        """The column that a kernel names, or all there is where it names none."""
+        if isinstance(self._data, Table):
+            if on is None:
+                raise InputError(
+                    f"This kernel names no column, but was given a table of {', '.join(self._data.columns)}. "
+                    "Say which one it reads, for example SubsetTree(on='source')."
+                )
+            return self._data[on]
+        if on is not None:
+            raise InputError(
+                f"This kernel reads the column {on!r}, but was not given a table. "
+                f"Pass a Table, a frame or a dict such as {{{on!r}: trees}}."
+            )
+        return self._data
+
+    def forest(self, on: str | None) -> Forest:
+        """The column as a forest."""
+        if on not in self._forests:
+            first = self._like.forest(on) if self._like is not None else None
+            column = self.column(on)
+            forest = as_forest(column, None if first is None else first.vocabulary.extended())
+            if first is not None:
+                check_same_vocabulary(first.vocabulary, forest.vocabulary)
+            self._forests[on] = forest
+        return self._forests[on]
+
+    def items(self, on: str | None) -> list[Any]:
+        """The column as a list of items."""
+        return list(self.column(on))
+
+
+def _table_or_column(data: Any) -> Any:
+    if isinstance(data, Forest | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
+        return data
+    if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
+        return as_table(data)
+    if isinstance(data, str | bytes):
+        raise TypeError("A kernel is called with a list of items, got one string. Write [text].")
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
+        return data
+    try:
+        return list(data)
+    except TypeError:
+        raise TypeError(
+            f"A kernel is called with a list, an array, a corpus or a table, got {type(data).__name__}."
+        ) from None

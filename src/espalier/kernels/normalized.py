@@ -1,0 +1,187 @@
+"""``Normalized``: a kernel freed from the size of its items."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent
+from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns, row_blocks
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+
+
+@dataclass(frozen=True, repr=False)
+class Normalized(Wrapper):
+    r"""The cosine between two items in the space of a kernel's fragments: 1 for an item with itself.
+
+    .. math:: \hat K(x, y) = \frac{K(x, y)}{\sqrt{K(x, x)} \sqrt{K(y, y)}}
+
+    Where an item has nothing in common even with itself, :math:`K(x, x) = 0` (a lone leaf under ``SubsetTree``),
+    the value is 0, the diagonal included, and one warning counts such items.
+
+    Notes
+    -----
+    The symmetric matrix takes the diagonal from itself; a cross matrix computes the diagonals of both sides.
+    Either adds only its arithmetic, in place.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree
+    >>> Normalized(SubsetTree(decay=1.0))(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        if b is None:
+            return NormalizedPlan([self.kernel._make_plan(a, None, schedule)], schedule)
+        parts = [schedule.part(k, 3) for k in range(3)]
+        plans = [
+            self.kernel._make_plan(a, b, parts[0]),
+            self.kernel._make_diagonal_plan(a, parts[1].quietly()),
+            self.kernel._make_diagonal_plan(b, parts[2].quietly()),
+        ]
+        return NormalizedCrossPlan(plans, schedule)
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return NormalizedDiagonalPlan(len(a), self.kernel._make_diagonal_plan(a, schedule), schedule)
+
+    def __repr__(self) -> str:
+        return f"Normalized({self.kernel!r})"
+
+
+class NormalizedPlan(WrapperPlan):
+    """The normalised matrix of a corpus with itself."""
+
+    def __init__(self, plans: list[Plan], schedule: Schedule) -> None:
+        super().__init__(plans)
+        self._warns = schedule.warns
+
+    def matrix(self, kernel: Any) -> Matrix:
+        values = self._plans[0].matrix(kernel.kernel)
+        self._normalize(values, kernel.kernel)
+        return values
+
+    def _normalize(self, values: Matrix, inner: Kernel) -> Matrix:
+        """Normalise in place; return the roots of the diagonal."""
+        root = _roots(values.diagonal())
+        _divide(values, root, root)
+        np.fill_diagonal(values, np.isfinite(root))
+        if self._warns:
+            _warn_of_zeros(inner, [root])
+        return root
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        values, pullback = self._plans[0].vjp(kernel.kernel)
+        root = self._normalize(values, kernel.kernel)
+        kept = values.copy()
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            # The diagonal is constant, so its cotangent has no effect.
+            cotangent = check_cotangent(cotangent, kept.shape).copy()
+            if not learns(kernel.kernel):
+                return {}
+            np.fill_diagonal(cotangent, 0.0)
+            pulled = np.einsum("ij,ij->i", cotangent, kept) + np.einsum("ij,ij->j", cotangent, kept)
+            _divide(cotangent, root, root)
+            np.fill_diagonal(cotangent, -0.5 * pulled / root**2)
+            return self._gradients(kernel, pullback(cotangent))
+
+        return values, pull_back
+
+
+class NormalizedCrossPlan(WrapperPlan):
+    """The normalised matrix of two corpora: plans of the matrix, of a's diagonal, of b's diagonal."""
+
+    def __init__(self, plans: list[Plan], schedule: Schedule) -> None:
+        super().__init__(plans)
+        self._warns = schedule.warns
+
+    def matrix(self, kernel: Any) -> Matrix:
+        values, *diagonals = (plan.matrix(kernel.kernel) for plan in self._plans)
+        roots = [_roots(diagonal) for diagonal in diagonals]
+        _divide(values, *roots)
+        if self._warns:
+            _warn_of_zeros(kernel.kernel, roots)
+        return values
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        (values, pullback), (rows, pull_rows), (columns, pull_columns) = (
+            plan.vjp(kernel.kernel) for plan in self._plans
+        )
+        roots = [_roots(rows), _roots(columns)]
+        _divide(values, *roots)
+        if self._warns:
+            _warn_of_zeros(kernel.kernel, roots)
+        kept = values.copy()
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, kept.shape).copy()
+            if not learns(kernel.kernel):
+                return {}
+            row_pull = np.einsum("ij,ij->i", cotangent, kept) * (-0.5 / roots[0] ** 2)
+            column_pull = np.einsum("ij,ij->j", cotangent, kept) * (-0.5 / roots[1] ** 2)
+            _divide(cotangent, *roots)
+            return self._gradients(kernel, pullback(cotangent), pull_rows(row_pull), pull_columns(column_pull))
+
+        return values, pull_back
+
+
+class NormalizedDiagonalPlan(UnitDiagonalPlan):
+    """Ones, and zeros for items without any fragment."""
+
+    def __init__(self, n: int, plan: Plan, schedule: Schedule) -> None:
+        super().__init__(n, [plan])
+        self._warns = schedule.warns
+
+    def matrix(self, kernel: Any) -> Matrix:
+        root = _roots(self._plans[0].matrix(kernel.kernel))
+        if self._warns:
+            _warn_of_zeros(kernel.kernel, [root])
+        return np.isfinite(root).astype(np.float64)
+
+
+def _roots(diagonal: Matrix) -> Matrix:
+    """The square roots of a diagonal; infinite where it is 0, so that what is divided by them becomes 0."""
+    if (diagonal < 0).any():
+        row = int(np.argmax(diagonal < 0))
+        raise InputError(
+            f"The kernel value of item {row} with itself is negative, {diagonal[row]:.6g}, so it cannot be "
+            "normalised: this is no positive semi-definite kernel."
+        )
+    root = np.sqrt(diagonal)
+    root[root == 0] = np.inf
+    return root
+
+
+def _divide(values: Matrix, rows: Matrix, columns: Matrix) -> None:
+    """Divide each value by the product of its row's and its column's root: symmetric to the last bit."""
+    for block in row_blocks(values.shape):
+        values[block] /= rows[block, None] * columns
+
+
+def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> None:
+    n_zero = sum(int(np.isinf(root).sum()) for root in roots)
+    if n_zero == 0:
+        return
+    side, row = next((k, int(np.argmax(np.isinf(root)))) for k, root in enumerate(roots) if np.isinf(root).any())
+    warnings.warn(
+        f"{n_zero:,} of {sum(map(len, roots)):,} items have no fragment of {inner!r}, the first is item {row}"
+        f"{' of the second input' if side else ''}: k(x, x) = 0. Their normalised values are 0.",
+        stacklevel=_user_level(),
+    )
+
+
+def _user_level() -> int:
+    """How far up the stack the caller of the kernel stands, outside of this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("espalier.kernels."):
+        level, frame = level + 1, frame.f_back
+    return level - 1

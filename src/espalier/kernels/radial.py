@@ -1,0 +1,157 @@
+"""``Radial``: Haussler's radialization, a Gaussian over the distances in a kernel's own space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent
+from espalier.kernels.composite import (
+    Gradients,
+    UnitDiagonalPlan,
+    Wrapper,
+    WrapperPlan,
+    learns,
+    own_gradient,
+    row_blocks,
+)
+from espalier.kernels.hyperparameters import Number, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+
+
+@dataclass(frozen=True, repr=False)
+class Radial(Wrapper):
+    r"""Items are similar where their fragments are nearly the same, counts included.
+
+    .. math:: R(x, y) = \exp\left(-\frac{K(x, x) + K(y, y) - 2 K(x, y)}{2 w^2}\right)
+
+    with width :math:`w`: the squared distance between the items in the space of the kernel's fragments
+    (Haussler 1999). A distance below 0, which only rounding makes, counts as 0.
+
+    Parameters
+    ----------
+    kernel
+        The kernel whose space it is. ``Radial(Normalized(kernel))`` compares directions only.
+    width
+        The distance over which similarity falls.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree
+    >>> Radial(SubsetTree(decay=1.0), width=2.0)(["(NP (D the) (N cat))", "(NP (D a) (N cat))"]).round(4)
+    array([[1.    , 0.4724],
+           [0.4724, 1.    ]])
+    """
+
+    width: Number = hyperparameter(1.0, (1e-5, 1e5))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if hyper.number_of(self.width) == 0:
+            raise ValueError(f"width must be positive, got {self.width!r}.")
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        if b is None:
+            return RadialPlan([self.kernel._make_plan(a, None, schedule)])
+        parts = [schedule.part(k, 3) for k in range(3)]
+        return RadialCrossPlan(
+            [
+                self.kernel._make_plan(a, b, parts[0]),
+                self.kernel._make_diagonal_plan(a, parts[1].quietly()),
+                self.kernel._make_diagonal_plan(b, parts[2].quietly()),
+            ]
+        )
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return UnitDiagonalPlan(len(a), [self.kernel._make_diagonal_plan(a, schedule)])
+
+    def __repr__(self) -> str:
+        width = "" if self.width == 1.0 else f", width={self.width!r}"
+        return f"Radial({self.kernel!r}{width})"
+
+
+class RadialPlan(WrapperPlan):
+    """The matrix of a corpus with itself."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        values = self._plans[0].matrix(kernel.kernel)
+        _halve_distances(values, values.diagonal().copy())
+        return _fall(values, kernel, out=values)
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        half, pullback = self._plans[0].vjp(kernel.kernel)
+        _halve_distances(half, half.diagonal().copy())
+        out = _fall(half, kernel, out=np.empty_like(half))
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, half.shape)
+            own, pulled = _pull_to_distances(kernel, half, cotangent)
+            if not learns(kernel.kernel):
+                return own
+            # An item is at distance 0 from itself, whatever the hyperparameters.
+            np.fill_diagonal(pulled, 0.0)
+            diagonal = -0.5 * (pulled.sum(axis=0) + pulled.sum(axis=1))
+            np.fill_diagonal(pulled, diagonal)
+            return own | self._gradients(kernel, pullback(pulled))
+
+        return out, pull_back
+
+
+class RadialCrossPlan(WrapperPlan):
+    """The matrix of two corpora: plans of the inner matrix, of a's diagonal, of b's diagonal."""
+
+    def matrix(self, kernel: Any) -> Matrix:
+        values, rows, columns = (plan.matrix(kernel.kernel) for plan in self._plans)
+        _halve_distances(values, rows, columns)
+        return _fall(values, kernel, out=values)
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        (half, pullback), (rows, pull_rows), (columns, pull_columns) = (
+            plan.vjp(kernel.kernel) for plan in self._plans
+        )
+        _halve_distances(half, rows, columns)
+        out = _fall(half, kernel, out=np.empty_like(half))
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, half.shape)
+            own, pulled = _pull_to_distances(kernel, half, cotangent)
+            if not learns(kernel.kernel):
+                return own
+            row_pull, column_pull = -0.5 * pulled.sum(axis=1), -0.5 * pulled.sum(axis=0)
+            below = (pullback(pulled), pull_rows(row_pull), pull_columns(column_pull))
+            return own | self._gradients(kernel, *below)
+
+        return out, pull_back
+
+
+def _halve_distances(values: Matrix, rows: Matrix, columns: Matrix | None = None) -> None:
+    """Turn kernel values into half the squared distances, in place (half, because it cannot overflow)."""
+    columns = rows if columns is None else columns
+    for block in row_blocks(values.shape):
+        part = values[block]
+        np.subtract(0.5 * rows[block, None] + 0.5 * columns, part, out=part)
+        np.maximum(part, 0.0, out=part)
+
+
+def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:
+    """exp(-half the squared distance / width^2)."""
+    width = hyper.number_of(kernel.width)
+    with np.errstate(over="ignore", under="ignore"):
+        np.divide(half, -width, out=out)
+        out /= width
+        return np.exp(out, out=out)
+
+
+def _pull_to_distances(kernel: Radial, half: Matrix, cotangent: Matrix) -> tuple[Gradients, Matrix]:
+    """The gradient of the width, and the cotangent of the kernel inside (minus that of the halved distances)."""
+    width = hyper.number_of(kernel.width)
+    pulled = _fall(half, kernel, out=np.empty_like(half))
+    pulled *= cotangent
+    own = own_gradient("width", kernel.width, 2.0 * float(np.vdot(pulled, half)) / width**3)
+    pulled /= width**2
+    return own, pulled

@@ -1,0 +1,155 @@
+"""``Fragment``: a connected piece of a tree, as the subset-tree kernel counts them.
+
+A fragment is written like a tree, with one difference: ``(X)`` is a node that was left unexpanded and a
+bare ``X`` is a word. ``Fragment.from_brackets`` alone reads that notation; in a tree both are leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from espalier.structures.notation import escape_label
+from espalier.structures.tree import Tree
+
+Position = tuple[int, ...]
+
+_TOKEN = re.compile(r"[()]|(?:\\[() \t\n\r\v\f\\]|[^() \t\n\r\v\f])+")
+
+
+@dataclass(frozen=True)
+class Fragment:
+    r"""A piece of a tree in which every node keeps all of its children or none of them.
+
+    Parameters
+    ----------
+    tree
+        The piece as a tree; what was left unexpanded is a leaf of it.
+    unexpanded
+        Which leaves are unexpanded nodes, not words: their numbers from left to right, counted from 0.
+
+    Notes
+    -----
+    Brackets round-trip except where a word has the empty label: ``()`` is an unexpanded node.
+
+    Examples
+    --------
+    >>> fragment = Fragment.from_brackets("(NP (D the) (N))")
+    >>> fragment.unexpanded, fragment.n_productions
+    ((1,), 2)
+    >>> print(fragment)
+    (NP (D the) (N))
+    >>> fragment.occurrences(Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sat)))"))
+    [(0,)]
+    """
+
+    tree: Tree
+    unexpanded: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        unexpanded = tuple(sorted(set(self.unexpanded)))
+        n_leaves = sum(1 for node in self.tree if node.is_leaf)
+        if unexpanded and not 0 <= unexpanded[0] <= unexpanded[-1] < n_leaves:
+            raise ValueError(
+                f"unexpanded must hold numbers of leaves, 0 to {n_leaves - 1} here, got {self.unexpanded!r}."
+            )
+        object.__setattr__(self, "unexpanded", unexpanded)
+
+    @staticmethod
+    def from_brackets(text: str) -> Fragment:
+        """Read a fragment: ``(X)`` is an unexpanded node, ``X`` a word.
+
+        Raises
+        ------
+        TreeSyntaxError
+            If the text is not exactly one bracketed fragment; the message shows the place.
+        """
+        tree = Tree.from_brackets(text)  # refuses what is not well formed, so the scan below may trust it
+        unexpanded: list[int] = []
+        tokens = _TOKEN.findall(text)
+        n_leaves = 0
+        for k, token in enumerate(tokens):
+            if token == "(":
+                label = tokens[k + 1] not in "()"
+                if tokens[k + 1 + label] == ")":
+                    unexpanded.append(n_leaves)
+                    n_leaves += 1
+            elif token != ")" and tokens[k - 1] != "(":
+                n_leaves += 1
+        return Fragment(tree, tuple(unexpanded))
+
+    def to_brackets(self) -> str:
+        """Write the fragment on one line, with ``(X)`` for an unexpanded node and ``X`` for a word."""
+        unexpanded = set(self.unexpanded)
+        pieces: list[str] = []
+        n_leaves = 0
+        stack: list[Tree | str] = [self.tree]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                pieces.append(item)
+            elif item.children:
+                pieces.append(f"({escape_label(item.label)}")
+                stack.append(")")
+                for child in reversed(item.children):
+                    stack.extend([child, " "])
+            else:
+                token = escape_label(item.label)
+                bare = n_leaves not in unexpanded and token and item is not self.tree
+                pieces.append(token if bare else f"({token})")
+                n_leaves += 1
+        return "".join(pieces)
+
+    @property
+    def n_productions(self) -> int:
+        """The number of nodes that keep their children."""
+        return sum(1 for node in self.tree if node.children)
+
+    def weight(self, decay: float, frontier: float = 1.0) -> float:
+        """What the fragment weighs in ``SubsetTree(decay, frontier)``.
+
+        Examples
+        --------
+        >>> Fragment.from_brackets("(NP (D the) (N))").weight(0.5)
+        0.25
+        """
+        return float(decay**self.n_productions * frontier ** len(self.unexpanded))
+
+    def matches(self, node: Tree) -> bool:
+        """Whether the fragment is found at this node: its root here, and all its productions below."""
+        unexpanded = set(self.unexpanded)
+        n_leaves = 0
+        stack = [(self.tree, node)]
+        while stack:
+            own, other = stack.pop()
+            if own.label != other.label:
+                return False
+            if own.children:
+                if len(own.children) != len(other.children):
+                    return False
+                stack.extend(reversed(list(zip(own.children, other.children, strict=True))))
+            else:
+                if (n_leaves in unexpanded) == other.is_leaf:
+                    return False
+                n_leaves += 1
+        return True
+
+    def occurrences(self, tree: Tree) -> list[Position]:
+        """The positions in a tree at which the fragment is rooted, from left to right."""
+        return [position for position, node in walk(tree) if self.matches(node)]
+
+    def positions(self, root: Position = ()) -> Iterator[Position]:
+        """The positions of all nodes of the fragment in a tree where it is rooted at ``root``."""
+        return ((*root, *position) for position in self.tree.positions())
+
+    def __str__(self) -> str:
+        return self.to_brackets()
+
+    def __repr__(self) -> str:
+        return f"Fragment.from_brackets({self.to_brackets()!r})"
+
+
+def walk(tree: Tree) -> Iterator[tuple[Position, Tree]]:
+    """All nodes with their positions, each before its children, from left to right."""
+    return zip(tree.positions(), tree, strict=True)

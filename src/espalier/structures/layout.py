@@ -1,0 +1,185 @@
+"""Where the nodes of a drawn tree go: on levels, side by side, each parent over its children.
+
+``drawing`` turns the places into SVG or into characters; this module knows neither. Every subtree has a
+band of columns to itself, so that nothing overlaps and the leaves read from left to right.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from espalier.structures.tree import Tree
+
+Position = tuple[int, ...]
+Highlight = Iterable[Position] | Mapping[Position, str]
+
+_JOINERS = "\u200c\u200d"  # they decide how Persian, Hindi or an emoji is drawn
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a tree level by level: parents before children, siblings next to each other."""
+
+    texts: list[str]
+    parent: list[int]
+    depth: list[int]
+    first_child: list[int]
+    n_children: list[int]
+    is_word: list[bool]
+
+    def children(self, n: int) -> range:
+        """The numbers of the children of node ``n``."""
+        return range(self.first_child[n], self.first_child[n] + self.n_children[n])
+
+    def number(self, position: Position) -> int | None:
+        """The number of the node at a position, or None where the drawing was cut above it."""
+        n = 0
+        for index in position:
+            if not self.n_children[n]:
+                return None
+            n = self.first_child[n] + (index if index >= 0 else index + self.n_children[n])
+        return n
+
+    def marks(self, tree: Tree, highlight: Highlight, default: str) -> dict[int, str]:
+        """The colour of each highlighted node, by number; a position outside the tree is an error."""
+        colours = highlight if isinstance(highlight, Mapping) else dict.fromkeys(highlight, default)
+        marks: dict[int, str] = {}
+        for position, colour in colours.items():
+            if not isinstance(position, tuple):
+                raise TypeError(f"A highlighted position is a tuple of child indices, got {position!r}.")
+            tree[position]
+            n = self.number(position)
+            if n is not None:
+                marks[n] = colour
+        return marks
+
+
+def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
+    """List the nodes level by level; where more than ``max_nodes`` would be drawn, say what is left out."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"Only a Tree can be drawn, got {type(tree).__name__}. espalier.as_tree converts it.")
+    if max_nodes < 1:
+        raise ValueError(f"max_nodes must be positive, got {max_nodes!r}.")
+    trees = [tree]
+    nodes = Nodes([], [-1], [0], [], [], [])
+    for n, node in enumerate(trees):  # the list grows while it is read: breadth first
+        text = printable(node.label, max_label)
+        n_children = len(node.children)
+        if len(trees) + n_children > max_nodes:
+            text, n_children = f"{text} … {node.size - 1:,} more", 0
+        nodes.texts.append(text)
+        nodes.is_word.append(not node.children)
+        nodes.first_child.append(len(trees))
+        nodes.n_children.append(n_children)
+        if n_children:
+            trees.extend(node.children)
+            nodes.parent.extend([n] * n_children)
+            nodes.depth.extend([nodes.depth[n] + 1] * n_children)
+    return nodes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The centre of each node, the edges of its band, and the width of the whole, in whole columns."""
+
+    centre: list[int]
+    width: int
+
+
+def place(nodes: Nodes, widths: list[int], gap: int) -> Layout:
+    """Give every node a column: leaves from left to right, parents centred over their children."""
+    n_nodes = len(widths)
+    below = [0] * n_nodes  # columns that the children of a node take together
+    band = widths[:]
+    for n in range(n_nodes - 1, -1, -1):  # children have larger numbers than parents
+        below[n] += gap * max(0, nodes.n_children[n] - 1)
+        band[n] = max(widths[n], below[n])
+        if n:
+            below[nodes.parent[n]] += band[n]
+    left = [0] * n_nodes
+    for n in range(n_nodes):
+        start = left[n] + (band[n] - below[n]) // 2
+        for child in nodes.children(n):
+            left[child] = start
+            start += band[child] + gap
+    centre = [0] * n_nodes
+    for n in range(n_nodes - 1, -1, -1):
+        before, after = (widths[n] - 1) // 2, widths[n] // 2
+        if nodes.n_children[n]:
+            children = nodes.children(n)
+            middle = (centre[children[0]] + centre[children[-1]]) // 2
+        else:
+            middle = left[n] + (band[n] - 1) // 2
+        centre[n] = min(max(middle, left[n] + before), left[n] + band[n] - 1 - after)
+    return Layout(centre, band[0])
+
+
+def printable(label: str, max_length: int) -> str:
+    r"""A label as it can be shown: controls made visible, long text cut with an ellipsis.
+
+    Examples
+    --------
+    >>> printable("a\tb", 10), printable("incomprehensible", 8)
+    ('a␉b', 'incompr…')
+    """
+    if len(label) > max_length:
+        label = label[: max_length - 1] + "…"
+    if label.isprintable():
+        return label
+    return "".join(c if c.isprintable() or c in _JOINERS else _visible(c) for c in label)
+
+
+def _visible(character: str) -> str:
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal a text takes.
+
+    Examples
+    --------
+    >>> cells("tree"), cells("木"), cells("e\u0301")
+    (4, 2, 1)
+    """
+    return len(text) if text.isascii() else sum(_measure(c, lambda _: 1, 2) for c in text)
+
+
+def pixels(text: str) -> int:
+    """How many pixels a text takes at a font size of 14 in a face with the widths of Helvetica."""
+    per_mille = sum(_measure(c, lambda c: _HELVETICA.get(c, 600), 1000) for c in text)
+    # Wider faces stand in where Helvetica and Arial are missing: leave them 8 per cent more room.
+    return round(per_mille * 14 / 1000 * 1.08) + 1
+
+
+def _measure(character: str, narrow: Callable[[str], int], wide: int) -> int:
+    if character.isascii():
+        return narrow(character)
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return wide if unicodedata.east_asian_width(character) in "WF" else narrow(character)
+
+
+_HELVETICA = {
+    character: width
+    for width, characters in {
+        200: "ijl'|",
+        290: " !,./:;I[\\]ft",
+        340: '()-`r{}"',
+        390: "*^",
+        500: "Jckvxyszª",
+        556: "0123456789abdeghnopquL_#$?",
+        584: "+<=>~",
+        612: "FTZ",
+        667: "ABEKPSVXY&",
+        722: "CDHNRUw",
+        778: "GOQ",
+        833: "Mm",
+        945: "W%…",
+        1015: "@",
+    }.items()
+    for character in characters
+}

@@ -1,0 +1,47 @@
+"""Everything shown is run: each document's Python blocks, in order, in one namespace."""
+
+from __future__ import annotations
+
+import re
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from pathlib import Path
+
+import pytest
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+SYBIL = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE), SkipParser()],
+    path=str(ROOT),
+)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_code_of_the_document_runs(path, tmp_path, monkeypatch):
+    # A document that writes a file writes it here.
+    monkeypatch.chdir(tmp_path)
+    for example in SYBIL.parse(path).examples():
+        example.evaluate()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_commands_of_the_document_exist(path):
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    text = path.read_text()
+    named = set(re.findall(r"(?:^(?:\$ )?|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert named <= targets
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_links_of_the_document_lead_somewhere(path):
+    text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+    local = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+    assert [link for link in local if not (path.parent / link).exists()] == []

@@ -1,0 +1,47 @@
+"""What ``import espalier`` costs a user who only wants to import it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+# Libraries that some part of Espalier uses, each only when that part is used.
+HEAVY = {
+    "IPython",
+    "arviz",
+    "arviz_stats",
+    "conllu",
+    "dask",
+    "jinja2",
+    "lxml",
+    "matplotlib",
+    "mici",
+    "nltk",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rich",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn",
+    "spacy",
+    "stanza",
+    "torch",
+    "typer",
+}
+
+
+def _modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return set(json.loads(done.stdout))
+
+
+def test_import_leaves_heavy_libraries_alone():
+    # What the interpreter loads by itself (hooks of an editable install) does not count.
+    loaded = _modules_after("import espalier") - _modules_after("")
+    assert "espalier" in loaded
+    assert loaded & HEAVY == set()

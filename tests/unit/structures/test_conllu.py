@@ -1,0 +1,96 @@
+"""CoNLL files: the treebanks, what is skipped, and what is refused."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from espalier.errors import InputError
+from espalier.structures import read_conllu
+
+SENTENCE = """\
+# text = Don't go.
+1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDo\tdo\tAUX\tVB\tMood=Imp|VerbForm=Fin\t3\taux\t_\t_
+2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_
+3\tgo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
+3.1\tgone\tgo\tVERB\tVB\t_\t_\t_\t3:conj\t_
+4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "tags", "encoding", "n", "n_several_roots"),
+    [
+        ("ewt_ud/en_ewt-ud-dev.conllu.gz", "xpos", "utf-8", 2001, 0),
+        ("ewt_ud/en_ewt-ud-test.conllu.gz", "upos", "utf-8", 2077, 0),
+        ("atis_ud/en_atis-ud-train.conllu.gz", "upos", "utf-8", 4274, 0),
+        ("atis_ud/en_atis-ud-dev.conllu.gz", "upos", "utf-8", 572, 0),
+        ("atis_ud/en_atis-ud-test.conllu.gz", "upos", "utf-8", 586, 0),
+        ("conll2007/esp.test.gz", "xpos", "utf-8", 563, 0),
+        ("conll2007/eus.train.gz", "xpos", "latin-1", 2595, 1007),
+    ],
+)
+def test_treebanks(data, name, tags, encoding, n, n_several_roots):
+    trees = read_conllu(data / name, tags=tags, encoding=encoding)
+    assert len(trees) == n
+    assert sum(len(tree.roots) > 1 for tree in trees) == n_several_roots
+    for tree in trees[::50]:
+        assert len(tree.lexical_tree().words()) == 2 * len(tree)
+
+
+def test_the_large_treebank(data):
+    trees = read_conllu(data / "ewt_ud/en_ewt-ud-train.conllu.gz", tags="xpos")
+    assert len(trees) == 12544
+
+
+def test_multiword_tokens_and_empty_nodes_are_skipped():
+    (tree,) = read_conllu(io.StringIO(SENTENCE))
+    assert tree.words == ("Do", "n't", "go", ".")
+    assert tree.heads == (3, 3, 0, 3)
+    assert tree.tags == ("AUX", "PART", "VERB", "PUNCT")
+    assert tree.lemmas == ("do", "not", "go", ".")
+    assert tree.features == (("Mood=Imp", "VerbForm=Fin"), (), (), ())
+
+
+def test_either_tags():
+    (tree,) = read_conllu(io.BytesIO(SENTENCE.encode()), tags="xpos")
+    assert tree.tags == ("VB", "RB", "VB", ".")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
+def test_files_without_sentences(text):
+    assert read_conllu(io.StringIO(text)) == []
+
+
+def test_missing_tags_say_which_to_take(data):
+    with pytest.raises(InputError, match=r"sentence 1 .*no XPOS tag. Pass tags='upos'"):
+        read_conllu(data / "atis_ud/en_atis-ud-dev.conllu.gz", tags="xpos")
+    with pytest.raises(ValueError, match="'upos' or 'xpos'"):
+        read_conllu(io.StringIO(SENTENCE), tags="pos")
+
+
+def test_another_encoding_is_named(data):
+    with pytest.raises(InputError, match=r"eus.test.gz, line \d+, column \d+.*latin-1"):
+        read_conllu(data / "conll2007/eus.test.gz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("\t3\taux", "\t9\taux", "sentence 2 .*head 9"),
+        ("\t0\troot", "\t1\troot", "circle"),
+        ("\t0\troot", "\t_\troot", r"Word 3 \('go'\) has no head"),
+        ("\t0\troot", "\tx\troot", "'head'"),
+        ("\n3\tgo", "\nthree\tgo", "not a valid ID"),
+        ("\n3\tgo", "\n7\tgo", "Word 3 has the id 7"),
+        ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "2\tn't", "missing"),
+        ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "nonsense", "sentence 2"),
+    ],
+)
+def test_broken_sentences_are_named(old, new, message):
+    assert old in SENTENCE
+    with pytest.raises(InputError, match=message):
+        read_conllu(io.StringIO(SENTENCE + SENTENCE.replace(old, new, 1)))
