@@ -10,25 +10,45 @@ namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 15;
 constexpr std::int64_t kBlock = 128;  // columns that are computed side by side
+constexpr std::int64_t kSmallPair = 1024;
+constexpr std::size_t kMostCells = 32;
 
 }  // namespace
 
 void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::int32_t column_shape) {
-  const std::int32_t* row = pattern.shape_symbol.data() + pattern.shape_start[row_shape];
+  row_ = pattern.shape_symbol.data() + pattern.shape_start[row_shape];
   const std::int32_t* column = pattern.shape_symbol.data() + pattern.shape_start[column_shape];
   const auto n = static_cast<std::int32_t>(pattern.arity(row_shape));
   const auto m = static_cast<std::int32_t>(pattern.arity(column_shape));
   cells.clear();
-  for (std::int32_t i = 0; i < n; ++i) {
-    if (row[i] < 0) continue;
-    for (std::int32_t j = 0; j < m; ++j) {
-      if (row[i] == column[j]) cells.push_back({i, j, row[i]});
-    }
-  }
   before_start.assign(1, 0);
   before.clear();
   gap.clear();
-  if (many()) return;
+  many = false;
+  if (static_cast<std::int64_t>(n) * m <= kSmallPair) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      if (row_[i] < 0) continue;
+      for (std::int32_t j = 0; j < m; ++j) {
+        if (row_[i] == column[j]) cells.push_back({i, j, row_[i]});
+      }
+    }
+    many = cells.size() > kMostCells;
+  }
+  if (many || static_cast<std::int64_t>(n) * m > kSmallPair) {
+    by_symbol_.clear();
+    for (std::int32_t j = 0; j < m; ++j) {
+      if (column[j] >= 0) by_symbol_.emplace_back(column[j], j);
+    }
+    std::sort(by_symbol_.begin(), by_symbol_.end());
+    cells.clear();
+    for (std::int32_t i = 0; i < n && cells.size() <= kMostCells; ++i) {
+      visit_row(i, [&](const Cell& cell) {
+        if (cells.size() <= kMostCells) cells.push_back(cell);
+      });
+    }
+    many = cells.size() > kMostCells;
+    if (many) return;
+  }
   for (std::size_t c = 0; c < cells.size(); ++c) {
     for (std::size_t d = 0; d < c; ++d) {
       if (cells[d].i < cells[c].i && cells[d].j < cells[c].j) {
@@ -202,20 +222,16 @@ double PartialTreePlan::fill_pair_dense(std::int64_t run, std::int64_t k, std::i
   scratch.rows.assign(3 * (m + 1), 0.0);
   double *above = scratch.rows.data(), *here = above + m + 1, *match = here + m + 1;
   double total = 0.0;
-  std::size_t c = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int32_t i = 0; i < n; ++i) {
     if (i % 64 == 0) team.breathe(worker);
-    const std::size_t first = c;
-    for (; c < scratch.cells.cells.size() && scratch.cells.cells[c].i == i; ++c) {
-      gather(scratch.cells.cells[c], run, k, column_run, l, 1, match + scratch.cells.cells[c].j);
-    }
+    scratch.cells.visit_row(i, [&](const Cell& cell) { gather(cell, run, k, column_run, l, 1, match + cell.j); });
     here[0] = 0.0;
     for (std::int64_t j = 0; j < m; ++j) {
-      const double s = match[j] == 0.0 ? 0.0 : match[j] * (1.0 + above[j]);
+      const double s = match[j] * (1.0 + above[j]);
       total += s;
       here[j + 1] = s + rule.decay * (above[j + 1] + here[j]) - rule.decay * rule.decay * above[j];
     }
-    for (std::size_t d = first; d < c; ++d) match[scratch.cells.cells[d].j] = 0.0;
+    scratch.cells.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; });
     std::swap(above, here);
   }
   return total;
@@ -228,7 +244,7 @@ void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scra
   CellSet& set = scratch.cells;
   set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
   const auto n_cells = static_cast<std::int64_t>(set.cells.size());
-  if (!set.many()) set_weights(rule, scratch);
+  if (!set.many) set_weights(rule, scratch);
   const bool own = pattern_.symmetric && column_run == task.run;
   const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
   scratch.value.resize(std::max<std::size_t>(scratch.value.size(), n_cells * kBlock));
@@ -240,7 +256,7 @@ void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scra
       std::fill(row, row + n_columns, 0.0);
       continue;
     }
-    if (set.many()) {
+    if (set.many) {
       for (std::int64_t l = 0; l < n_columns; ++l) {
         row[l] = rule.depth_decay * fill_pair_dense(task.run, k, column_run, l, scratch, team, worker);
       }
@@ -297,7 +313,13 @@ void PartialTreePlan::compute_delta(const double* decay, const double* depth_dec
     }
   }
   std::vector<Scratch> scratch(team.size());
+  std::int64_t n_tasks = 0, done = 0;
+  for (const auto& level : levels_) n_tasks += static_cast<std::int64_t>(level.size());
+  const auto [from, to] = team.span();
   for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::int64_t before = done;
+    done += static_cast<std::int64_t>(levels_[level].size());
+    team.span(from + (to - from) * before / n_tasks, from + (to - from) * done / n_tasks);
     team.run(static_cast<std::int64_t>(levels_[level].size()), [&](std::int64_t task, int worker) {
       fill_rows(levels_[level][task], scratch[worker], team, worker);
     });

@@ -2,7 +2,9 @@
 // F Delta F^T, and their reverse mode.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "buffer.hpp"
@@ -18,12 +20,23 @@ struct Cell {
 
 // The matching cells of two shapes, in the order in which sums over subsequences need them.
 struct CellSet {
+  bool many = false;  // too many to list: they are visited row by row
   std::vector<Cell> cells;
   // For cell c, the cells before it in both sequences, and how many children are skipped in between.
   std::vector<std::int32_t> before_start, before, gap;
 
   void find(const PartialPattern& pattern, std::int32_t row_shape, std::int32_t column_shape);
-  bool many() const { return cells.size() > 32; }
+  // Calls visit(cell) for the cells of row i, left to right. Where cells are many.
+  template <class Visit>
+  void visit_row(std::int32_t i, const Visit& visit) const {
+    if (row_[i] < 0) return;
+    auto at = std::lower_bound(by_symbol_.begin(), by_symbol_.end(), std::pair<std::int32_t, std::int32_t>{row_[i], 0});
+    for (; at != by_symbol_.end() && at->first == row_[i]; ++at) visit(Cell{i, at->second, row_[i]});
+  }
+
+ private:
+  const std::int32_t* row_ = nullptr;
+  std::vector<std::pair<std::int32_t, std::int32_t>> by_symbol_;  // the column's symbols and where they stand
 };
 
 class PartialTreePlan {

@@ -162,50 +162,48 @@ void PartialTreePlan::push(const Cell& cell, std::int64_t run, std::int64_t k, s
 void PartialTreePlan::pull_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l,
                                       double bar, Scratch& scratch, Team& team, int worker) {
   const Rule& rule = rules_[pattern_.rows.run_bucket[run]];
-  const std::vector<Cell>& cells = scratch.cells.cells;
+  const CellSet& set = scratch.cells;
   const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]), width = m + 1;
   const std::int64_t n = pattern_.arity(pattern_.rows.run_shape[run]);
   const double decay = rule.decay;
   // Q and its derivative with a border of zeros, and the matches of one row.
   scratch.rows.assign(2 * (n + 1) * width + width, 0.0);
   double *q = scratch.rows.data(), *q_bar = q + (n + 1) * width, *match = q_bar + (n + 1) * width;
-  std::size_t c = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
+  const auto find_matches = [&](std::int32_t i) {
+    set.visit_row(i, [&](const Cell& cell) { gather(cell, run, k, column_run, l, 1, match + cell.j); });
+  };
+  const auto forget_matches = [&](std::int32_t i) {
+    set.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; });
+  };
+  for (std::int32_t i = 0; i < n; ++i) {
     if (i % 64 == 0) team.breathe(worker);
-    const std::size_t first = c;
-    for (; c < cells.size() && cells[c].i == i; ++c) gather(cells[c], run, k, column_run, l, 1, match + cells[c].j);
+    find_matches(i);
     const double* above = q + i * width;
     double* here = q + (i + 1) * width;
     for (std::int64_t j = 0; j < m; ++j) {
       here[j + 1] = match[j] * (1.0 + above[j]) + decay * (above[j + 1] + here[j]) - decay * decay * above[j];
     }
-    for (std::size_t d = first; d < c; ++d) match[cells[d].j] = 0.0;
+    forget_matches(i);
   }
   double slope = 0.0;
-  c = cells.size();
-  for (std::int64_t i = n - 1; i >= 0; --i) {
+  for (std::int32_t i = static_cast<std::int32_t>(n) - 1; i >= 0; --i) {
     if (i % 64 == 0) team.breathe(worker);
-    const std::size_t last = c;
-    while (c > 0 && cells[c - 1].i == i) --c;
-    for (std::size_t d = c; d < last; ++d) gather(cells[d], run, k, column_run, l, 1, match + cells[d].j);
+    find_matches(i);
     const double *above = q + i * width, *here = q + (i + 1) * width;
     double *above_bar = q_bar + i * width, *here_bar = q_bar + (i + 1) * width;
-    std::size_t d = last;
     for (std::int64_t j = m - 1; j >= 0; --j) {
       const double g = here_bar[j + 1];
       above_bar[j + 1] += decay * g;
       here_bar[j] += decay * g;
       above_bar[j] -= decay * decay * g;
       slope += g * (above[j + 1] + here[j] - 2.0 * decay * above[j]);
-      if (d > c && cells[d - 1].j == j) {
-        const double s_bar = bar * rule.depth_decay + g;
-        above_bar[j] += s_bar * match[j];
-        const double match_bar = s_bar * (1.0 + above[j]);
-        push(cells[d - 1], run, k, column_run, l, 1, &match_bar, scratch);
-        --d;
-      }
+      if (match[j] != 0.0) above_bar[j] += (bar * rule.depth_decay + g) * match[j];
     }
-    for (std::size_t e = c; e < last; ++e) match[cells[e].j] = 0.0;
+    set.visit_row(i, [&](const Cell& cell) {
+      const double match_bar = (bar * rule.depth_decay + here_bar[cell.j + 1]) * (1.0 + above[cell.j]);
+      push(cell, run, k, column_run, l, 1, &match_bar, scratch);
+    });
+    forget_matches(i);
   }
   row_decay_[pattern_.rows.run_start[run] + k] += slope;
 }
@@ -218,7 +216,7 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
   set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
   const auto n_cells = static_cast<std::int64_t>(set.cells.size());
   if (n_cells == 0) return;
-  if (!set.many()) {
+  if (!set.many) {
     set_weights(rule, scratch);
     scratch.slope.resize(set.gap.size());
     for (std::size_t k = 0; k < set.gap.size(); ++k) scratch.slope[k] = set.gap[k] * scratch.weight[k] / rule.decay;
@@ -226,13 +224,13 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
   const bool own = pattern_.symmetric && column_run == task.run;
   const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
   for (auto* buffer : {&scratch.match, &scratch.value, &scratch.chain, &scratch.bar}) {
-    buffer->resize(std::max<std::size_t>(buffer->size(), (set.many() ? 1 : n_cells) * kBlock));
+    buffer->resize(std::max<std::size_t>(buffer->size(), (set.many ? 1 : n_cells) * kBlock));
   }
   for (std::int64_t k = task.first; k < task.first + task.n; ++k) {
     const std::int64_t u = rows.run_start[task.run] + k;
     const std::int64_t n_columns = own ? k + 1 : cols.run_size[column_run];
     const double* bar = bar_.data() + pattern_.row_offset[u] + column0;
-    if (set.many()) {
+    if (set.many) {
       for (std::int64_t l = 0; l < n_columns; ++l) {
         if (bar[l] != 0.0) pull_pair_dense(task.run, k, column_run, l, bar[l], scratch, team, worker);
       }

@@ -2,6 +2,7 @@
 // works too, and between its tasks asks `poll` whether to go on (for Ctrl-C and progress).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -43,6 +45,7 @@ class Team {
     from_ = from;
     to_ = to;
   }
+  std::pair<double, double> span() const { return {from_, to_}; }
   // True once the call should end: long tasks look at it now and then.
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
   // For long tasks: lets the calling thread ask for signals while it is deep in one task.
@@ -79,7 +82,8 @@ class Team {
     if (now - asked_ < std::chrono::milliseconds(50)) return;
     asked_ = now;
     const double done = n_tasks_ ? static_cast<double>(std::min(next_.load(), n_tasks_)) / n_tasks_ : 0.0;
-    if (poll_ && !poll_(from_ + (to_ - from_) * done)) stop_ = true;
+    shown_ = std::max(shown_, from_ + (to_ - from_) * done);
+    if (poll_ && !poll_(shown_)) stop_ = true;
   }
   void work(int worker) {
     try {
@@ -120,7 +124,7 @@ class Team {
   std::atomic<bool> stop_{false};
   std::exception_ptr error_;
   const Task* task_ = nullptr;
-  double from_ = 0.0, to_ = 1.0;
+  double from_ = 0.0, to_ = 1.0, shown_ = 0.0;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 

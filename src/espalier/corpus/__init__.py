@@ -1,0 +1,7 @@
+"""Interned corpora: vocabularies and hash-consed forests."""
+
+from espalier.corpus.describe import ForestDescription
+from espalier.corpus.forest import Forest, concatenate
+from espalier.corpus.vocabulary import Vocabulary
+
+__all__ = ["Forest", "ForestDescription", "Vocabulary", "concatenate"]

@@ -66,6 +66,8 @@ class Kernel:
            [0., 1., 1.]])
     """
 
+    __array_ufunc__ = None  # an array times a kernel is an error, not an array of kernels
+
     def __post_init__(self) -> None:
         for name, setting in self._settings():
             hyper.check_setting(name, setting)

@@ -113,14 +113,14 @@ class PerLabel:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PerDimension:
     """One value for every dimension of a vector: automatic relevance determination.
 
     Examples
     --------
     >>> PerDimension(1.0, values=(0.5, 2.0))
-    PerDimension(value=1.0, values=(0.5, 2.0))
+    PerDimension(1.0, values=(0.5, 2.0))
     """
 
     value: float | Learned | Fixed
@@ -129,6 +129,9 @@ class PerDimension:
     def __post_init__(self) -> None:
         if self.values is not None:
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+
+    def __repr__(self) -> str:
+        return _call("PerDimension", [repr(self.value)], values=self.values)
 
 
 Number = float | Fixed | Learned

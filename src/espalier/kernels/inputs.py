@@ -14,6 +14,7 @@ import numpy as np
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError
+from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
 from espalier.structures.table import Table, as_table
 
 
@@ -24,6 +25,7 @@ class Inputs:
         self._data = _table_or_column(data)
         self._like = like
         self._forests: dict[str | None, Forest] = {}
+        self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
 
     @staticmethod
     def of(data: Any, like: Inputs | None = None) -> Inputs:
@@ -60,6 +62,18 @@ class Inputs:
                 check_same_vocabulary(first.vocabulary, forest.vocabulary)
             self._forests[on] = forest
         return self._forests[on]
+
+    def vectors(self, on: str | tuple[str, ...] | None) -> Vectors:
+        """The column, or several side by side, as vectors: a dense array or a sparse matrix of finite numbers."""
+        if on not in self._vectors:
+            if isinstance(on, tuple):
+                vectors = join_columns([self.vectors(name) for name in on])
+            else:
+                vectors = as_vectors(self.column(on), on)
+            if self._like is not None:
+                vectors = same_dimensions(self._like.vectors(on), vectors)
+            self._vectors[on] = vectors
+        return self._vectors[on]
 
     def items(self, on: str | None) -> list[Any]:
         """The column as a list of items."""

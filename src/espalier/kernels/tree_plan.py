@@ -113,19 +113,22 @@ class TreePlan(Plan):
     def _compute(self, kernel: TreeKernel, native: Any, tile: Tile, out: Matrix, schedule: Schedule) -> None:
         native = self._made(kernel, native, tile)
         whole = tile.rows == slice(None)
-        block = out if whole else np.empty((tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start))
-        arguments = [hyper.label_values(setting, self._labels_of(native)) for _, setting in kernel._label_settings()]
+        block = out.reshape(native.shape) if whole else np.empty(native.shape)
         native.matrix(
-            *arguments,
+            *(hyper.label_values(setting, self._labels_of(native)) for _, setting in kernel._label_settings()),
             *kernel._native_arguments(native),
             schedule.n_threads,
             schedule.progress,
-            block.reshape(native.shape),
+            block,
         )
-        if not whole:
-            out[tile.rows, tile.columns] = block
-            if tile.mirrored:
-                out[tile.columns, tile.rows] = block.T
+        if whole:
+            return
+        if self._per_tree:
+            out[tile.rows] = block[:, 0]
+            return
+        out[tile.rows, tile.columns] = block
+        if tile.mirrored:
+            out[tile.columns, tile.rows] = block.T
 
     def _pull_back(self, kernel: TreeKernel, cotangent: Matrix) -> dict[str, float]:
         cotangent = check_cotangent(cotangent, self.shape)
@@ -138,8 +141,8 @@ class TreePlan(Plan):
             schedule = self._schedule.part(k, len(tiles))
             native = self._made(kernel, native, tile)
             labels = self._labels_of(native)
-            if tile.rows == slice(None):
-                block = cotangent
+            if tile.rows == slice(None) or self._per_tree:
+                block = cotangent[tile.rows]
             else:
                 block = cotangent[tile.rows, tile.columns]
                 if tile.mirrored:

@@ -109,6 +109,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
             stream.write(data)
         data = buffer.getvalue()
+    write_bytes(target, data)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write bytes to ``path`` whole or not at all: beside it first, then renamed."""
+    target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         draft.write_bytes(data)

@@ -1,0 +1,1 @@
+"""The command ``espalier``: what a terminal offers of the library."""

@@ -1,0 +1,176 @@
+"""The experiment of ``espalier demo``: computed here, told by ``story``, drawn by ``page``."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.describe import ForestDescription
+from espalier.corpus.forest import Forest
+from espalier.demo import BEST_SCORE, BLOCK, CHANCE, CLASSES, asked_for, generate
+from espalier.errors import InputError
+from espalier.explain import SharedFragment, shared_fragments
+from espalier.gram import nearest
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.subset_tree import SubsetTree
+from espalier.structures.table import Table
+from espalier.structures.tree import Tree
+
+NEIGHBOURS = 9
+DECAYS = (0.1, 0.2, 0.4, 0.6)
+SHOWN_DECAY = 0.4
+SMALLEST = 4 * BLOCK
+
+Position = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often one way of answering is right, and how long it took."""
+
+    name: str
+    share: float
+    seconds: float | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A held-out question, the question nearest to it by structure and by words, and why."""
+
+    question: str
+    tree: Tree
+    label: str
+    answer: str
+    neighbour: str
+    neighbour_tree: Tree
+    neighbour_label: str
+    similarity: float
+    by_words: str
+    by_words_label: str
+    shared: tuple[SharedFragment, ...]
+
+    def marks(self) -> tuple[list[Position], list[Position]]:
+        """The nodes of the heaviest shared fragment in the question's and in the neighbour's tree."""
+        if not self.shared:
+            return [], []
+        heaviest = self.shared[0]
+        return (
+            list(heaviest.fragment.positions(heaviest.in_x[0])),
+            list(heaviest.fragment.positions(heaviest.in_y[0])),
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that the demo tells."""
+
+    seed: int
+    n_train: int
+    n_held_out: int
+    samples: tuple[tuple[str, str], ...]
+    description: ForestDescription
+    scores: tuple[Score, ...]
+    examples: tuple[Example, ...]
+
+
+def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experiment:
+    """Draw ``n`` questions, hold out a quarter in whole blocks, and answer them by nearest neighbours."""
+    if n < SMALLEST:
+        raise InputError(f"The demo needs at least {SMALLEST} questions, got {n}.")
+    table = generate(n, seed)
+    n_held_out = n // 4 // BLOCK * BLOCK
+    held_out, train = table[:n_held_out], table[n_held_out:]
+    forest = Forest.from_trees(table["tree"])
+    queries, corpus = forest[:n_held_out], forest[n_held_out:]
+    words_start = time.perf_counter()
+    by_words = nearest_by_words(train["tree"], held_out["tree"], NEIGHBOURS)
+    seconds = time.perf_counter() - words_start
+    scores = [
+        Score("guessing", CHANCE),
+        Score("bag of words", _share(by_words, train, held_out), seconds),
+    ]
+    shown = by_words, np.zeros(by_words.shape)
+    for decay in DECAYS:
+        kernel = Normalized(SubsetTree(decay=decay))
+        start = time.perf_counter()
+        found = nearest(kernel, corpus, queries, NEIGHBOURS, n_threads=n_threads)
+        seconds = time.perf_counter() - start
+        count = len(corpus) * len(queries)
+        scores.append(Score(repr(kernel), _share(found[0], train, held_out), seconds, count))
+        if decay == SHOWN_DECAY:
+            shown = found
+    scores.append(Score("best possible", BEST_SCORE))
+    samples = tuple(zip(held_out["label"][:BLOCK], held_out["question"][:BLOCK], strict=True))
+    examples = tuple(
+        _example(row, train, held_out, shown, by_words) for row in _first_of_each_class(held_out)
+    )
+    return Experiment(seed, len(train), n_held_out, samples, forest.describe(), tuple(scores), examples)
+
+
+def nearest_by_words(corpus: Sequence[Tree], queries: Sequence[Tree], k: int) -> NDArray[np.int64]:
+    """The rows of the ``k`` trees whose counts of words have the largest cosine with each query's."""
+    vocabulary: dict[str, int] = {}
+    for tree in corpus:
+        for word in tree.words():
+            vocabulary.setdefault(word, len(vocabulary))
+    similarity = _word_counts(queries, vocabulary) @ _word_counts(corpus, vocabulary).T
+    return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+
+
+def _word_counts(trees: Sequence[Tree], vocabulary: dict[str, int]) -> NDArray[np.float64]:
+    counts = np.zeros((len(trees), len(vocabulary)))
+    for row, tree in enumerate(trees):
+        for word in tree.words():
+            if word in vocabulary:
+                counts[row, vocabulary[word]] += 1
+    norms = np.linalg.norm(counts, axis=1, keepdims=True)
+    return counts / np.where(norms == 0, 1, norms)
+
+
+def vote(rows: NDArray[np.int64], labels: Sequence[str]) -> list[str]:
+    """The label that most of each query's neighbours carry; of equally many, the nearest one's."""
+    return [Counter(labels[row] for row in found).most_common(1)[0][0] for found in rows.tolist()]
+
+
+def _share(rows: NDArray[np.int64], train: Table, held_out: Table) -> float:
+    answers = vote(rows, train["label"])
+    return float(np.mean([a == b for a, b in zip(answers, held_out["label"], strict=True)]))
+
+
+def _first_of_each_class(table: Table) -> list[int]:
+    """The first rightly labelled question of each class: not chosen for how it turns out."""
+    rows: dict[str, int] = {}
+    for row, (tree, label) in enumerate(zip(table["tree"], table["label"], strict=True)):
+        if asked_for(tree) == label:
+            rows.setdefault(label, row)
+    return [rows[label] for label in CLASSES if label in rows]
+
+
+def _example(
+    row: int,
+    train: Table,
+    held_out: Table,
+    found: tuple[NDArray[np.int64], NDArray[np.float64]],
+    by_words: NDArray[np.int64],
+) -> Example:
+    neighbour, word_neighbour = int(found[0][row, 0]), int(by_words[row, 0])
+    tree, neighbour_tree = held_out["tree"][row], train["tree"][neighbour]
+    return Example(
+        question=held_out["question"][row],
+        tree=tree,
+        label=held_out["label"][row],
+        answer=vote(found[0][row : row + 1], train["label"])[0],
+        neighbour=train["question"][neighbour],
+        neighbour_tree=neighbour_tree,
+        neighbour_label=train["label"][neighbour],
+        similarity=float(found[1][row, 0]),
+        by_words=train["question"][word_neighbour],
+        by_words_label=train["label"][word_neighbour],
+        shared=tuple(shared_fragments(tree, neighbour_tree, decay=SHOWN_DECAY, n=4)),
+    )

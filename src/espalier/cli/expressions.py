@@ -1,0 +1,190 @@
+"""Kernels written as text: ``Normalized(SubsetTree(decay=0.4))``, without running what a user types.
+
+The text is parsed, never evaluated: a call of an Espalier kernel or of a helper for hyperparameters, a
+number, a text, a list or a mapping of these, and ``+`` and ``*`` between kernels. Everything else is an
+error that shows its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from espalier import kernels
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
+
+_MAX_LENGTH, _MAX_DEPTH, _MAX_INTEGER = 10_000, 100, 10**9
+
+_HELPERS: Mapping[str, Callable[..., Any]] = {
+    "fixed": fixed,
+    "Learned": Learned,
+    "PerLabel": PerLabel,
+    "PerDimension": PerDimension,
+}
+
+
+@functools.cache
+def kernel_classes() -> Mapping[str, type[Kernel]]:
+    """The kernels of Espalier by name; a user's own classes are not among them."""
+    found: dict[str, type[Kernel]] = {}
+    for module in pkgutil.iter_modules(kernels.__path__, f"{kernels.__name__}."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if inspect.isclass(value) and issubclass(value, Kernel) and value.__module__ == module.name:
+                if not name.startswith("_") and _is_complete(value):
+                    found[name] = value
+    return dict(sorted(found.items()))
+
+
+def _is_complete(kernel: type[Kernel]) -> bool:
+    """Whether a class is a kernel of its own, not the base of others in its package."""
+    return not any(child.__module__.startswith(f"{kernels.__name__}.") for child in kernel.__subclasses__())
+
+
+def parse_kernel(text: str) -> Kernel:
+    """Read a kernel from an expression such as a kernel prints of itself.
+
+    Raises
+    ------
+    InputError
+        If the text is no expression of kernels, or a kernel refuses its arguments; shows the place.
+
+    Examples
+    --------
+    >>> parse_kernel("SubsetTree(decay=0.3) + 2 * Normalized(SubsetTree())")
+    SubsetTree(decay=0.3) + 2.0 * Normalized(SubsetTree())
+    >>> parse_kernel("SubsetTree(decay=exit())")
+    Traceback (most recent call last):
+    espalier.errors.InputError: 'exit' is no kernel of Espalier and no helper for hyperparameters.
+        SubsetTree(decay=exit())
+                         ^
+    """
+    if len(text) > _MAX_LENGTH:
+        raise InputError(
+            f"A kernel expression has at most {_MAX_LENGTH:,} characters, this has {len(text):,}."
+        )
+    text = text.strip()
+    try:
+        parsed = ast.parse(text, mode="eval")
+    except SyntaxError as error:
+        raise _error("This is no kernel expression", text, (error.offset or 1) - 1) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _error(f"This is no kernel expression: {error}", text, 0) from None
+    value = _Reader(text).read(parsed.body, 0)
+    if not isinstance(value, Kernel):
+        example = "SubsetTree(decay=0.4)"
+        raise _error(f"This is a value, not a kernel; write for example {example}", text, 0)
+    return value
+
+
+class _Reader:
+    """Turns the nodes of an expression into values; a node of any other kind is refused."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def read(self, node: ast.expr, depth: int) -> Any:
+        if depth > _MAX_DEPTH:
+            raise self.refuse(f"This expression is nested more than {_MAX_DEPTH} deep", node)
+        depth += 1
+        match node:
+            case ast.Constant(value=int() as value) if value > _MAX_INTEGER:
+                raise self.refuse("This number is too large", node)
+            case ast.Constant(value=bool() | int() | float() | str() | None as value):
+                return value
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return -value
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return tuple([self.read(item, depth) for item in items])
+            case ast.Dict(keys=keys, values=values):
+                return self.mapping(node, keys, values, depth)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as operator, right=right):
+                return self.combine(node, operator, self.read(left, depth), self.read(right, depth))
+            case ast.Call(func=ast.Name(id=name)):
+                return self.call(node, name, depth)
+            case ast.Name(id=name):
+                self.known(node, name)
+                raise self.refuse(f"{name} is not called; write {name}(...)", node)
+        raise self.refuse("Only kernels, numbers, texts, + and * can stand in a kernel expression", node)
+
+    def mapping(self, node: ast.expr, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> Any:
+        out: dict[str, Any] = {}
+        for key, value in zip(keys, values, strict=True):
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                raise self.refuse("The keys of a mapping must be texts", key or node)
+            out[key.value] = self.read(value, depth)
+        return out
+
+    def known(self, node: ast.expr, name: str) -> Callable[..., Any]:
+        names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS}
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise self.refuse(
+                f"{name!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node
+            )
+        return names[name]
+
+    def call(self, node: ast.Call, name: str, depth: int) -> Any:
+        make = self.known(node, name)
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.refuse("Arguments must be written out, without *", argument)
+        arguments = [self.read(argument, depth) for argument in node.args]
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.refuse("Arguments must be written out, without **", keyword.value)
+            options[keyword.arg] = self.read(keyword.value, depth)
+        try:
+            bound = inspect.signature(make).bind(*arguments, **options)
+        except TypeError as error:
+            raise self.refuse(f"{name}: {error}; it is written {name}{_signature(make)}", node) from None
+        try:
+            made = make(*bound.args, **bound.kwargs)
+            hash(made)  # a kernel is a value: an argument that no setting can be shows here at the latest
+            return made
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise self.refuse(f"{name}: {error}", node) from None
+
+    def combine(self, node: ast.expr, operator: ast.operator, left: Any, right: Any) -> Any:
+        add = isinstance(operator, ast.Add)
+        both = isinstance(left, Kernel) and isinstance(right, Kernel)
+        if not both and (add or not (isinstance(left, Kernel) or isinstance(right, Kernel))):
+            what = "Only kernels can be added" if add else "A kernel is multiplied by a kernel or a number"
+            raise self.refuse(what, node)
+        try:
+            return left + right if add else left * right
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.refuse(str(error), node) from None
+
+    def refuse(self, message: str, node: ast.expr) -> InputError:
+        line = self.text.splitlines()[node.lineno - 1].encode()
+        column = len(line[: node.col_offset].decode())
+        before = sum(len(part) + 1 for part in self.text.splitlines()[: node.lineno - 1])
+        return _error(message, self.text, before + column)
+
+
+def _signature(make: Callable[..., Any]) -> str:
+    names = [
+        name if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
+        for name, parameter in inspect.signature(make).parameters.items()
+    ]
+    return f"({', '.join(names)})"
+
+
+def _error(message: str, text: str, position: int) -> InputError:
+    """An error with the expression below it and a caret under the place."""
+    sentence = message if message.endswith((".", "?")) else f"{message}."
+    if not text.strip():
+        return InputError(f"{sentence} The expression is empty.")
+    start = max(0, position - 60)
+    shown = "".join(c if c.isprintable() else " " for c in text[start : start + 100])
+    return InputError(f"{sentence}\n    {shown}\n    {' ' * (position - start)}^")

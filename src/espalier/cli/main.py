@@ -1,0 +1,213 @@
+"""The command ``espalier``.
+
+Commands read, compute through the library and print; a mistake of the user is one message on standard
+error and exit code 2, an interruption exit code 130. Imports stand inside the commands, so that help and
+mistyped arguments answer at once and an interruption while libraries load is handled too.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from espalier.kernels.base import Kernel
+
+P = ParamSpec("P")
+
+USER_ERROR, INTERRUPTED = 2, 130
+
+app = typer.Typer(
+    name="espalier",
+    help="Learn from trees with structural kernels.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+BracketFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file of bracketed trees, plain or .gz.")]
+KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; all cores by default.")]
+Encoding = Annotated[str, typer.Option(help="How the file is encoded.")]
+
+DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
+
+
+def _say(message: str) -> None:
+    typer.echo(message, err=True)
+
+
+def reported(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn what a user can cause into one message and an exit code, without a traceback."""
+
+    @functools.wraps(command)
+    def run_command(*arguments: P.args, **options: P.kwargs) -> None:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: _say(f"Warning: {message}")
+            try:
+                command(*arguments, **options)
+            except KeyboardInterrupt:
+                _say("Interrupted.")
+                raise typer.Exit(INTERRUPTED) from None
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                _say(f"Error: {_os_message(error)}")
+                raise typer.Exit(USER_ERROR) from None
+            except (ValueError, OverflowError, MemoryError, ImportError, LookupError) as error:
+                _say(f"Error: {error}")
+                raise typer.Exit(USER_ERROR) from None
+
+    return run_command
+
+
+def _os_message(error: OSError) -> str:
+    if error.filename is None:
+        return str(error)
+    return f"{os.fspath(error.filename)}: {error.strerror}."
+
+
+def _console(*, err: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=err, highlight=False)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("espalier")
+        except PackageNotFoundError:
+            number = "of a source tree that is not installed"
+        typer.echo(f"espalier {number}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Learn from trees with structural kernels."""
+
+
+@app.command()
+@reported
+def demo(
+    n: Annotated[int, typer.Option(help="How many questions to draw; a quarter is held out.")] = 1600,
+    seed: Annotated[int, typer.Option(help="Which questions: the same seed gives the same.")] = 0,
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write the drawings and a page here."),
+    ] = None,
+    threads: Threads = None,
+) -> None:
+    """Tell a story: questions in which words mislead, and trees that do not."""
+    if svg is not None and svg.exists() and not svg.is_dir():
+        raise NotADirectoryError(20, "--svg names a folder, and this is a file", svg)
+    from espalier.cli.experiment import run_experiment
+    from espalier.cli.story import tell
+
+    console = _console()
+    experiment = run_experiment(n, seed, n_threads=threads)
+    tell(experiment, console)
+    if svg is not None:
+        from espalier.cli.page import write_page
+
+        typer.echo(f"\nThe drawings are in {write_page(experiment, svg)}")
+
+
+@app.command()
+@reported
+def describe(file: BracketFile, encoding: Encoding = "utf-8") -> None:
+    """Count what a file of trees holds, and the memory that kernels would need."""
+    from espalier.cli.story import describe_table
+
+    _console().print(describe_table(_forest(file, encoding).describe()))
+
+
+@app.command()
+@reported
+def nearest(
+    file: BracketFile,
+    query: Annotated[str, typer.Option(help="A bracketed tree.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many trees to show.")] = 5,
+    kernel: KernelText = DEFAULT_KERNEL,
+    encoding: Encoding = "utf-8",
+    threads: Threads = None,
+) -> None:
+    """Show the trees of a file that are most like a tree."""
+    from espalier.gram import nearest as find_nearest
+    from espalier.structures.tree import Tree
+
+    chosen, tree = _kernel(kernel), Tree.from_brackets(query)
+    forest = _forest(file, encoding)
+    k = min(k, len(forest))
+    indices, values = find_nearest(chosen, forest, [tree], k, n_threads=threads)
+    for row, value in zip(indices[0].tolist(), values[0].tolist(), strict=True):
+        typer.echo(f"{value:.6g}\t{row + 1}\t{forest[row].to_brackets()}")
+
+
+@app.command()
+@reported
+def gram(
+    file: BracketFile,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.npy", help="Where the matrix goes.")],
+    kernel: KernelText = DEFAULT_KERNEL,
+    encoding: Encoding = "utf-8",
+    threads: Threads = None,
+    memory: Annotated[str | None, typer.Option(help="For intermediate results, such as '2 GiB'.")] = None,
+) -> None:
+    """Write the matrix of kernel values of all trees of a file, as a numpy array."""
+    from espalier.cli.matrix import write_gram
+
+    chosen = _kernel(kernel)
+    if output.is_dir():
+        raise IsADirectoryError(21, "The matrix goes to a file, and this is a folder", output)
+    if not output.parent.is_dir():
+        raise FileNotFoundError(2, "There is no such folder to write to", output.parent)
+    forest = _forest(file, encoding)
+    write_gram(chosen, forest, output, console=_console(err=True), n_threads=threads, memory=memory)
+    typer.echo(f"{output}: {len(forest):,} x {len(forest):,} values of {chosen!r}")
+
+
+def _kernel(text: str) -> Kernel:
+    from espalier.cli.expressions import parse_kernel
+
+    return parse_kernel(text)
+
+
+def _forest(file: Path, encoding: str) -> Any:
+    from espalier.corpus.forest import Forest
+    from espalier.errors import InputError
+
+    forest = Forest.from_file(file, encoding=encoding)
+    if not len(forest):
+        raise InputError(f"{file} holds no tree.")
+    return forest
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line; the entry point of the installed command."""
+    try:
+        app(args=arguments, prog_name="espalier")
+    except KeyboardInterrupt:
+        _say("Interrupted.")
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    run()

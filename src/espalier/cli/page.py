@@ -1,0 +1,71 @@
+"""The demo as a page: drawings as SVG files, and one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from espalier.cli.experiment import Example, Experiment
+from espalier.structures.drawing import side_by_side
+from espalier.structures.files import write_text
+
+_PAGE = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Espalier: questions in which words mislead</title>
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<style>
+body{font:16px/1.5 Helvetica,Arial,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem;
+background:#f6f8fa;color:#1f2328}
+h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
+.drawing{overflow-x:auto}
+table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+.bar{background:#1a7f37;height:.7rem;border-radius:3px}
+code{font-size:.9em;overflow-wrap:anywhere}
+@media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}.bar{background:#3fb950}}
+</style></head><body>
+<h1>Questions in which words mislead</h1>
+<p>{{ e.n_train }} questions to learn from, {{ e.n_held_out }} held out, seed {{ e.seed }}. Each holds
+<i>who</i>, <i>where</i> and <i>when</i>; what is asked for depends on the structure alone. One label in
+twenty is wrong on purpose.</p>
+<table><tr><th>answered by</th><th class="n">right</th><th></th></tr>
+{% for score in e.scores %}<tr><td>{{ score.name }}</td><td class="n">{{ "%.1f"|format(100 * score.share) }} %</td>
+<td style="width:16rem"><div class="bar" style="width:{{ "%.1f"|format(100 * score.share) }}%"></div></td></tr>
+{% endfor %}</table>
+{% for example, svg in drawn %}
+<h2>{{ example.question }}</h2>
+<p>Asks for the <b>{{ example.label }}</b>. Nearest tree ({{ "%.2f"|format(example.similarity) }},
+{{ example.neighbour_label }}): <i>{{ example.neighbour }}</i><br>
+Nearest by words ({{ example.by_words_label }}): <i>{{ example.by_words }}</i></p>
+<div class="drawing">{{ svg }}</div>
+<p>The heaviest shared fragment is marked. What they share, by weight:</p>
+<table>{% for shared in example.shared %}<tr><td class="n">{{ "%.2f"|format(shared.weight) }}</td>
+<td><code>{{ shared }}</code></td></tr>{% endfor %}</table>
+{% endfor %}
+</body></html>
+"""
+
+
+def write_page(experiment: Experiment, folder: Path) -> Path:
+    """Write one drawing per example and ``index.html``; each file appears whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = [(example, draw(example)) for example in experiment.examples]
+    for k, (_, svg) in enumerate(drawn, start=1):
+        write_text(folder / f"question-{k}.svg", svg)
+    template = Environment(autoescape=True).from_string(_PAGE)
+    page = folder / "index.html"
+    # tree_svg escapes what it shows, so its output is markup already.
+    write_text(page, template.render(e=experiment, drawn=[(example, Markup(svg)) for example, svg in drawn]))
+    return page
+
+
+def draw(example: Example) -> str:
+    """A question and its nearest tree side by side, with the heaviest fragment they share marked."""
+    return side_by_side(
+        [example.tree, example.neighbour_tree],
+        highlights=example.marks(),
+        titles=[f"question ({example.label})", f"nearest tree ({example.neighbour_label})"],
+    )

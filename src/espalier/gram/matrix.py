@@ -1,0 +1,43 @@
+"""The matrix of a kernel over corpora."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.schedule import Progress
+
+
+def gram(
+    kernel: Kernel,
+    a: Any,
+    b: Any = None,
+    *,
+    n_threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> Matrix:
+    """Return the matrix of kernel values of ``a`` with ``b``, or of ``a`` with itself.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel.
+    a, b
+        A corpus, a list of structures, vectors, or a table for kernels that name a column.
+    n_threads
+        How many threads to use; all cores where None. The result does not depend on it, to the last bit.
+    memory
+        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of the machine's where None. Where they
+        do not suffice, the matrix is computed in tiles, with the same values to 1e-12.
+    progress
+        Called now and then with the fraction done.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree
+    >>> gram(SubsetTree(decay=1.0), ["(NP (D the) (N cat))", "(NP (D a) (N cat))"], n_threads=1)
+    array([[6., 3.],
+           [3., 6.]])
+    """
+    return kernel.plan(a, b, n_threads=n_threads, memory=memory, progress=progress).matrix(kernel)

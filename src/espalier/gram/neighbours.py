@@ -1,0 +1,96 @@
+"""The most similar items of a corpus, without the full matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Progress, Schedule
+
+_MOST_ROWS = 256  # queries at a time: enough to share their subtrees
+
+
+def nearest(
+    kernel: Kernel,
+    corpus: Any,
+    queries: Any,
+    k: int = 1,
+    *,
+    n_threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], Matrix]:
+    """Return, for each query, the ``k`` items of the corpus with the largest kernel values.
+
+    Queries are taken a few at a time, and only their best are kept: memory grows with the corpus, not with the
+    product. Equal values stand in the corpus's order. Use a ``Normalized`` kernel unless large items should win.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel.
+    corpus, queries
+        What the kernel reads: corpora, lists, arrays or tables.
+    k
+        How many to return; at most the size of the corpus.
+
+    Returns
+    -------
+    indices, values
+        Both of shape (queries, k), best first.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree
+    >>> corpus = ["(NP (D the) (N cat))", "(NP (D a) (N dog))", "(VP (V sleeps))"]
+    >>> indices, values = nearest(SubsetTree(decay=1.0), corpus, ["(NP (D the) (N dog))"], k=2)
+    >>> indices.tolist(), values.tolist()
+    ([[0, 1]], [[3.0, 3.0]])
+    """
+    schedule = Schedule.of(n_threads, memory, progress)
+    rows = Inputs.of(corpus)
+    n_items, n_queries = len(rows), _length(queries)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= max(n_items, 1):
+        raise ValueError(f"k must be an integer from 1 to the size of the corpus, {n_items}, got {k!r}.")
+    if n_items == 0:
+        raise ValueError("The corpus is empty, so nothing can be nearest.")
+    step = int(np.clip(schedule.memory // (4 * 8 * n_items), 1, _MOST_ROWS))
+    indices = np.empty((n_queries, k), np.int64)
+    values = np.empty((n_queries, k))
+    for first in range(0, n_queries, step):
+        part = slice(first, min(first + step, n_queries))
+        columns = Inputs.of(_rows(queries, part), like=rows)
+        block = kernel._make_plan(rows, columns, schedule.part(first // step, -(-n_queries // step))).matrix(kernel).T
+        best = _best(block, k)
+        indices[part] = best
+        values[part] = np.take_along_axis(block, best, axis=1)
+    return indices, values
+
+
+def _best(block: Matrix, k: int) -> NDArray[np.int64]:
+    """Columns of the k largest values of each row, best first, ties in column order."""
+    if k == block.shape[1]:
+        return np.argsort(-block, axis=1, kind="stable")
+    out = np.empty((len(block), k), np.int64)
+    for row, values in enumerate(block):
+        threshold = np.partition(values, -k)[-k]
+        above = np.flatnonzero(values > threshold)
+        equal = np.flatnonzero(values == threshold)[: k - len(above)]
+        chosen = np.sort(np.concatenate([above, equal]))
+        out[row] = chosen[np.argsort(-values[chosen], kind="stable")]
+    return out
+
+
+def _length(data: Any) -> int:
+    return len(Inputs.of(data))
+
+
+def _rows(data: Any, rows: slice) -> Any:
+    """Some rows of whatever a kernel takes."""
+    column = Inputs.of(data)._data
+    return column[rows]
+

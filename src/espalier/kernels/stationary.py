@@ -1,0 +1,277 @@
+"""Kernels of the distance between two vectors: ``RBF`` and ``Matern``.
+
+Both are a profile of the scaled squared distance ``s``; a subclass gives the profile and its slope. With one
+lengthscale the squared distances are computed once; with one per dimension they depend on the lengthscales,
+and gradients come from matrix products, never from an array of all pairs by all dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent
+from espalier.kernels.composite import Gradients, own_gradient, row_blocks
+from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.vector_columns import Dense, Vectors
+from espalier.kernels.vectors import (
+    Column,
+    VectorKernel,
+    VectorPlan,
+    bilinear,
+    dimension_gradients,
+    dimension_values,
+    dot_products,
+    is_sparse,
+    scaled_columns,
+    squared_entries,
+    squared_lengths,
+)
+
+LENGTHSCALE_BOUNDS = (1e-5, 1e5)
+SMOOTHNESS = (0.5, 1.5, 2.5)
+
+_FAR = 1e300  # squared distances are cut here, where every profile is 0, so that no 0 meets an infinity
+_NEAR = 1e-12  # squared distances below it are differentiated pair by pair: a slope may be steep there
+
+
+@dataclass(frozen=True, repr=False)
+class Stationary(VectorKernel):
+    """A kernel that is a function of the distance alone, 1 at distance 0."""
+
+    lengthscale: VectorHyperparameter = hyperparameter(1.0, LENGTHSCALE_BOUNDS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        own = (self.lengthscale.values or ()) if isinstance(self.lengthscale, PerDimension) else ()
+        if 0 in (hyper.number_of(self.lengthscale), *own):
+            raise ValueError(f"lengthscale must be positive, got {self.lengthscale!r}.")
+
+    def _profile(self, squared: Matrix) -> Matrix:
+        """The value at scaled squared distances; may overwrite them."""
+        raise NotImplementedError
+
+    def _slope(self, squared: Matrix) -> Matrix:
+        """-2 times the derivative of the profile by the squared distance; 0 where that does not matter, at 0."""
+        raise NotImplementedError
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return StationaryPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return StationaryDiagonalPlan(a.vectors(self.on), None)
+
+
+@dataclass(frozen=True, repr=False)
+class RBF(Stationary):
+    r"""Vectors are similar where they are near; the Gaussian, or squared exponential, kernel.
+
+    .. math:: K(x, y) = \exp\left(-\tfrac12 \sum_k (x_k - y_k)^2 / \ell_k^2\right)
+
+    Parameters
+    ----------
+    lengthscale
+        The distance over which similarity falls: one number, or ``PerDimension(1.0)`` for one per dimension
+        (automatic relevance determination; paths ``lengthscale[0]`` once data is seen).
+    on
+        The column, or a tuple of columns, to read where the input is a table.
+
+    Notes
+    -----
+    Distances of dense vectors come from differences, so equal vectors are exactly at distance 0; those of sparse
+    vectors come from dot products, without making them dense, and carry their rounding.
+
+    Examples
+    --------
+    >>> RBF()([[0.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    on: Column = None
+
+    def _profile(self, squared: Matrix) -> Matrix:
+        squared *= -0.5
+        return np.exp(squared, out=squared)
+
+    def _slope(self, squared: Matrix) -> Matrix:
+        return np.exp(-0.5 * squared)
+
+
+@dataclass(frozen=True, repr=False)
+class Matern(Stationary):
+    r"""Vectors are similar where they are near, with functions as rough as wanted.
+
+    With :math:`r^2 = \sum_k (x_k - y_k)^2 / \ell_k^2` the value is :math:`e^{-r}`,
+    :math:`(1 + \sqrt3 r) e^{-\sqrt3 r}` or :math:`(1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}` for a smoothness
+    of 0.5, 1.5 and 2.5: functions that are continuous, once and twice differentiable.
+
+    Parameters
+    ----------
+    lengthscale
+        The distance over which similarity falls: one number, or ``PerDimension(1.0)``.
+    smoothness
+        0.5, 1.5 or 2.5.
+    on
+        The column, or a tuple of columns, to read where the input is a table.
+
+    Examples
+    --------
+    >>> Matern(smoothness=0.5)([0.0, 1.0]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    smoothness: float = 1.5
+    on: Column = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.smoothness not in SMOOTHNESS:
+            raise ValueError(f"smoothness must be 0.5, 1.5 or 2.5, got {self.smoothness!r}.")
+
+    def _profile(self, squared: Matrix) -> Matrix:
+        r = np.sqrt(squared, out=squared)
+        r *= math.sqrt(2 * self.smoothness)
+        fall = np.exp(-r)
+        if self.smoothness == 0.5:
+            return fall
+        if self.smoothness == 1.5:
+            r += 1.0
+        else:
+            r += r**2 / 3 + 1.0
+        r *= fall
+        return r
+
+    def _slope(self, squared: Matrix) -> Matrix:
+        root = math.sqrt(2 * self.smoothness)
+        r = np.sqrt(squared)
+        fall = np.exp(-root * r)
+        if self.smoothness == 0.5:
+            return np.divide(fall, r, out=np.zeros_like(r), where=r > 0)
+        if self.smoothness == 1.5:
+            return 3.0 * fall
+        return (5 / 3) * (1.0 + root * r) * fall
+
+
+class StationaryPlan(VectorPlan):
+    """Squared distances, kept where one lengthscale serves all dimensions."""
+
+    _distances: Matrix | None = None
+
+    def matrix(self, kernel: Stationary) -> Matrix:
+        out = self._scaled_squares(kernel)
+        for rows in row_blocks(self._shape):
+            out[rows] = kernel._profile(out[rows])
+        return out
+
+    def _scaled_squares(self, kernel: Stationary) -> Matrix:
+        scales = dimension_values(kernel.lengthscale, self._n_dimensions)
+        if isinstance(scales, float):
+            if self._distances is None:
+                self._distances = squared_distances(self._a, self._b, same=self._is_symmetric)
+            with np.errstate(over="ignore", under="ignore"):
+                out = self._distances / scales
+                out /= scales
+        else:
+            a = scaled_columns(self._a, 1 / scales)
+            b = a if self._is_symmetric else scaled_columns(self._b, 1 / scales)
+            out = squared_distances(a, b, same=self._is_symmetric)
+        return np.minimum(out, _FAR, out=out)
+
+    def vjp(self, kernel: Stationary) -> tuple[Matrix, Pullback]:
+        values = self.matrix(kernel)
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, self._shape)
+            if hyper.is_fixed(kernel.lengthscale):
+                return {}
+            squares = self._scaled_squares(kernel)
+            if isinstance(kernel.lengthscale, PerDimension):
+                gradient = self._pull_dimensions(kernel, squares, cotangent)
+                return dimension_gradients("lengthscale", kernel.lengthscale, gradient)
+            total = 0.0
+            for rows in row_blocks(self._shape):
+                squared = squares[rows]
+                total += float(np.vdot(cotangent[rows], kernel._slope(squared) * squared))
+            return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
+
+        return values, pull_back
+
+    def _pull_dimensions(self, kernel: Stationary, squares: Matrix, cotangent: Matrix) -> Dense:
+        """The sum over pairs of ``weight * (x_k - y_k)^2 / scale_k^3``, by expanding the square."""
+        if squares.size == 0:
+            return np.zeros(self._n_dimensions)
+        scales = np.asarray(dimension_values(kernel.lengthscale, self._n_dimensions))
+        a, b = scaled_columns(self._a, 1 / scales), scaled_columns(self._b, 1 / scales)
+        if not is_sparse(a) and not is_sparse(b):
+            middle = a.mean(axis=0)  # distances do not change, and less is cancelled
+            a, b = a - middle, b - middle
+        near = np.argwhere((squares > 0) & (squares < _NEAR))
+        weights = squares  # its own from here on: it becomes the weight of each pair
+        for rows in row_blocks(self._shape):
+            weights[rows] = kernel._slope(squares[rows])
+        weights *= cotangent
+        by_pair = _pairwise(a, b, weights, near)
+        gradient = -2.0 * bilinear(a, weights, b)
+        gradient += np.asarray(squared_entries(a).T @ weights.sum(axis=1)).ravel()
+        gradient += np.asarray(squared_entries(b).T @ weights.sum(axis=0)).ravel()
+        return np.asarray((gradient + by_pair) / scales, np.float64)
+
+
+class StationaryDiagonalPlan(VectorPlan):
+    """Ones."""
+
+    def matrix(self, kernel: Stationary) -> Matrix:
+        return np.ones(self._shape[0])
+
+    def vjp(self, kernel: Stationary) -> tuple[Matrix, Pullback]:
+        bound = self.bind(kernel)
+
+        def pull_back(cotangent: Matrix) -> Gradients:
+            check_cotangent(cotangent, self._shape[:1])
+            return dict.fromkeys(bound.parameters(), 0.0)
+
+        return self.matrix(kernel), pull_back
+
+
+def squared_distances(a: Vectors, b: Vectors, *, same: bool) -> Matrix:
+    """The squared distance of each vector of ``a`` to each of ``b``; ``same`` where ``b`` is ``a``."""
+    if 0 in (a.shape[0], b.shape[0], a.shape[1], b.shape[1]):
+        return np.zeros((a.shape[0], b.shape[0]))
+    if not is_sparse(a) and not is_sparse(b):
+        from scipy.spatial.distance import cdist
+
+        return np.minimum(cdist(a, b, "sqeuclidean"), _FAR)
+    out = dot_products(a, b)
+    rows, columns = squared_lengths(a, 1.0), squared_lengths(b, 1.0)
+    for block in row_blocks(out.shape):
+        part = out[block]
+        part *= -2.0
+        part += rows[block, None] + columns
+        np.clip(part, 0.0, _FAR, out=part)
+    if same:
+        np.fill_diagonal(out, 0.0)
+    return out
+
+
+def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Any) -> Dense:
+    """The part of near pairs, from differences; their weights become 0. Nothing is cancelled in it."""
+    total = np.zeros(a.shape[1])
+    for k in range(0, len(pairs), 4096):
+        rows, columns = pairs[k : k + 4096].T
+        if is_sparse(a) or is_sparse(b):
+            difference = a[rows] - b[columns]
+            squares = squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
+            total += np.asarray(squares.T @ weights[rows, columns]).ravel()
+        else:
+            total += np.square(a[rows] - b[columns]).T @ weights[rows, columns]
+        weights[rows, columns] = 0.0
+    return total

@@ -1,0 +1,123 @@
+"""Columns of vectors: what users have, checked and turned into one array of finite numbers per column."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+
+Dense = NDArray[np.float64]
+Vectors = Any  # Dense of shape (n, d), or a scipy CSR matrix of that shape
+
+
+def as_vectors(column: Any, name: str | None = None) -> Vectors:
+    """Return a column as a new float64 array of shape (n, d), or as a CSR matrix where it is sparse.
+
+    Numbers alone are vectors of one dimension. What is no finite number is an error that names its place.
+
+    Examples
+    --------
+    >>> as_vectors([1, 2.5])
+    array([[1. ],
+           [2.5]])
+    """
+    where = "" if name is None else f" of column {name!r}"
+    if hasattr(column, "tocsr"):
+        return _sparse(column, where)
+    if hasattr(column, "to_numpy"):  # a Series of pandas or polars
+        column = column.to_numpy()
+    array = column if isinstance(column, np.ndarray) else _stacked(list(column), where)
+    if array.dtype == object:
+        array = _stacked(list(array), where)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"The vectors{where} must hold numbers, got {array.dtype}.")
+    if array.ndim == 1:
+        array = array.reshape(len(array), 1 if len(array) else 0)
+    if array.ndim != 2:
+        raise InputError(f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}.")
+    dense = np.array(array, np.float64, order="C")
+    _check_finite(dense, where)
+    return dense
+
+
+def join_columns(columns: list[Vectors]) -> Vectors:
+    """Put columns side by side."""
+    if any(hasattr(column, "tocsr") for column in columns):
+        from scipy import sparse
+
+        return sparse.hstack(columns, format="csr")
+    return np.hstack(columns)
+
+
+def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
+    """Return ``b``, whose vectors must have the dimensions of those in ``a``; an empty list has any."""
+    if a.shape[1] != b.shape[1] and a.shape[0] and b.shape[0]:
+        raise InputError(
+            f"The vectors of the two inputs must have equally many dimensions, got {a.shape[1]} and {b.shape[1]}."
+        )
+    return b
+
+
+def _sparse(column: Any, where: str) -> Any:
+    matrix = column.tocsr().astype(np.float64, copy=True)
+    matrix.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(bad):
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        _refuse(row, int(matrix.indices[bad[0]]), matrix.data[bad[0]], len(bad), where)
+    return matrix
+
+
+def _stacked(rows: list[Any], where: str) -> NDArray[Any]:
+    """Rows as one array; the first row that does not fit is named."""
+    arrays = [_row(row, k, where) for k, row in enumerate(rows)]
+    for k, array in enumerate(arrays):
+        if array.shape != arrays[0].shape:
+            raise InputError(
+                f"Row {k}{where} has {_dimensions(array)}, but row 0 has {_dimensions(arrays[0])}. "
+                "All vectors must have the same dimensions."
+            )
+    return np.array(arrays, np.float64)
+
+
+def _row(row: Any, k: int, where: str) -> NDArray[Any]:
+    if row is None:
+        raise InputError(f"Row {k}{where} holds no vector (None). Drop the row or fill it in.")
+    try:
+        array = np.asarray(row.toarray().ravel() if hasattr(row, "toarray") else row)
+    except ValueError:
+        raise InputError(f"Row {k}{where} is no vector of numbers, got {row!r}.") from None
+    if array.dtype == object and array.ndim == 1:
+        for i, value in enumerate(array.tolist()):
+            if value is None:
+                raise InputError(f"Row {k}, dimension {i}{where} is None. Drop the row or fill it in.")
+    if array.dtype.kind not in "biuf" and array.size:
+        raise InputError(f"Row {k}{where} is no vector of numbers, got {row!r}.")
+    return array
+
+
+def _dimensions(array: NDArray[Any]) -> str:
+    if array.ndim == 0:
+        return "one number"
+    return f"{array.shape[0]} dimensions" if array.ndim == 1 else f"shape {array.shape}"
+
+
+def _check_finite(dense: Dense, where: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(dense.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(dense))
+    if len(bad):
+        row, dimension = bad[0].tolist()
+        _refuse(row, dimension, dense[row, dimension], len(bad), where)
+
+
+def _refuse(row: int, dimension: int, value: float, n_bad: int, where: str) -> NoReturn:
+    more = f" ({n_bad:,} values are not finite)" if n_bad > 1 else ""
+    raise InputError(
+        f"Row {row}, dimension {dimension}{where} must be a finite number, got {float(value)!r}{more}. "
+        "Drop the row or fill it in."
+    )

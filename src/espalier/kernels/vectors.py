@@ -1,0 +1,309 @@
+"""Kernels over vectors: what they share, and those of dot products, ``Linear`` and ``Polynomial``.
+
+Stationary kernels stand in ``stationary``. Sparse vectors stay sparse; a matrix of kernel values is dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent, check_finite, check_one_number
+from espalier.kernels.composite import Gradients, own_gradient
+from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.vector_columns import Dense, Vectors
+
+Column = str | tuple[str, ...] | None
+
+_SMALLER = "Scale the vectors down, or use a smaller degree."
+_CELLS = 1 << 22  # numbers in a dense block of a product with a sparse matrix
+
+
+class VectorKernel(Kernel):
+    """A kernel over vectors; ``on`` names their column, or a tuple of columns put side by side."""
+
+    on: Column
+
+    def __post_init__(self) -> None:
+        if isinstance(self.on, list):
+            object.__setattr__(self, "on", tuple(self.on))
+        super().__post_init__()
+        for name, setting in self._settings():
+            if isinstance(setting, hyper.PerLabel):
+                raise TypeError(f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}.")
+
+
+class VectorPlan(Plan):
+    """Vectors on one side or two."""
+
+    def __init__(self, a: Vectors, b: Vectors | None) -> None:
+        self._a = a
+        self._b = a if b is None else b
+        self._is_symmetric = b is None
+        self._shape: tuple[int, ...] = (self._a.shape[0], self._b.shape[0])
+        self._n_dimensions = max(self._a.shape[1], self._b.shape[1])
+
+    def bind(self, kernel: Any) -> Any:
+        changes = {
+            name: bind_dimensions(setting, self._n_dimensions)
+            for name, setting in kernel._settings()
+            if isinstance(setting, PerDimension)
+        }
+        return replace(kernel, **changes) if changes else kernel
+
+
+@dataclass(frozen=True, repr=False)
+class Linear(VectorKernel):
+    r"""The dot product of two vectors: Bayesian linear regression as a kernel.
+
+    .. math:: K(x, y) = \sum_k v_k x_k y_k
+
+    Parameters
+    ----------
+    variance
+        The prior variance :math:`v` of the coefficients: one number, or ``PerDimension(1.0)`` for one each.
+        A bias is written ``Linear() + Constant()``.
+    on
+        The column, or a tuple of columns, to read where the input is a table.
+
+    Examples
+    --------
+    >>> Linear()([[1.0, 2.0], [3.0, 0.0]])
+    array([[5., 3.],
+           [3., 9.]])
+    >>> Linear(PerDimension(1.0, values=(1.0, 0.5)))([[1.0, 2.0], [3.0, 0.0]])
+    array([[3., 3.],
+           [3., 9.]])
+    """
+
+    variance: VectorHyperparameter = hyperparameter(1.0, (1e-5, 1e5))
+    on: Column = None
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return LinearPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return LinearDiagonalPlan(a.vectors(self.on), None)
+
+
+class LinearPlan(VectorPlan):
+    """Dot products, kept where one variance serves all dimensions."""
+
+    _dots: Matrix | None = None
+
+    def matrix(self, kernel: Linear) -> Matrix:
+        variances = dimension_values(kernel.variance, self._n_dimensions)
+        if isinstance(variances, float):
+            if self._dots is None:
+                self._dots = dot_products(self._a, self._b)
+            out = self._dots * variances
+        else:
+            weighed = scaled_columns(self._a, np.sqrt(variances))
+            other = weighed if self._is_symmetric else scaled_columns(self._b, np.sqrt(variances))
+            out = dot_products(weighed, other)
+        check_finite(out, advice=_SMALLER)
+        return out
+
+    def vjp(self, kernel: Linear) -> tuple[Matrix, Pullback]:
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, self._shape)
+            if not isinstance(kernel.variance, PerDimension):
+                dots = self._dots
+                assert dots is not None
+                return own_gradient("variance", kernel.variance, float(np.vdot(cotangent, dots)))
+            return dimension_gradients("variance", kernel.variance, bilinear(self._a, cotangent, self._b))
+
+        return self.matrix(kernel), pull_back
+
+
+class LinearDiagonalPlan(VectorPlan):
+    """Squared lengths."""
+
+    def matrix(self, kernel: Linear) -> Matrix:
+        variances = dimension_values(kernel.variance, self._n_dimensions)
+        out = squared_lengths(self._a, variances)
+        check_finite(out, advice=_SMALLER)
+        return out
+
+    def vjp(self, kernel: Linear) -> tuple[Matrix, Pullback]:
+        def pull_back(cotangent: Matrix) -> Gradients:
+            cotangent = check_cotangent(cotangent, self._shape[:1])
+            gradient = np.asarray(squared_entries(self._a).T @ cotangent).ravel()
+            if isinstance(kernel.variance, PerDimension):
+                return dimension_gradients("variance", kernel.variance, gradient)
+            return own_gradient("variance", kernel.variance, float(gradient.sum()))
+
+        return self.matrix(kernel), pull_back
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(VectorKernel):
+    r"""All products of at most ``degree`` dimensions.
+
+    .. math:: K(x, y) = (s \, x \cdot y + c)^p
+
+    Parameters
+    ----------
+    degree
+        The degree :math:`p`, a positive integer.
+    offset
+        :math:`c`: the weight of products of fewer dimensions; ``fixed(0)`` leaves them out.
+    scale
+        :math:`s`: the weight of the dot product.
+    on
+        The column, or a tuple of columns, to read where the input is a table.
+
+    Examples
+    --------
+    >>> Polynomial(degree=2)([[1.0, 2.0], [3.0, 0.0]])
+    array([[ 36.,  16.],
+           [ 16., 100.]])
+    """
+
+    degree: int = 2
+    offset: Number = hyperparameter(1.0, (1e-5, 1e5))
+    scale: Number = hyperparameter(1.0, (1e-5, 1e5))
+    on: Column = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, setting in self._settings():
+            check_one_number(name, setting)
+        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1:
+            raise ValueError(f"degree must be a positive integer, got {self.degree!r}.")
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        vectors, others = a.vectors(self.on), None if b is None else b.vectors(self.on)
+        return PolynomialPlan(dot_products(vectors, vectors if others is None else others))
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return PolynomialPlan(squared_lengths(a.vectors(self.on), 1.0))
+
+
+class PolynomialPlan(Plan):
+    """Dot products, or squared lengths for the diagonal."""
+
+    def __init__(self, dots: Matrix) -> None:
+        self._dots = dots
+
+    def matrix(self, kernel: Polynomial) -> Matrix:
+        out = self._base(kernel)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.power(out, kernel.degree, out=out)
+        check_finite(out, advice=_SMALLER)
+        return out
+
+    def _base(self, kernel: Polynomial) -> Matrix:
+        out = self._dots * hyper.number_of(kernel.scale)
+        out += hyper.number_of(kernel.offset)
+        return out
+
+    def vjp(self, kernel: Polynomial) -> tuple[Matrix, Pullback]:
+        def pull_back(cotangent: Matrix) -> Gradients:
+            pulled = self._base(kernel)
+            np.power(pulled, kernel.degree - 1, out=pulled)
+            pulled *= check_cotangent(cotangent, self._dots.shape)
+            pulled *= kernel.degree
+            offset = own_gradient("offset", kernel.offset, float(pulled.sum()))
+            return offset | own_gradient("scale", kernel.scale, float(np.vdot(pulled, self._dots)))
+
+        return self.matrix(kernel), pull_back
+
+
+# One value per dimension.
+
+
+def dimension_values(setting: Any, n_dimensions: int) -> float | Dense:
+    """The setting as one number, or as an array with one per dimension."""
+    if not isinstance(setting, PerDimension):
+        return hyper.number_of(setting)
+    if setting.values is None:
+        return np.full(n_dimensions, hyper.number_of(setting))
+    if len(setting.values) != n_dimensions and n_dimensions:
+        raise InputError(
+            f"The kernel has values for {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
+        )
+    return np.array(setting.values)
+
+
+def dimension_gradients(name: str, setting: PerDimension, gradient: NDArray[np.float64]) -> Gradients:
+    """The gradient of each dimension under its path."""
+    if hyper.is_fixed(setting):
+        return {}
+    if setting.values is not None and len(gradient) == 0:
+        gradient = np.zeros(len(setting.values))
+    return {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}
+
+
+def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
+    """Give every dimension its own value."""
+    if hyper.is_fixed(setting) or setting.values is not None:
+        return setting
+    return replace(setting, values=(hyper.number_of(setting),) * n_dimensions)
+
+
+# Arithmetic that is the same for dense and sparse vectors.
+
+
+def is_sparse(vectors: Vectors) -> bool:
+    return hasattr(vectors, "tocsr")
+
+
+def dot_products(a: Vectors, b: Vectors) -> Matrix:
+    """The dense matrix of dot products; where a is b it is symmetric to the last bit."""
+    if 0 in (a.shape[0], b.shape[0]):
+        return np.zeros((a.shape[0], b.shape[0]))
+    if is_sparse(a) or is_sparse(b):
+        product = a @ b.T
+        return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
+    return np.asarray(a @ b.T, np.float64)
+
+
+def scaled_columns(vectors: Vectors, factors: float | Dense) -> Vectors:
+    """Multiply each dimension by its factor."""
+    if is_sparse(vectors):
+        scaled = vectors.copy()
+        scaled.data *= factors if isinstance(factors, float) else factors[scaled.indices]
+        return scaled
+    return vectors * factors if vectors.size else vectors
+
+
+def squared_entries(vectors: Vectors) -> Vectors:
+    return vectors.multiply(vectors).tocsr() if is_sparse(vectors) else vectors * vectors
+
+
+def squared_lengths(vectors: Vectors, weights: float | Dense) -> Matrix:
+    """The weighted squared length of each vector."""
+    squares = squared_entries(vectors)
+    if vectors.shape[1] == 0:
+        return np.zeros(vectors.shape[0])
+    full = np.full(vectors.shape[1], weights) if isinstance(weights, float) else weights
+    return np.asarray(squares @ full, np.float64).ravel()
+
+
+def bilinear(a: Vectors, weights: Matrix, b: Vectors) -> Dense:
+    """For each dimension k the sum of ``weights[i, j] * a[i, k] * b[j, k]``: one matrix product."""
+    if 0 in (a.shape[0], b.shape[0]):
+        return np.zeros(max(a.shape[1], b.shape[1]))
+    if not is_sparse(a) and not is_sparse(b):
+        return np.asarray(np.einsum("ik,ik->k", a, weights @ b), np.float64)
+    total = np.zeros(a.shape[1])
+    for rows in _row_blocks(a.shape):
+        product = np.asarray(b.T @ weights[rows].T).T  # b stays sparse; the block is dense
+        part = a[rows].multiply(product) if is_sparse(a) else a[rows] * product
+        total += np.asarray(part.sum(axis=0)).ravel()
+    return total
+
+
+def _row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    step = max(1, _CELLS // max(1, shape[1]))
+    return (slice(start, start + step) for start in range(0, shape[0], step))

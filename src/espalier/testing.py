@@ -1,0 +1,441 @@
+"""The laws that every kernel keeps, and one function that checks them all: :func:`check_kernel`.
+
+It serves the kernels of this library and a user's own. Each law is a function of its own; its name and
+its message say what does not hold.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import KernelOverflowError, MemoryBudgetError
+from espalier.structures.table import Table
+from espalier.structures.tree import Tree
+
+__all__ = ["check_kernel", "rename_labels"]
+
+Rename = Callable[[Any], Any]
+
+_SMALL_BUDGETS = [1 << power for power in range(10, 31, 2)]
+_CLOSE = 1e-10  # relative: sums may be taken in another order
+_TILED = 1e-12  # relative: what DESIGN promises of tiles
+_STEP = 3e-4  # relative, for differences of fourth order
+_N_WIDE = 3000
+
+
+def check_kernel(
+    kernel: Any,
+    items: Any,
+    *,
+    rename: Rename | None = None,
+    trees: bool | None = None,
+    prints: bool = True,
+    gradient_tolerance: float = 1e-6,
+    seed: int = 0,
+) -> None:
+    """Check that a kernel keeps the laws of kernels on some items; an AssertionError says which it breaks.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    items
+        At least three items of the kind that it takes: a list, an array, a Forest, a table or a dict of columns.
+    rename
+        A function that renames the labels of one item, two different ones never alike. If given, renaming
+        must change no value. :func:`rename_labels` does so for trees.
+    trees
+        Whether to try extreme trees too: a lone leaf, a deep chain, a wide node. Where None, if the items are
+        trees.
+    prints
+        Whether ``eval(repr(kernel))`` gives the kernel back; False for kernels that hold fitted arrays.
+    gradient_tolerance
+        The relative error allowed between a gradient and differences of values.
+    seed
+        The seed of the cotangents and permutations.
+
+    Notes
+    -----
+    Values must be exactly symmetric, bit-equal for any number of threads, equal to 1e-12 in tiles, and equal to
+    1e-10 where only the order of the items differs. A class that is defined inside a function cannot be
+    pickled by Python itself, so pickling is left out for it.
+
+    Examples
+    --------
+    >>> from espalier.kernels.subset_tree import SubsetTree
+    >>> check_kernel(SubsetTree(), ["(S (A a) (B b))", "(S (A a) (B c))", "(A a)"], rename=rename_labels)
+    """
+    rng = np.random.default_rng(seed)
+    n = _length(items)
+    if n < 3:
+        raise ValueError(f"check_kernel needs at least three items, got {n}.")
+    check_value_object(kernel, prints=prints)
+    check_parameters(kernel)
+    check_inputs_unchanged(kernel, items)
+    check_stateless(kernel, items)
+    check_symmetry(kernel, items)
+    check_positive_semidefinite(kernel, items)
+    check_diagonal(kernel, items)
+    check_transposition(kernel, items)
+    check_blocks(kernel, items)
+    check_permutation(kernel, items, rng)
+    check_single_pair(kernel, items)
+    check_empty(kernel, items)
+    check_threads(kernel, items, rng)
+    check_tiles(kernel, items, rng)
+    check_progress(kernel, items)
+    check_gradients(kernel, items, rng, tolerance=gradient_tolerance)
+    if rename is not None:
+        check_renaming(kernel, items, rename)
+    if trees if trees is not None else _are_trees(items):
+        check_extreme_trees(kernel)
+
+
+def rename_labels(item: Any) -> Any:
+    """Rename every label of a tree (or of each tree in a row of a table), different ones never alike.
+
+    Examples
+    --------
+    >>> rename_labels("(NP (D the) (N cat))")
+    '(<PN> (<D> <eht>) (<N> <tac>))'
+    """
+    if isinstance(item, str):
+        return rename_labels(Tree.from_brackets(item)).to_brackets()
+    if isinstance(item, Tree):
+        return item.fold(lambda node, below: Tree(f"<{node.label[::-1]}>", below))
+    if isinstance(item, Mapping):
+        is_tree = {name: isinstance(value, Tree | str) for name, value in item.items()}
+        return {name: rename_labels(value) if is_tree[name] else value for name, value in item.items()}
+    raise TypeError(f"rename_labels renames trees, got {type(item).__name__}.")
+
+
+# Laws of the kernel as a value.
+
+
+def check_value_object(kernel: Any, *, prints: bool = True) -> None:
+    """Copies, pickles and prints are equal, and equal kernels have equal hashes."""
+    twins = {"copy.copy": copy.copy(kernel), "copy.deepcopy": copy.deepcopy(kernel)}
+    if all(_is_importable(type(part)) for part in _parts(kernel)):
+        twins["pickle"] = pickle.loads(pickle.dumps(kernel))
+    if prints:
+        twins["eval(repr(kernel))"] = eval(repr(kernel), _namespace(kernel))
+    for way, twin in twins.items():
+        assert twin == kernel, f"{way} gives {twin!r}, which is not equal to {kernel!r}."
+        assert hash(twin) == hash(kernel), f"{way} gives a kernel that is equal but has another hash."
+
+
+def check_parameters(kernel: Any) -> None:
+    """Hyperparameters read back what was written, and have bounds."""
+    parameters = kernel.parameters()
+    assert kernel.with_parameters(parameters) == kernel, "with_parameters(parameters()) gives another kernel."
+    assert list(kernel.bounds()) == list(parameters), "bounds() and parameters() have different paths."
+    for path, value in parameters.items():
+        changed = kernel.with_parameters({path: value * 0.875})
+        expected = parameters | {path: value * 0.875}
+        assert changed.parameters() == expected, f"setting {path} gives {changed.parameters()}, not {expected}."
+    try:
+        kernel.with_parameters({"no such path": 1.0})
+    except KeyError:
+        return
+    raise AssertionError("with_parameters accepts a path that does not exist.")
+
+
+# Laws of the matrix.
+
+
+def check_inputs_unchanged(kernel: Any, items: Any) -> None:
+    """A call changes neither the items nor the kernel."""
+    before, shown, number = _fingerprint(items), repr(kernel), hash(kernel)
+    kernel(items)
+    kernel.vjp(items, items)[1](np.ones((_length(items),) * 2))
+    kernel.diagonal(items)
+    assert _fingerprint(items) == before, "a call changed the items."
+    assert (repr(kernel), hash(kernel)) == (shown, number), "a call changed the kernel."
+
+
+def check_stateless(kernel: Any, items: Any) -> None:
+    """The same call gives the same bits, whatever was computed in between, by the kernel and by a plan."""
+    first = kernel(items)
+    some = _taken(items, [0, 1])
+    kernel(some)
+    kernel(items, some)
+    assert np.array_equal(kernel(items), first), "the same call gives another matrix the second time."
+    plan = kernel.plan(items)
+    values, pullback = plan.vjp(kernel)
+    other = kernel.with_parameters({path: value * 0.875 for path, value in kernel.parameters().items()})
+    cotangent = np.arange(float(values.size)).reshape(values.shape)
+    gradient = pullback(cotangent)
+    plan.vjp(other)[1](cotangent)
+    assert np.array_equal(plan.matrix(kernel), first), "a plan's matrix depends on what it computed before."
+    assert np.array_equal(values, first), "the values of vjp are not those of the matrix."
+    values[...] = 0.0
+    assert pullback(cotangent) == gradient, "a pull-back depends on what its plan computed afterwards."
+
+
+def check_symmetry(kernel: Any, items: Any) -> None:
+    """k(x, y) is k(y, x), to the last bit."""
+    values = kernel(items)
+    assert values.dtype == np.float64, f"values must be float64, got {values.dtype}."
+    bad = np.argwhere(values != values.T)
+    assert len(bad) == 0, (
+        f"not symmetric: k{tuple(bad[0].tolist())} = {values[tuple(bad[0])]!r}, "
+        f"k{tuple(bad[0][::-1].tolist())} = {values.T[tuple(bad[0])]!r}."
+    )
+
+
+def check_positive_semidefinite(kernel: Any, items: Any) -> None:
+    """No eigenvalue is negative, up to rounding."""
+    values = kernel(items)
+    eigenvalues = np.linalg.eigvalsh(values)
+    allowed = -1e-12 * len(values) * max(float(np.abs(eigenvalues).max()), 1e-300)
+    assert eigenvalues[0] >= allowed, f"not positive semi-definite: an eigenvalue is {eigenvalues[0]:.6g}."
+
+
+def check_diagonal(kernel: Any, items: Any) -> None:
+    """``diagonal`` is the diagonal of the matrix."""
+    _assert_close(kernel.diagonal(items), kernel(items).diagonal(), "diagonal(a) is not the diagonal of k(a)")
+
+
+def check_transposition(kernel: Any, items: Any) -> None:
+    """k(a, b) is the transposed k(b, a)."""
+    a, b = _halves(items)
+    _assert_close(kernel(a, b), kernel(b, a).T, "k(a, b) is not k(b, a).T")
+
+
+def check_blocks(kernel: Any, items: Any) -> None:
+    """The matrix of a corpus is made of the matrices of its parts."""
+    whole = kernel(items)
+    a, b = _halves(items)
+    n = _length(a)
+    _assert_close(kernel(a), whole[:n, :n], "k(a) is not the block of k(a followed by b)")
+    _assert_close(kernel(a, b), whole[:n, n:], "k(a, b) is not the block of k(a followed by b)")
+    _assert_close(kernel(items, items), whole, "k(a, a) is not k(a)")
+
+
+def check_permutation(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+    """Permuting the items permutes rows and columns."""
+    order = rng.permutation(_length(items))
+    values = kernel(_taken(items, order.tolist()))
+    _assert_close(values, kernel(items)[np.ix_(order, order)], "permuting the items changes values")
+
+
+def check_single_pair(kernel: Any, items: Any) -> None:
+    """``value(x, y)`` is the entry of the matrix."""
+    whole = kernel(items)
+    first, second = _item(items, 0), _item(items, 1)
+    _assert_close(np.array(kernel.value(first, second)), whole[0, 1], "value(x, y) is not the matrix's")
+
+
+def check_empty(kernel: Any, items: Any) -> None:
+    """No items give an empty matrix, and gradients of 0."""
+    n, none = _length(items), _taken(items, [])
+    for a, b, shape in [(none, None, (0, 0)), (items, none, (n, 0)), (none, items, (0, n))]:
+        values, pullback = kernel.vjp(a, b)
+        assert values.shape == kernel(a, b).shape == shape, f"expected an empty matrix {shape}, got {values.shape}."
+        assert not any(pullback(np.zeros(shape)).values()), "the gradient of an empty matrix is not 0."
+    assert kernel.diagonal(none).shape == (0,), "the diagonal of no items is not empty."
+
+
+def check_renaming(kernel: Any, items: Any, rename: Rename) -> None:
+    """Labels are names: renaming them changes nothing."""
+    if isinstance(items, Table | Mapping) or hasattr(items, "columns"):
+        rows = [rename(row) for row in Table(items)]
+        renamed: Any = {name: [row[name] for row in rows] for name in Table(items).columns}
+    else:
+        renamed = [rename(item) for item in items]
+    _assert_close(kernel(renamed), kernel(items), "renaming labels changes values")
+
+
+# Laws of how it is computed.
+
+
+def check_threads(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+    """One thread and several give the same bits."""
+    for b in (None, _taken(items, [1, 0])):
+        one, pull_one = kernel.vjp(items, b, n_threads=1)
+        several, pull_several = kernel.vjp(items, b, n_threads=3)
+        assert np.array_equal(one, several), "1 thread and 3 threads give different matrices."
+        cotangent = rng.standard_normal(one.shape)
+        assert pull_one(cotangent) == pull_several(cotangent), "1 thread and 3 give different gradients."
+
+
+def check_tiles(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+    """A small memory budget, the smallest that works, changes nothing beyond rounding."""
+    for b in (None, _taken(items, [1, 0])):
+        whole, pullback = kernel.vjp(items, b)
+        cotangent = rng.standard_normal(whole.shape)
+        gradient = pullback(cotangent)
+        for budget in _SMALL_BUDGETS:
+            try:
+                tiled, pull_tiled = kernel.vjp(items, b, memory=budget)
+                pulled = pull_tiled(cotangent)
+            except MemoryBudgetError:
+                continue
+            _assert_close(tiled, whole, f"memory={budget} changes values", tolerance=_TILED)
+            assert pulled.keys() == gradient.keys(), f"memory={budget} changes the paths of gradients."
+            size = _TILED * max(1.0, float(np.abs(cotangent * whole).sum()))
+            for path, value in gradient.items():
+                ok = abs(pulled[path] - value) <= max(1e-9 * abs(value), 100 * size)
+                assert ok, f"memory={budget} changes the gradient of {path} from {value!r} to {pulled[path]!r}."
+            break
+
+
+def check_progress(kernel: Any, items: Any) -> None:
+    """Progress goes up, from 0 to 1."""
+    seen: list[float] = []
+    kernel(items, items, progress=seen.append)
+    assert all(0 <= fraction <= 1 for fraction in seen), f"progress must be between 0 and 1, got {seen}."
+    assert seen == sorted(seen), f"progress goes back: {seen}."
+
+
+# Gradients.
+
+
+def check_gradients(
+    kernel: Any, items: Any, rng: np.random.Generator | None = None, *, tolerance: float = 1e-6
+) -> None:
+    """Every gradient equals differences of values: of the matrix, a cross matrix and the diagonal."""
+    rng = np.random.default_rng(0) if rng is None else rng
+    cross = _taken(items, [1, 0, 2])
+    plans = {
+        "vjp(a)": kernel.plan(items),
+        "vjp(a, b)": kernel.plan(items, cross),
+        "diagonal_vjp(a)": kernel.diagonal_plan(items),
+    }
+    for name, plan in plans.items():
+        bound = plan.bind(kernel)
+        values, pullback = plan.vjp(bound)
+        cotangent = rng.standard_normal(values.shape)
+        before = cotangent.copy()
+        gradient = pullback(cotangent)
+        assert np.array_equal(cotangent, before), f"{name}: pulling back changed the cotangent."
+        assert set(gradient) >= set(bound.parameters()), (
+            f"{name} gives gradients for {sorted(gradient)}, the kernel has {sorted(bound.parameters())}."
+        )
+        for path in bound.parameters():
+            expected, noise = _difference(plan, bound, path, cotangent)
+            error = abs(gradient[path] - expected)
+            allowed = tolerance * max(abs(expected), abs(gradient[path])) + noise
+            assert error <= allowed, f"{name}: the gradient of {path} is {gradient[path]!r}, expected {expected!r}."
+
+
+def _difference(plan: Any, kernel: Any, path: str, cotangent: NDArray[np.float64]) -> tuple[float, float]:
+    """The derivative of <cotangent, matrix> by differences, and how much of it may be rounding."""
+    value = kernel.parameters()[path]
+    step = max(_STEP * value, min(1e-6, value / 4))
+    total, size = 0.0, 0.0
+    for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
+        values = plan.matrix(kernel.with_parameters({path: value + k * step}))
+        total += weight * float(np.vdot(cotangent, values))
+        size = max(size, float(np.abs(cotangent * values).sum()))
+    return total / (12 * step), 4e-15 * size / step
+
+
+# Extreme trees.
+
+
+def check_extreme_trees(kernel: Any) -> None:
+    """A lone leaf, a deep chain and a wide node work; too many equal children work or overflow by name."""
+    chain = "(X " * _N_WIDE + "x" + ")" * _N_WIDE
+    wide = "(S " + " ".join(f"w{k}" for k in range(_N_WIDE)) + ")"
+    for name, text in {"a lone leaf": "(x)", "a deep chain": chain, "a wide node": wide}.items():
+        with warnings.catch_warnings():  # Normalized may count a lone leaf that has no fragment
+            warnings.simplefilter("ignore", UserWarning)
+            values, pullback = kernel.vjp([text, "(S (X x))"])
+        assert np.isfinite(values).all(), f"{name} gives a value that is not finite."
+        gradient = pullback(np.ones(values.shape))
+        assert np.isfinite(list(gradient.values())).all(), f"{name} gives a gradient that is not finite."
+    equal = "(S " + "(X x) " * _N_WIDE + ")"
+    try:
+        values = kernel([equal, "(S (X x))"])
+    except KernelOverflowError:
+        return
+    assert np.isfinite(values).all(), "an overflow gives a value that is not finite instead of an error."
+
+
+# Items of any kind.
+
+
+def _length(items: Any) -> int:
+    if isinstance(items, Mapping) or (hasattr(items, "columns") and not isinstance(items, Table)):
+        return len(Table(items))
+    return int(items.shape[0]) if hasattr(items, "tocsr") else len(items)
+
+
+def _taken(items: Any, rows: list[int]) -> Any:
+    if isinstance(items, list | tuple):
+        return [items[row] for row in rows]
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        items = Table(items)
+    return items[np.array(rows, np.int64)]
+
+
+def _item(items: Any, row: int) -> Any:
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        items = Table(items)
+    return items[[row]] if hasattr(items, "tocsr") else items[row]
+
+
+def _halves(items: Any) -> tuple[Any, Any]:
+    n = _length(items)
+    return _taken(items, list(range(n // 2))), _taken(items, list(range(n // 2, n)))
+
+
+def _are_trees(items: Any) -> bool:
+    if hasattr(items, "arrays"):  # a Forest
+        return True
+    return isinstance(items, list | tuple) and all(
+        isinstance(item, Tree) or (isinstance(item, str) and item.lstrip().startswith("(")) for item in items
+    )
+
+
+def _fingerprint(items: Any) -> Any:
+    if isinstance(items, np.ndarray) and items.dtype != object:
+        return items.dtype, items.shape, items.tobytes()
+    if hasattr(items, "tocsr"):
+        coo = items.tocoo()
+        return items.shape, coo.row.tobytes(), coo.col.tobytes(), coo.data.tobytes()
+    if hasattr(items, "arrays"):
+        return {name: _fingerprint(array) for name, array in items.arrays.items()}
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        return [(name, _fingerprint(items[name])) for name in Table(items).columns]
+    return [repr(item) for item in items]
+
+
+def _assert_close(actual: Any, expected: Any, law: str, *, tolerance: float = _CLOSE) -> None:
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"{law}: the shape is {actual.shape}, not {expected.shape}."
+    size = float(np.abs(expected).max(initial=0.0))
+    bad = np.argwhere(~(np.abs(actual - expected) <= tolerance * np.maximum(np.abs(expected), 1e-6 * size)))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        raise AssertionError(f"{law}: at {place} it is {actual[place]!r}, expected {expected[place]!r}.")
+
+
+# Kernels as text.
+
+
+def _parts(kernel: Any) -> Iterator[Any]:
+    yield kernel
+    for _, child in kernel._children():
+        yield from _parts(child)
+
+
+def _is_importable(kind: type) -> bool:
+    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+
+
+def _namespace(kernel: Any) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    modules: Sequence[str] = [name for name in sys.modules if name.startswith("espalier.kernels.")]
+    for module in modules:
+        names |= vars(sys.modules[module])
+    return names | {type(part).__name__: type(part) for part in _parts(kernel)}
