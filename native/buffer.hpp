@@ -2,19 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace espalier {
 
 class Buffer {
  public:
+  // Large buffers ask for large pages: touching memory for the first time otherwise costs as much as the work.
   double* reserve(std::int64_t n) {
-    if (n > size_) {
-      data_.reset();
-      size_ = 0;
-      data_.reset(new double[n]);
-      size_ = n;
-    }
+    if (n <= size_) return data_.get();
+    release();
+    constexpr std::size_t page = std::size_t{1} << 21;
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(double);
+    const std::size_t alignment = bytes < 2 * page ? 64 : page;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    data_.reset(static_cast<double*>(std::aligned_alloc(alignment, rounded)));
+    if (!data_) throw std::bad_alloc();
+#ifdef __linux__
+    if (alignment == page) madvise(data_.get(), rounded, MADV_HUGEPAGE);
+#endif
+    size_ = n;
     return data_.get();
   }
   double* data() const { return data_.get(); }
@@ -24,7 +37,10 @@ class Buffer {
   }
 
  private:
-  std::unique_ptr<double[]> data_;
+  struct Free {
+    void operator()(double* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<double, Free> data_;
   std::int64_t size_ = 0;
 };
 

@@ -206,7 +206,7 @@ void SubsetTreePlan::gram_row(std::int64_t s, const double* delta, const double*
       const double value = weight * row[0];
       for (std::int64_t e = begin; e < end; ++e) out[tree[e]] += count[e] * value;
     } else if (pattern.unit[p]) {
-      for (std::int64_t e = begin; e < end; ++e) out[tree[e]] += row[position[e]];
+      for (std::int64_t e = begin; e < end; ++e) out[tree[e]] += weight * row[position[e]];
     } else {
       for (std::int64_t e = begin; e < end; ++e) out[tree[e]] += weight * count[e] * row[position[e]];
     }

@@ -1,0 +1,99 @@
+"""Espalier: learning from trees, sequences and vectors with structural kernels.
+
+``import espalier as es``. Text, files and objects of other libraries become structures; structures are interned
+in corpora; kernels compare them. See README.md for a first example and ARCHITECTURE.md for the map.
+"""
+
+from espalier.corpus import Forest, ForestDescription, Vocabulary, concatenate
+from espalier.errors import (
+    InputError,
+    KernelOverflowError,
+    MemoryBudgetError,
+    MissingDependencyError,
+    TreeSyntaxError,
+    VocabularyMismatchError,
+)
+from espalier.gram import gram, nearest
+from espalier.kernels import (
+    RBF,
+    Constant,
+    Kernel,
+    Learned,
+    Linear,
+    Matern,
+    Normalized,
+    PartialTree,
+    PerDimension,
+    PerLabel,
+    Polynomial,
+    Power,
+    Product,
+    Radial,
+    Scaled,
+    SubsetTree,
+    Subtree,
+    Sum,
+    fixed,
+)
+from espalier.structures import (
+    DependencyTree,
+    Fragment,
+    Table,
+    TaggedSequence,
+    Tree,
+    as_dependency_tree,
+    as_tree,
+    read_brackets,
+    read_conllu,
+    read_klp,
+    read_table,
+    write_brackets,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RBF",
+    "Constant",
+    "DependencyTree",
+    "Forest",
+    "ForestDescription",
+    "Fragment",
+    "InputError",
+    "Kernel",
+    "KernelOverflowError",
+    "Learned",
+    "Linear",
+    "Matern",
+    "MemoryBudgetError",
+    "MissingDependencyError",
+    "Normalized",
+    "PartialTree",
+    "PerDimension",
+    "PerLabel",
+    "Polynomial",
+    "Power",
+    "Product",
+    "Radial",
+    "Scaled",
+    "SubsetTree",
+    "Subtree",
+    "Sum",
+    "Table",
+    "TaggedSequence",
+    "Tree",
+    "TreeSyntaxError",
+    "Vocabulary",
+    "VocabularyMismatchError",
+    "as_dependency_tree",
+    "as_tree",
+    "concatenate",
+    "fixed",
+    "gram",
+    "nearest",
+    "read_brackets",
+    "read_conllu",
+    "read_klp",
+    "read_table",
+    "write_brackets",
+]

@@ -11,7 +11,6 @@ HEAVY = {
     "IPython",
     "arviz",
     "arviz_stats",
-    "conllu",
     "dask",
     "jinja2",
     "lxml",

@@ -23,7 +23,9 @@ from espalier.structures.tree import Tree
 
 NEIGHBOURS = 9
 DECAYS = (0.1, 0.2, 0.4, 0.6)
-SHOWN_DECAY = 0.4
+SHOWN_DECAY = 0.6
+SHOWN_CLASSES = CLASSES[:3]
+SHOWN_FRAGMENTS = 3
 SMALLEST = 4 * BLOCK
 
 Position = tuple[int, ...]
@@ -93,7 +95,7 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
     seconds = time.perf_counter() - words_start
     scores = [
         Score("guessing", CHANCE),
-        Score("bag of words", _share(by_words, train, held_out), seconds),
+        Score("words", _share(by_words, train, held_out), seconds),
     ]
     shown = by_words, np.zeros(by_words.shape)
     for decay in DECAYS:
@@ -102,7 +104,7 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
         found = nearest(kernel, corpus, queries, NEIGHBOURS, n_threads=n_threads)
         seconds = time.perf_counter() - start
         count = len(corpus) * len(queries)
-        scores.append(Score(repr(kernel), _share(found[0], train, held_out), seconds, count))
+        scores.append(Score(f"trees, decay {decay}", _share(found[0], train, held_out), seconds, count))
         if decay == SHOWN_DECAY:
             shown = found
     scores.append(Score("best possible", BEST_SCORE))
@@ -149,7 +151,7 @@ def _first_of_each_class(table: Table) -> list[int]:
     for row, (tree, label) in enumerate(zip(table["tree"], table["label"], strict=True)):
         if asked_for(tree) == label:
             rows.setdefault(label, row)
-    return [rows[label] for label in CLASSES if label in rows]
+    return [rows[label] for label in SHOWN_CLASSES if label in rows]
 
 
 def _example(
@@ -172,5 +174,17 @@ def _example(
         similarity=float(found[1][row, 0]),
         by_words=train["question"][word_neighbour],
         by_words_label=train["label"][word_neighbour],
-        shared=tuple(shared_fragments(tree, neighbour_tree, decay=SHOWN_DECAY, n=4)),
+        shared=tuple(_apart(shared_fragments(tree, neighbour_tree, decay=SHOWN_DECAY, n=30))),
     )
+
+
+def _apart(listed: list[SharedFragment]) -> list[SharedFragment]:
+    """The heaviest fragments of a list, without those that stand inside heavier ones."""
+    chosen: list[SharedFragment] = []
+    covered: set[Position] = set()
+    for shared in listed:
+        nodes = {position for root in shared.in_x for position in shared.fragment.positions(root)}
+        if not nodes <= covered and len(chosen) < SHOWN_FRAGMENTS:
+            chosen.append(shared)
+            covered |= nodes
+    return chosen

@@ -10,9 +10,7 @@ from __future__ import annotations
 import ast
 import difflib
 import functools
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,18 +32,12 @@ _HELPERS: Mapping[str, Callable[..., Any]] = {
 @functools.cache
 def kernel_classes() -> Mapping[str, type[Kernel]]:
     """The kernels of Espalier by name; a user's own classes are not among them."""
-    found: dict[str, type[Kernel]] = {}
-    for module in pkgutil.iter_modules(kernels.__path__, f"{kernels.__name__}."):
-        for name, value in vars(importlib.import_module(module.name)).items():
-            if inspect.isclass(value) and issubclass(value, Kernel) and value.__module__ == module.name:
-                if not name.startswith("_") and _is_complete(value):
-                    found[name] = value
-    return dict(sorted(found.items()))
-
-
-def _is_complete(kernel: type[Kernel]) -> bool:
-    """Whether a class is a kernel of its own, not the base of others in its package."""
-    return not any(child.__module__.startswith(f"{kernels.__name__}.") for child in kernel.__subclasses__())
+    public = {name: getattr(kernels, name) for name in kernels.__all__}
+    return {
+        name: value
+        for name, value in public.items()
+        if inspect.isclass(value) and issubclass(value, Kernel) and value is not Kernel
+    }
 
 
 def parse_kernel(text: str) -> Kernel:
@@ -58,7 +50,7 @@ def parse_kernel(text: str) -> Kernel:
 
     Examples
     --------
-    >>> parse_kernel("SubsetTree(decay=0.3) + 2 * Normalized(SubsetTree())")
+    >>> parse_kernel("SubsetTree(decay=0.3) + 2.0 * Normalized(SubsetTree())")
     SubsetTree(decay=0.3) + 2.0 * Normalized(SubsetTree())
     >>> parse_kernel("SubsetTree(decay=exit())")
     Traceback (most recent call last):
@@ -70,7 +62,7 @@ def parse_kernel(text: str) -> Kernel:
         raise InputError(
             f"A kernel expression has at most {_MAX_LENGTH:,} characters, this has {len(text):,}."
         )
-    text = text.strip()
+    text = text.replace("\n", " ").replace("\r", " ").strip()
     try:
         parsed = ast.parse(text, mode="eval")
     except SyntaxError as error:
@@ -166,10 +158,8 @@ class _Reader:
             raise self.refuse(str(error), node) from None
 
     def refuse(self, message: str, node: ast.expr) -> InputError:
-        line = self.text.splitlines()[node.lineno - 1].encode()
-        column = len(line[: node.col_offset].decode())
-        before = sum(len(part) + 1 for part in self.text.splitlines()[: node.lineno - 1])
-        return _error(message, self.text, before + column)
+        # Python counts columns in bytes.
+        return _error(message, self.text, len(self.text.encode()[: node.col_offset].decode()))
 
 
 def _signature(make: Callable[..., Any]) -> str:

@@ -13,13 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from espalier.corpus.forest import Forest
     from espalier.kernels.base import Kernel
 
 P = ParamSpec("P")
@@ -53,6 +54,7 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run_command(*arguments: P.args, **options: P.kwargs) -> None:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_: _say(f"Warning: {message}")
             try:
                 command(*arguments, **options)
@@ -155,7 +157,9 @@ def nearest(
 
     chosen, tree = _kernel(kernel), Tree.from_brackets(query)
     forest = _forest(file, encoding)
-    k = min(k, len(forest))
+    if k > len(forest):
+        _say(f"Warning: -k asks for {k:,} trees, and {file} holds {len(forest):,}: all are shown.")
+        k = len(forest)
     indices, values = find_nearest(chosen, forest, [tree], k, n_threads=threads)
     for row, value in zip(indices[0].tolist(), values[0].tolist(), strict=True):
         typer.echo(f"{value:.6g}\t{row + 1}\t{forest[row].to_brackets()}")
@@ -190,7 +194,7 @@ def _kernel(text: str) -> Kernel:
     return parse_kernel(text)
 
 
-def _forest(file: Path, encoding: str) -> Any:
+def _forest(file: Path, encoding: str) -> Forest:
     from espalier.corpus.forest import Forest
     from espalier.errors import InputError
 

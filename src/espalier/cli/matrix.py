@@ -38,7 +38,7 @@ def write_gram(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"{len(forest):,} trees", total=1.0)
         matrix = gram(
             kernel,

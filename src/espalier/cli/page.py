@@ -17,10 +17,10 @@ _PAGE = """\
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <style>
-body{font:16px/1.5 Helvetica,Arial,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem;
+body{font:16px/1.5 Helvetica,Arial,sans-serif;max-width:1250px;margin:2rem auto;padding:0 1rem;
 background:#f6f8fa;color:#1f2328}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
-.drawing{overflow-x:auto}
+.drawing{overflow-x:auto}.drawing svg{max-width:100%;min-width:1000px;height:auto}
 table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 .bar{background:#1a7f37;height:.7rem;border-radius:3px}
@@ -32,8 +32,9 @@ code{font-size:.9em;overflow-wrap:anywhere}
 <i>who</i>, <i>where</i> and <i>when</i>; what is asked for depends on the structure alone. One label in
 twenty is wrong on purpose.</p>
 <table><tr><th>answered by</th><th class="n">right</th><th></th></tr>
-{% for score in e.scores %}<tr><td>{{ score.name }}</td><td class="n">{{ "%.1f"|format(100 * score.share) }} %</td>
-<td style="width:16rem"><div class="bar" style="width:{{ "%.1f"|format(100 * score.share) }}%"></div></td></tr>
+{% for score in e.scores %}{% set share = "%.1f"|format(100 * score.share) %}
+<tr><td>{{ score.name }}</td><td class="n">{{ share }} %</td>
+<td style="width:16rem"><div class="bar" style="width:{{ share }}%"></div></td></tr>
 {% endfor %}</table>
 {% for example, svg in drawn %}
 <h2>{{ example.question }}</h2>
@@ -63,9 +64,10 @@ def write_page(experiment: Experiment, folder: Path) -> Path:
 
 
 def draw(example: Example) -> str:
-    """A question and its nearest tree side by side, with the heaviest fragment they share marked."""
+    """A question and its nearest tree, side by side where they fit, with what they share marked."""
     return side_by_side(
         [example.tree, example.neighbour_tree],
         highlights=example.marks(),
         titles=[f"question ({example.label})", f"nearest tree ({example.neighbour_label})"],
+        width=1250,
     )

@@ -25,19 +25,21 @@ def tell(experiment: Experiment, console: Console) -> None:
     """Print the whole story."""
     _heading(console, "1  Questions in which words mislead")
     console.print(
-        "A grammar in the package wrote these questions. Each holds who, where and when, five noun phrases and "
-        "three verbs; what is asked for (agent, patient, place or time) depends on the structure alone. One "
-        "label in twenty is wrong on purpose, so the best possible score is known: 95 %.\n"
+        "A grammar in the package wrote these questions. Each holds who, where and when, five noun phrases "
+        "and three verbs; what is asked for (agent, patient, place or time) depends on the structure alone. "
+        "One label in twenty is wrong on purpose, so the best possible score is known: 95 %.\n"
     )
+    samples = RichTable.grid(padding=(0, 2))
     for label, question in experiment.samples[:6]:
-        console.print(f"  [bold]{label:<8}[/] {escape(question)}")
+        samples.add_row(f"  [bold]{label}[/]", escape(question))
+    console.print(samples)
     console.print()
     console.print(describe_table(experiment.description))
     _heading(console, "2  The nearest tree, and what it shares")
     console.print(
-        f"For the first held-out question of each class: the nearest of {experiment.n_train:,} questions under "
-        f"Normalized(SubsetTree(decay={SHOWN_DECAY})), the heaviest fragment both share, marked, and the nearest "
-        "question by words."
+        "For the first held-out question of each of three classes: the nearest of "
+        f"{experiment.n_train:,} questions under Normalized(SubsetTree(decay={SHOWN_DECAY})), with the "
+        "heaviest fragment both share marked, and the nearest question by words (cosine of counts)."
     )
     for example in experiment.examples:
         _tell_example(example, console)
@@ -48,8 +50,8 @@ def tell(experiment: Experiment, console: Console) -> None:
     )
     console.print(_score_table(experiment.scores))
     console.print(
-        "\nWords say nothing here, and structure nearly everything; how much depends on the decay, which says "
-        "how quickly large fragments lose weight."
+        "\nWords say nothing here, and structure nearly everything. How much depends on the decay, which "
+        "says how quickly large fragments lose weight."
     )
 
 
@@ -76,13 +78,15 @@ def _heading(console: Console, text: str) -> None:
 
 
 def _tell_example(example: Example, console: Console) -> None:
-    console.print(f"\n[bold]{escape(example.question)}[/]  asks for the [bold]{example.label}[/]")
-    console.print(
-        f"  nearest tree  {example.similarity:.2f}  {example.neighbour_label:<8} {escape(example.neighbour)}"
-    )
-    console.print(f"  nearest words       {example.by_words_label:<8} {escape(example.by_words)}")
+    rows = RichTable.grid(padding=(0, 2))
+    rows.add_row("question", f"[bold]{example.label}[/]", "", f"[bold]{escape(example.question)}[/]")
+    similarity = f"{example.similarity:.2f}"
+    rows.add_row("nearest tree", example.neighbour_label, similarity, escape(example.neighbour))
+    rows.add_row("nearest words", example.by_words_label, "", escape(example.by_words))
+    console.print()
+    console.print(rows)
     verdict = "right" if example.answer == example.label else "wrong"
-    console.print(f"  its {NEIGHBOURS} nearest trees say: {example.answer}, which is {verdict}\n")
+    console.print(f"Most of its {NEIGHBOURS} nearest trees say {example.answer}, which is {verdict}.\n")
     drawing = Text(_drawing(example, console.width))
     drawing.highlight_regex(_MARKED, "bold dark_orange3")
     console.print(drawing, no_wrap=True, overflow="ignore", crop=False)
@@ -107,7 +111,7 @@ def _drawing(example: Example, width: int) -> str:
 
 
 def folded(tree: Tree, depth: int) -> Tree:
-    """The upper levels of a tree; what is below a node at ``depth`` becomes one leaf: ``the … baker``."""
+    """The upper levels of a tree; what is below a node at ``depth`` becomes one leaf: ``the …``."""
     levels: list[list[Tree]] = [[tree]]
     for _ in range(depth):
         levels.append([child for node in levels[-1] for child in node.children])
@@ -120,7 +124,7 @@ def folded(tree: Tree, depth: int) -> Tree:
 
 def _fold(node: Tree) -> Tree:
     words = node.words()
-    return Tree(node.label, [" … ".join([words[0], words[-1]]) if len(words) > 2 else " ".join(words)])
+    return Tree(node.label, [f"{words[0]} …" if len(words) > 2 else " ".join(words)])
 
 
 def still_there(marks: Iterable[Position], tree: Tree, depth: int) -> list[Position]:
@@ -129,15 +133,15 @@ def still_there(marks: Iterable[Position], tree: Tree, depth: int) -> list[Posit
 
 
 def _score_table(scores: Iterable[Score]) -> RichTable:
-    table = RichTable(box=None, padding=(0, 2))
-    table.add_column("answered by")
+    table = RichTable(box=None, padding=(0, 1))
+    table.add_column("answered by", no_wrap=True)
     table.add_column("right", justify="right", style="bold")
     table.add_column("", no_wrap=True)
-    table.add_column("time", justify="right")
+    table.add_column("seconds", justify="right")
+    table.add_column("million pairs/s", justify="right", no_wrap=True)
     for score in scores:
         bar = "█" * round(20 * score.share)
-        seconds = "" if score.seconds is None else f"{score.seconds:.2f} s"
-        if score.count and score.seconds:
-            seconds += f", {score.count / score.seconds / 1e6:.1f} million pairs/s"
-        table.add_row(score.name, f"{100 * score.share:.1f} %", bar, seconds)
+        seconds = "" if score.seconds is None else f"{score.seconds:.2f}"
+        speed = f"{score.count / score.seconds / 1e6:.1f}" if score.count and score.seconds else ""
+        table.add_row(score.name, f"{100 * score.share:.1f} %", bar, seconds, speed)
     return table

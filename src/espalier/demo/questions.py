@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from espalier.demo.grammar import CLASSES, asked_for, make_question, spell
+from espalier.demo.grammar import CLASSES, make_question, spell
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -15,7 +15,7 @@ BEST_SCORE = 1 - 1 / BLOCK
 """The share of right answers of whoever reads every question rightly, on any whole number of blocks."""
 
 CHANCE = 1 / len(CLASSES)
-"""The share of right answers of guessing, and in expectation of anything that sees only which words there are."""
+"""The share of right answers of guessing, and in expectation of whatever sees only a bag of words."""
 
 
 def generate(n: int, seed: int = 0) -> Table:
@@ -40,6 +40,7 @@ def generate(n: int, seed: int = 0) -> Table:
 
     Examples
     --------
+    >>> from espalier.demo import asked_for
     >>> table = generate(20, seed=1)
     >>> table.columns, len(table)
     (('question', 'tree', 'label'), 20)

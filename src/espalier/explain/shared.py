@@ -2,7 +2,7 @@
 
 Every fragment that a pair of trees shares is rooted at a pair of nodes with equal productions, and is part
 of the largest fragment that those two nodes share. So the subset-tree kernel is a sum over largest
-fragments, and nothing is counted twice: the weights listed here add up to the kernel's value.
+fragments, and nothing is counted twice: the totals listed here add up to the kernel's value.
 """
 
 from __future__ import annotations
@@ -32,15 +32,24 @@ class SharedFragment:
     fragment
         The largest fragment that the nodes at these places share.
     weight
-        What all fragments rooted at these places add to the kernel's value, this one and its parts.
+        What the fragments rooted at one pair of these places add to the kernel's value: this one and all
+        that are parts of it.
+    n_pairs
+        At how many pairs of nodes it is the largest shared fragment.
     in_x, in_y
         The positions of its root in the first and in the second tree.
     """
 
     fragment: Fragment
     weight: float
+    n_pairs: int
     in_x: tuple[Position, ...]
     in_y: tuple[Position, ...]
+
+    @property
+    def total(self) -> float:
+        """What all fragments rooted at these places add to the kernel's value."""
+        return self.weight * self.n_pairs
 
     def __str__(self) -> str:
         return self.fragment.to_brackets()
@@ -58,7 +67,7 @@ def shared_fragments(
     """List the heaviest fragments that two trees share, in the sense of ``SubsetTree``.
 
     For each pair of nodes with equal productions there is one largest fragment rooted at both. Pairs with
-    the same largest fragment are listed together. With ``n=None`` the weights add up to
+    the same largest fragment are listed together, and weigh the same. With ``n=None`` the totals add up to
     ``SubsetTree(decay, frontier).value(x, y)``.
 
     Parameters
@@ -68,7 +77,7 @@ def shared_fragments(
     decay, frontier
         The weight of a production, and of a node left unexpanded: numbers.
     n
-        How many to list, the heaviest first; all of them where None.
+        How many to list, the heaviest first, of equally heavy ones the largest total; all where None.
     max_pairs
         The most pairs of distinct matching subtrees to look at.
 
@@ -92,25 +101,29 @@ def shared_fragments(
     counts_x, counts_y = _counts(x, numbers_x), _counts(y, numbers_y)
     pairs = _matching_pairs(store, counts_x, counts_y, max_pairs)
     shapes, number_of, values = _largest(store, pairs, decay, frontier)
-    weight: dict[int, float] = defaultdict(float)
+    weight: dict[int, float] = {}
+    n_pairs: dict[int, int] = defaultdict(int)
     members: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair in pairs:
         if values[pair] > 0:
-            weight[number_of[pair]] += values[pair] * counts_x[pair[0]] * counts_y[pair[1]]
-            members[number_of[pair]].append(pair)
+            k = number_of[pair]
+            weight[k] = values[pair]
+            n_pairs[k] += counts_x[pair[0]] * counts_y[pair[1]]
+            members[k].append(pair)
     if any(math.isinf(value) for value in weight.values()):
         raise KernelOverflowError(
             f"The weight of the fragments these trees share is too large for a float64 at decay={decay!r}; "
             "use a smaller decay."
         )
-    # Of equally heavy fragments the one found last is the highest in the trees.
-    chosen = sorted(weight, key=lambda k: (-weight[k], -k))[:n]
+    # Of fragments that are alike in both, the one found last is the highest in the trees.
+    chosen = sorted(weight, key=lambda k: (-weight[k], -n_pairs[k], -k))[:n]
     places_x = _places(x, numbers_x, {u for k in chosen for u, _ in members[k]})
     places_y = _places(y, numbers_y, {v for k in chosen for _, v in members[k]})
     return [
         SharedFragment(
             _fragment(shapes, k),
             weight[k],
+            n_pairs[k],
             _merged(places_x[u] for u in {u for u, _ in members[k]}),
             _merged(places_y[v] for v in {v for _, v in members[k]}),
         )

@@ -1,0 +1,34 @@
+"""What counts as similar: kernels as values, composed with + and *."""
+
+from espalier.kernels.algebra import Constant, Power, Product, Scaled, Sum
+from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.partial_tree import PartialTree
+from espalier.kernels.radial import Radial
+from espalier.kernels.stationary import RBF, Matern
+from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.kernels.vectors import Linear, Polynomial
+
+__all__ = [
+    "RBF",
+    "Constant",
+    "Kernel",
+    "Learned",
+    "Linear",
+    "Matern",
+    "Normalized",
+    "PartialTree",
+    "PerDimension",
+    "PerLabel",
+    "Plan",
+    "Polynomial",
+    "Power",
+    "Product",
+    "Radial",
+    "Scaled",
+    "SubsetTree",
+    "Subtree",
+    "Sum",
+    "fixed",
+]

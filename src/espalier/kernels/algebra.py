@@ -231,7 +231,7 @@ def multiply(left: Kernel, right: Any) -> Product | Scaled:
         return Scaled(left, right)
     if isinstance(right, Real):
         return Scaled(left, _plain(right))
-    return NotImplemented
+    raise TypeError(f"A kernel is multiplied by a kernel or a number, got {type(right).__name__}.")
 
 
 def _plain(number: Any) -> Any:

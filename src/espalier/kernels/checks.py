@@ -11,7 +11,9 @@ from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 
 
-def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
+def check_finite(
+    values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters."
+) -> None:
     """Refuse a matrix or a diagonal with a value that is no finite number, and name the place.
 
     Parameters
@@ -31,18 +33,19 @@ def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use
     if len(bad) == 0:  # only the sum was too large
         return
     rows = bad[0].tolist()
-    place = f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
-    raise KernelOverflowError(
-        f"The kernel value of {place} is too large for a float64 ({len(bad):,} values are). {advice}"
+    place = (
+        f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
     )
+    more = f" ({len(bad):,} values are)" if len(bad) > 1 else ""
+    raise KernelOverflowError(f"The kernel value of {place} is too large for a float64{more}. {advice}")
 
 
 def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the cotangent as float64, or say what shape was expected."""
-    cotangent = np.asarray(cotangent, np.float64)
-    if cotangent.shape != shape:
-        raise ValueError(f"The cotangent must have the matrix's shape {shape}, got {cotangent.shape}.")
-    return cotangent
+    array: NDArray[np.float64] = np.asarray(cotangent, np.float64)
+    if array.shape != shape:
+        raise ValueError(f"The cotangent must have the matrix's shape {shape}, got {array.shape}.")
+    return array
 
 
 def check_one_number(name: str, setting: Any) -> None:

@@ -21,8 +21,8 @@ _BLOCK = 1 << 16  # matrix entries that stay in the cache while several operatio
 class Wrapper(Kernel):
     """A kernel made of one other.
 
-    The paths inside are passed on as they are (``decay``), unless a hyperparameter of the wrapper has the same
-    name: then they start with ``kernel.`` (``kernel.scale``).
+    The paths inside are passed on as they are (``decay``), unless a hyperparameter of the wrapper has the
+    same name: then they start with ``kernel.`` (``kernel.scale``).
     """
 
     kernel: Kernel

@@ -234,7 +234,7 @@ def label_gradients(
     for key, value in zip(setting.names([*labels, LEAF] if leaves else labels), gradient, strict=False):
         path = f"{name}[{key}]"
         out[path] = out.get(path, 0.0) + float(value)
-    return out
+    return out or {name: 0.0}  # no label was seen: the path of the default is all there is
 
 
 def bind_labels(setting: Any, labels: Sequence[str], *, leaves: bool) -> Any:

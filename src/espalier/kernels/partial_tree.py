@@ -46,8 +46,8 @@ class PartialTree(TreeKernel):
     Examples
     --------
     >>> PartialTree(decay=1.0, depth_decay=1.0)(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
-    array([[15.,  8.],
-           [ 8., 15.]])
+    array([[15., 10.],
+           [10., 15.]])
     """
 
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS)

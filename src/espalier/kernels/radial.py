@@ -148,7 +148,7 @@ def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:
 
 
 def _pull_to_distances(kernel: Radial, half: Matrix, cotangent: Matrix) -> tuple[Gradients, Matrix]:
-    """The gradient of the width, and the cotangent of the kernel inside (minus that of the halved distances)."""
+    """The gradient of the width, and the cotangent of the kernel inside: minus that of half the distances."""
     width = hyper.number_of(kernel.width)
     pulled = _fall(half, kernel, out=np.empty_like(half))
     pulled *= cotangent

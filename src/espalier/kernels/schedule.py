@@ -31,7 +31,7 @@ def parse_memory(memory: int | float | str | None) -> int:
         unit = _UNITS.get(match[2].lower()) if match else None
         if match is None or unit is None:
             raise ValueError(f"memory must be a number of bytes or a text such as '2 GiB', got {memory!r}.")
-        memory = float(match[1]) * unit
+        return parse_memory(float(match[1]) * unit)
     if not memory > 0:
         raise ValueError(f"memory must be positive, got {memory!r}.")
     return int(memory)
@@ -78,10 +78,14 @@ class Schedule:
 
     def part(self, k: int, n: int) -> Schedule:
         """The schedule of part ``k`` of ``n``, whose progress is that part of the whole."""
+        return self if n == 1 else self.between(k / n, (k + 1) / n)
+
+    def between(self, start: float, end: float) -> Schedule:
+        """The schedule of a part whose progress takes the whole from ``start`` to ``end``."""
         whole = self.progress
-        if whole is None or n == 1:
+        if whole is None:
             return self
-        return replace(self, progress=lambda fraction: whole((k + fraction) / n))
+        return replace(self, progress=lambda fraction: whole(start + (end - start) * fraction))
 
     def quietly(self) -> Schedule:
         """The schedule of a part whose warnings another part gives: one call warns once."""

@@ -39,6 +39,7 @@ LENGTHSCALE_BOUNDS = (1e-5, 1e5)
 SMOOTHNESS = (0.5, 1.5, 2.5)
 
 _FAR = 1e300  # squared distances are cut here, where every profile is 0, so that no 0 meets an infinity
+_FAR_ENTRY = 1e140
 _NEAR = 1e-12  # squared distances below it are differentiated pair by pair: a slope may be steep there
 
 
@@ -59,7 +60,7 @@ class Stationary(VectorKernel):
         raise NotImplementedError
 
     def _slope(self, squared: Matrix) -> Matrix:
-        """-2 times the derivative of the profile by the squared distance; 0 where that does not matter, at 0."""
+        """-2 times the derivative of the profile by the squared distance; at distance 0 any finite number."""
         raise NotImplementedError
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
@@ -85,8 +86,8 @@ class RBF(Stationary):
 
     Notes
     -----
-    Distances of dense vectors come from differences, so equal vectors are exactly at distance 0; those of sparse
-    vectors come from dot products, without making them dense, and carry their rounding.
+    Distances of dense vectors come from differences, so equal vectors are exactly at distance 0; those of
+    sparse vectors come from dot products, without making them dense, and carry their rounding.
 
     Examples
     --------
@@ -110,8 +111,8 @@ class Matern(Stationary):
     r"""Vectors are similar where they are near, with functions as rough as wanted.
 
     With :math:`r^2 = \sum_k (x_k - y_k)^2 / \ell_k^2` the value is :math:`e^{-r}`,
-    :math:`(1 + \sqrt3 r) e^{-\sqrt3 r}` or :math:`(1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}` for a smoothness
-    of 0.5, 1.5 and 2.5: functions that are continuous, once and twice differentiable.
+    :math:`(1 + \sqrt3 r) e^{-\sqrt3 r}` or :math:`(1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}` for a
+    smoothness of 0.5, 1.5 and 2.5: functions that are continuous, once and twice differentiable.
 
     Parameters
     ----------
@@ -201,7 +202,9 @@ class StationaryPlan(VectorPlan):
             for rows in row_blocks(self._shape):
                 squared = squares[rows]
                 total += float(np.vdot(cotangent[rows], kernel._slope(squared) * squared))
-            return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
+            return own_gradient(
+                "lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale)
+            )
 
         return values, pull_back
 
@@ -213,11 +216,13 @@ class StationaryPlan(VectorPlan):
         a, b = scaled_columns(self._a, 1 / scales), scaled_columns(self._b, 1 / scales)
         if not is_sparse(a) and not is_sparse(b):
             middle = a.mean(axis=0)  # distances do not change, and less is cancelled
-            a, b = a - middle, b - middle
+            a, b = np.clip(a - middle, -_FAR_ENTRY, _FAR_ENTRY), np.clip(b - middle, -_FAR_ENTRY, _FAR_ENTRY)
         near = np.argwhere((squares > 0) & (squares < _NEAR))
         weights = squares  # its own from here on: it becomes the weight of each pair
         for rows in row_blocks(self._shape):
-            weights[rows] = kernel._slope(squares[rows])
+            slope = kernel._slope(squares[rows])
+            slope[squares[rows] == 0] = 0.0  # equal vectors have no part in it, rounding included
+            weights[rows] = slope
         weights *= cotangent
         by_pair = _pairwise(a, b, weights, near)
         gradient = -2.0 * bilinear(a, weights, b)
@@ -269,7 +274,9 @@ def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Any) -> Dense:
         rows, columns = pairs[k : k + 4096].T
         if is_sparse(a) or is_sparse(b):
             difference = a[rows] - b[columns]
-            squares = squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
+            squares = (
+                squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
+            )
             total += np.asarray(squares.T @ weights[rows, columns]).ravel()
         else:
             total += np.square(a[rows] - b[columns]).T @ weights[rows, columns]

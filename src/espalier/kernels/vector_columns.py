@@ -37,7 +37,9 @@ def as_vectors(column: Any, name: str | None = None) -> Vectors:
     if array.ndim == 1:
         array = array.reshape(len(array), 1 if len(array) else 0)
     if array.ndim != 2:
-        raise InputError(f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}.")
+        raise InputError(
+            f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}."
+        )
     dense = np.array(array, np.float64, order="C")
     _check_finite(dense, where)
     return dense
@@ -56,7 +58,7 @@ def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
     """Return ``b``, whose vectors must have the dimensions of those in ``a``; an empty list has any."""
     if a.shape[1] != b.shape[1] and a.shape[0] and b.shape[0]:
         raise InputError(
-            f"The vectors of the two inputs must have equally many dimensions, got {a.shape[1]} and {b.shape[1]}."
+            f"The vectors of a and b must have equally many dimensions, got {a.shape[1]} and {b.shape[1]}."
         )
     return b
 
@@ -88,6 +90,7 @@ def _row(row: Any, k: int, where: str) -> NDArray[Any]:
         raise InputError(f"Row {k}{where} holds no vector (None). Drop the row or fill it in.")
     try:
         array = np.asarray(row.toarray().ravel() if hasattr(row, "toarray") else row)
+        array = np.asarray(array.tolist()) if array.dtype == object else array
     except ValueError:
         raise InputError(f"Row {k}{where} is no vector of numbers, got {row!r}.") from None
     if array.dtype == object and array.ndim == 1:

@@ -39,7 +39,9 @@ class VectorKernel(Kernel):
         super().__post_init__()
         for name, setting in self._settings():
             if isinstance(setting, hyper.PerLabel):
-                raise TypeError(f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}.")
+                raise TypeError(
+                    f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}."
+                )
 
 
 class VectorPlan(Plan):
@@ -105,7 +107,8 @@ class LinearPlan(VectorPlan):
         if isinstance(variances, float):
             if self._dots is None:
                 self._dots = dot_products(self._a, self._b)
-            out = self._dots * variances
+            with np.errstate(over="ignore", invalid="ignore"):
+                out = self._dots * variances
         else:
             weighed = scaled_columns(self._a, np.sqrt(variances))
             other = weighed if self._is_symmetric else scaled_columns(self._b, np.sqrt(variances))
@@ -203,8 +206,9 @@ class PolynomialPlan(Plan):
         return out
 
     def _base(self, kernel: Polynomial) -> Matrix:
-        out = self._dots * hyper.number_of(kernel.scale)
-        out += hyper.number_of(kernel.offset)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = self._dots * hyper.number_of(kernel.scale)
+            out += hyper.number_of(kernel.offset)
         return out
 
     def vjp(self, kernel: Polynomial) -> tuple[Matrix, Pullback]:
@@ -230,7 +234,7 @@ def dimension_values(setting: Any, n_dimensions: int) -> float | Dense:
         return np.full(n_dimensions, hyper.number_of(setting))
     if len(setting.values) != n_dimensions and n_dimensions:
         raise InputError(
-            f"The kernel has values for {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
+            f"The kernel has values of {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
         )
     return np.array(setting.values)
 
@@ -255,6 +259,7 @@ def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
 
 
 def is_sparse(vectors: Vectors) -> bool:
+    """True for a scipy sparse matrix."""
     return hasattr(vectors, "tocsr")
 
 
@@ -262,10 +267,9 @@ def dot_products(a: Vectors, b: Vectors) -> Matrix:
     """The dense matrix of dot products; where a is b it is symmetric to the last bit."""
     if 0 in (a.shape[0], b.shape[0]):
         return np.zeros((a.shape[0], b.shape[0]))
-    if is_sparse(a) or is_sparse(b):
+    with np.errstate(over="ignore", invalid="ignore"):
         product = a @ b.T
-        return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
-    return np.asarray(a @ b.T, np.float64)
+    return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
 
 
 def scaled_columns(vectors: Vectors, factors: float | Dense) -> Vectors:
@@ -278,7 +282,9 @@ def scaled_columns(vectors: Vectors, factors: float | Dense) -> Vectors:
 
 
 def squared_entries(vectors: Vectors) -> Vectors:
-    return vectors.multiply(vectors).tocsr() if is_sparse(vectors) else vectors * vectors
+    """Square each number."""
+    with np.errstate(over="ignore"):
+        return vectors.multiply(vectors).tocsr() if is_sparse(vectors) else vectors * vectors
 
 
 def squared_lengths(vectors: Vectors, weights: float | Dense) -> Matrix:

@@ -6,6 +6,7 @@ This folder turns text, files and objects of other libraries into values; ``corp
 from espalier.structures.brackets import read_brackets, write_brackets
 from espalier.structures.conllu import read_conllu
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.fragment import Fragment
 from espalier.structures.interop import as_dependency_tree, as_tree
 from espalier.structures.klp import read_klp
 from espalier.structures.sequence import TaggedSequence
@@ -15,6 +16,7 @@ from espalier.structures.tree import Tree
 
 __all__ = [
     "DependencyTree",
+    "Fragment",
     "Table",
     "TaggedSequence",
     "Tree",

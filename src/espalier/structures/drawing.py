@@ -17,6 +17,7 @@ MARK = "#c2410c"  # 5.2:1 against the light card, 3.4:1 against the dark one, in
 
 _LEVEL, _MARGIN, _GAP, _TITLE = 48, 18, 16, 26
 _MAX_LABEL = 40
+_APART = 4  # columns between drawings in a terminal
 _COLOUR = re.compile(r"#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?|[a-zA-Z]+")
 _STYLE = """\
 .espalier text{font:14px Helvetica,Arial,"Liberation Sans",sans-serif;text-anchor:middle}
@@ -61,6 +62,7 @@ def side_by_side(
     *,
     highlights: Sequence[Highlight] = (),
     titles: Sequence[str] = (),
+    width: int | None = None,
     max_nodes: int = 20_000,
 ) -> str:
     """Draw several trees next to each other in one SVG picture.
@@ -71,6 +73,8 @@ def side_by_side(
         The trees, from left to right.
     highlights, titles
         What to mark in each tree, and a line above each; one per tree, or nothing.
+    width
+        Where the next tree would pass so many pixels, it starts a new row; all stand in one where None.
     max_nodes
         As for :func:`tree_svg`, for each tree.
 
@@ -81,29 +85,32 @@ def side_by_side(
     2
     """
     _check_one_per_tree(trees, highlights, titles)
-    groups, x, height = [], _MARGIN, 0
-    top = _MARGIN + (_TITLE if any(titles) else 0)
+    pieces: list[str] = []
+    x = y = _MARGIN
+    full_width = full_height = 2 * _MARGIN
+    head = _TITLE if any(titles) else 0
     for k, tree in enumerate(trees):
         title = printable(titles[k], 200) if titles else ""
-        group, width, tree_height = _group(tree, highlights[k] if highlights else (), max_nodes)
-        room = max(width, pixels(title))
-        shift = x + (room - width) // 2
+        group, tree_width, tree_height = _group(tree, highlights[k] if highlights else (), max_nodes)
+        room = max(tree_width, pixels(title))
+        if width is not None and x > _MARGIN and x + room + _MARGIN > width:
+            x, y = _MARGIN, full_height
         if title:
-            place_of = f'x="{x + room // 2}" y="{_MARGIN + 10}"'
-            groups.append(f'<text class="h" {place_of} fill="#57606a">{escape(title)}</text>')
-        groups.append(f'<g transform="translate({shift},{top})">{group}</g>')
+            at = f'x="{x + room // 2}" y="{y + 10}"'
+            pieces.append(f'<text class="h" {at} fill="#57606a">{escape(title)}</text>')
+        shift = x + (room - tree_width) // 2
+        pieces.append(f'<g transform="translate({shift},{y + head})">{group}</g>')
+        full_width = max(full_width, x + room + _MARGIN)
+        full_height = max(full_height, y + head + tree_height + _MARGIN)
         x += room + 3 * _GAP
-        height = max(height, top + tree_height + _MARGIN)
-    width = max(x - 3 * _GAP + _MARGIN, 2 * _MARGIN)
-    height = max(height, 2 * _MARGIN)
     alternative = quoteattr("; ".join(_summary(tree) for tree in trees))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label={alternative} '
-        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'width="{full_width}" height="{full_height}" viewBox="0 0 {full_width} {full_height}" '
         f'font-family="Helvetica,Arial,sans-serif" font-size="14" text-anchor="middle">'
         f"<style>{_STYLE}</style>"
-        f'<rect class="c" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" fill="#ffffff" '
-        f'stroke="#d0d7de"/>{"".join(groups)}</svg>'
+        f'<rect class="c" x=".5" y=".5" width="{full_width - 1}" height="{full_height - 1}" rx="8" '
+        f'fill="#ffffff" stroke="#d0d7de"/>{"".join(pieces)}</svg>'
     )
 
 
@@ -209,9 +216,9 @@ def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) 
     --------
     >>> print(tree_text(Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sat)))")))
            S
-        ┌──┴───┐
-       NP     VP
-     ┌──┴─┐    │
+       ┌───┴───┐
+       NP      VP
+     ┌─┴──┐    │
      D    N    V
      │    │    │
     the  cat  sat
@@ -268,11 +275,11 @@ def side_by_side_text(
     --------
     >>> trees = [Tree.from_brackets("(N cat)"), Tree.from_brackets("(N dog)")]
     >>> print(side_by_side_text(trees, titles=["one", "two"]))
-    one     two
+    one    two
     <BLANKLINE>
-     N       N
-     │       │
-    cat     dog
+     N      N
+     │      │
+    cat    dog
     """
     _check_one_per_tree(trees, highlights, titles)
     blocks: list[list[str]] = []
@@ -282,8 +289,8 @@ def side_by_side_text(
     rows: list[list[list[str]]] = []
     used = 0
     for block in blocks:
-        columns = max(map(cells, block)) + 5
-        if not rows or used + columns > width + 5:
+        columns = max(map(cells, block)) + _APART
+        if not rows or used + columns > width + _APART:
             rows.append([])
             used = 0
         rows[-1].append(block)
@@ -297,5 +304,5 @@ def _joined(blocks: list[list[str]]) -> str:
     for k in range(max(map(len, blocks))):
         shown = [block[k] if k < len(block) else "" for block in blocks]
         padded = [text + " " * (width - cells(text)) for text, width in zip(shown, widths, strict=True)]
-        lines.append((" " * 5).join(padded).rstrip())
+        lines.append((" " * _APART).join(padded).rstrip())
     return "\n".join(lines)

@@ -54,6 +54,13 @@ def test_pulling_back_is_the_same_for_any_threads_and_tiles(forest, kernel) -> N
         assert tiled[path] == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
+def test_a_subtree_that_only_the_rows_repeat_counts_in_a_cross_matrix() -> None:
+    rows, columns = ["(S (A (B b) (C c)) (A (B b) (C c)))"], ["(A (B b) (C c))", "(S (A (B b) (C d)))"]
+    for kernel in KERNELS:
+        together = gram(kernel, [*rows, *columns])
+        np.testing.assert_allclose(gram(kernel, rows, columns), together[:1, 1:], rtol=1e-14)
+
+
 def test_too_little_memory_for_one_pair_says_how_much_is_needed() -> None:
     with pytest.raises(MemoryBudgetError, match="alone needs .* Pass memory="):
         gram(PartialTree(), ["(A (B b) (B c) (A (B b)))"], memory=1)

@@ -1,0 +1,62 @@
+"""Cutting a matrix into tiles of rows and columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Rows and columns of a matrix that are computed together."""
+
+    rows: slice
+    columns: slice
+    on_diagonal: bool = False  # rows and columns are the same items, and only half of the pairs count
+    mirrored: bool = False  # the transposed tile holds the same values
+    only_diagonal: bool = False  # each row meets itself alone
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.stop - self.rows.start)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.columns.stop - self.columns.start)
+
+    @property
+    def area(self) -> float:
+        """How much of the matrix this tile gives, a mirrored one counted twice."""
+        if self.only_diagonal:
+            return self.n_rows
+        return self.n_rows * self.n_columns * (2 if self.mirrored else 1)
+
+    def cut(self, pieces: int) -> list[Tile]:
+        """Cut into tiles that each hold about 1 / pieces of the pairs."""
+        if self.only_diagonal:
+            parts = _parts(self.rows, pieces)
+            return [Tile(part, part, self.on_diagonal, only_diagonal=True) for part in parts]
+        if self.on_diagonal:
+            parts = _parts(self.rows, math.ceil(math.sqrt(2 * pieces)))
+            return [
+                Tile(rows, columns, on_diagonal=rows == columns, mirrored=rows != columns)
+                for k, rows in enumerate(parts)
+                for columns in parts[: k + 1]
+            ]
+        # The longer side is cut first: square tiles share most.
+        across = math.sqrt(pieces * self.n_rows / self.n_columns)
+        n_rows = min(max(1, round(across)), pieces)
+        return [
+            Tile(rows, columns, mirrored=self.mirrored)
+            for rows in _parts(self.rows, n_rows)
+            for columns in _parts(self.columns, math.ceil(pieces / n_rows))
+        ]
+
+
+def _parts(whole: slice, pieces: int) -> list[slice]:
+    """Contiguous slices of nearly equal length, none empty."""
+    n = whole.stop - whole.start
+    pieces = min(pieces, n)
+    bounds = [whole.start + k * n // pieces for k in range(pieces + 1)]
+    return [slice(first, last) for first, last in pairwise(bounds)]

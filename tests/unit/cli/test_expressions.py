@@ -1,0 +1,130 @@
+"""Kernel expressions: what a kernel prints is read back, and nothing a user types is run."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from espalier.cli import expressions
+from espalier.cli.expressions import kernel_classes, parse_kernel
+from espalier.errors import InputError
+from espalier.kernels import Normalized, PartialTree, PerLabel, SubsetTree, fixed
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SubsetTree(),
+        SubsetTree(decay=0.3, frontier=fixed(0.0), max_depth=3, lone_leaves=True),
+        SubsetTree(decay=PerLabel(0.4, groups={"sentence": ["S", "SQ"]}, values={"NP": 0.2})),
+        SubsetTree(on="source") * SubsetTree(on="target"),
+        Normalized(PartialTree()) + 2.0 * SubsetTree(),
+    ],
+)
+def test_what_a_kernel_prints_is_read_back(kernel):
+    assert parse_kernel(repr(kernel)) == kernel
+    assert parse_kernel(f"  {kernel!r}\n") == kernel
+
+
+def test_all_public_kernels_can_be_named():
+    assert {"SubsetTree", "Subtree", "PartialTree", "Normalized"} <= set(kernel_classes())
+    assert "Kernel" not in kernel_classes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('touch /tmp/owned')",
+        "exit()",
+        "SubsetTree.__class__",
+        "SubsetTree.__init__.__globals__['sys']",
+        "SubsetTree(decay=().__class__.__bases__[0])",
+        "SubsetTree(decay=(lambda: 1)())",
+        "SubsetTree(decay=[x for x in (1,)][0])",
+        "SubsetTree(decay=f'{1}')",
+        "SubsetTree(decay=b'1')",
+        "SubsetTree(decay=1j)",
+        "SubsetTree(decay=0.4 if 1 else 2)",
+        "SubsetTree(decay=(y := 1))",
+        "SubsetTree(*[0.4])",
+        "SubsetTree(**{'decay': 0.4})",
+        "SubsetTree() ** 2",
+        "SubsetTree() @ SubsetTree()",
+        "SubsetTree() - SubsetTree()",
+        "SubsetTree()()",
+        "SubsetTree",
+        "(SubsetTree)(decay=0.4)[0]",
+        "open('/etc/passwd')",
+        "eval('1')",
+        "'a' * 1000000000",
+        "[0] * 1000000000",
+        "9**9**9",
+        "SubsetTree(max_depth=99999999999)",
+        "SubsetTree(); SubsetTree()",
+        "import os",
+        "yield",
+        "await x",
+        "3",
+        "'SubsetTree()'",
+        "",
+        "   ",
+        "\0",
+        "(" * 5_000,
+        "SubsetTree(" * 900 + ")" * 900,
+        "-" * 5_000 + "1",
+        "SubsetTree()" + "+SubsetTree()" * 700,
+        "9" * 5_000,
+        "x" * 20_000,
+        "SubsetTree(on={})",
+        "{1: 2}",
+        "{**{}}",
+        "Normalized(3)",
+        "SubsetTree() + 1",
+        "PerLabel(0.4)",
+        "2.0 * 3.0",
+    ],
+)
+def test_hostile_and_broken_text_is_one_clear_error(text, recwarn):
+    with pytest.raises(InputError) as caught:
+        parse_kernel(text)
+    assert len(str(caught.value)) < 700
+    assert not recwarn.list
+
+
+def test_nothing_is_evaluated():
+    calls = {
+        node.func.id
+        for node in ast.walk(_source())
+        if isinstance(node, ast.Call) and hasattr(node.func, "id")
+    }
+    assert not calls & {"eval", "exec", "compile", "__import__"}
+
+
+def _source() -> ast.Module:
+    with open(expressions.__file__, encoding="utf-8") as stream:
+        return ast.parse(stream.read())
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("SubsetTre()", "did you mean SubsetTree?", 0),
+        ("Normalized(SubsetTree(dcay=1))", "unexpected keyword argument 'dcay'", 11),
+        ("SubsetTree(decay=-1)", "decay must be positive, got -1", 0),
+        ("SubsetTree() + exit()", "'exit' is no kernel of Espalier", 15),
+        ("SubsetTree(decay=os.x)", "Only kernels, numbers, texts", 17),
+    ],
+)
+def test_the_place_of_an_error_is_shown(text, message, column):
+    with pytest.raises(InputError) as caught:
+        parse_kernel(text)
+    first, *_, caret = str(caught.value).splitlines()
+    assert message in first
+    assert caret == " " * (4 + column) + "^"
+
+
+def test_the_place_is_counted_in_characters_and_over_lines():
+    with pytest.raises(InputError) as caught:
+        parse_kernel("SubsetTree(on='é') +\nfoo()")
+    assert str(caught.value).splitlines()[-2:] == ["    SubsetTree(on='é') + foo()", " " * 25 + "^"]

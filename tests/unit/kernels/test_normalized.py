@@ -1,0 +1,121 @@
+"""Normalized against its twin, its zeros and its warnings."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import PerLabel, fixed
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.radial import Radial
+from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.testing import check_gradients, check_kernel, rename_labels
+from random_trees import random_trees
+from reference.normalized import normalized
+from reference.subset_tree import subset_tree
+
+TREES = [tree for tree in random_trees(10, 20) if tree.children][:9]
+
+
+def test_equals_the_twin():
+    def inner(s, t):
+        return subset_tree(s, t, lambda label: 0.3, lambda label: 0.6)
+
+    expected = np.array([[normalized(inner, s, t) for t in TREES] for s in TREES])
+    kernel = Normalized(SubsetTree(0.3, 0.6))
+    np.testing.assert_allclose(kernel(TREES), expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel(TREES[:3], TREES[3:]), expected[:3, 3:], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Normalized(SubsetTree()),
+        Normalized(SubsetTree(PerLabel(0.4), PerLabel(1e-5))),
+        Normalized(SubsetTree(0.4, fixed(0))),
+        Normalized(Normalized(Subtree())),
+        Normalized(Radial(SubsetTree(), 3.0)),
+        2.0 * Normalized(SubsetTree() * Subtree() + SubsetTree(max_depth=1)),
+    ],
+    ids=repr,
+)
+def test_laws(kernel):
+    check_kernel(kernel, TREES, rename=rename_labels)
+
+
+def test_the_diagonal_is_exactly_one_and_has_no_gradient():
+    kernel = Normalized(SubsetTree(0.37, 0.91))
+    assert (kernel(TREES).diagonal() == 1.0).all()
+    values, pullback = kernel.diagonal_vjp(TREES)
+    assert (values == 1.0).all()
+    assert pullback(np.ones(9)) == {"decay": 0.0, "frontier": 0.0}
+    assert kernel.vjp(TREES)[1](np.diag(np.arange(9.0))) == {"decay": 0.0, "frontier": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda k: k(["(x)", "(A a)", "(y)"]), "^2 of 3 items have no fragment of SubsetTree"),
+        (lambda k: k.vjp(["(x)", "(A a)"])[0], "^1 of 2 items"),
+        (lambda k: k(["(A a)"], ["(A a)", "(x)"]), "^1 of 3 items.*item 1 of the second input"),
+        (lambda k: k.vjp(["(x)"], ["(A a)", "(x)"])[0], "^2 of 3 items.*item 0:"),
+        (lambda k: k.diagonal(["(A a)", "(x)"]), "^1 of 2 items"),
+        (lambda k: Radial(k)(["(x)"], ["(A a)", "(x)"]), "^2 of 3 items"),
+        (lambda k: Normalized(k)(["(x)", "(A a)"], ["(A a)"]), "no fragment"),
+    ],
+)
+def test_items_without_fragments_give_one_counted_warning(call, message):
+    kernel = Normalized(SubsetTree())
+    with pytest.warns(UserWarning, match=message) as caught:
+        values = call(kernel)
+    if "Normalized" not in str(caught[0].message):
+        assert len([w for w in caught if "Normalized" not in str(w.message)]) == 1
+    assert caught[0].filename == __file__
+    assert np.isfinite(values).all()
+
+
+def test_items_without_fragments_are_zero_even_with_themselves():
+    kernel = Normalized(SubsetTree())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert kernel(["(x)", "(A a)"]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+        assert kernel(["(x)", "(A a)"], ["(x)"]).tolist() == [[0.0], [0.0]]
+        assert kernel.diagonal(["(x)", "(A a)"]).tolist() == [0.0, 1.0]
+        check_gradients(kernel, ["(x)", "(A a)", "(A (A a) b)", "(S (A a) (A (A a) b))"])
+        check_kernel(kernel, ["(x)", "(A a)", "(A (A a) b)"])
+
+
+def test_huge_values_do_not_overflow():
+    trees = ["(S " + "(X x) " * 2000 + ")", "(S " + "(X x) " * 1999 + "(X y))"]
+    values = Normalized(SubsetTree())(trees)
+    assert values[0, 0] == values[1, 1] == 1.0
+    assert 0 < values[0, 1] < 1
+
+
+def test_one_pass_over_the_trees():
+    calls = []
+
+    class Counting(SubsetTree):
+        def _native_plan(self, a, b, *, per_tree):
+            calls.append((b is None, per_tree))
+            return super()._native_plan(a, b, per_tree=per_tree)
+
+    Normalized(Counting())(TREES)
+    assert calls == [(True, False)]
+    calls.clear()
+    Normalized(Counting())(TREES[:2], TREES[2:])
+    assert calls == [(False, False), (True, True), (True, True)]
+
+
+class Indefinite(Kernel):
+    def pair(self, x, y):
+        return -1.0
+
+
+def test_a_negative_diagonal_is_an_error():
+    with pytest.raises(InputError, match="item 0 with itself is negative"):
+        Normalized(Indefinite())(["a", "b"])
