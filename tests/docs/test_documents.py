@@ -41,6 +41,8 @@ def test_commands_of_the_document_exist(path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
 def test_links_of_the_document_lead_somewhere(path):
+    if not (ROOT / "src").is_dir():
+        pytest.skip("links lead all over the repository, and this is only a part of it")
     text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
     local = [link for link in links if "://" not in link and not link.startswith("mailto:")]

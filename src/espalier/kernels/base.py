@@ -71,6 +71,8 @@ class Kernel:
     def __post_init__(self) -> None:
         for name, setting in self._settings():
             hyper.check_setting(name, setting)
+            if isinstance(setting, np.generic):  # would not print as Python reads it
+                object.__setattr__(self, name, setting.item())
 
     # What a user may define.
 

@@ -201,7 +201,7 @@ class StationaryPlan(VectorPlan):
             total = 0.0
             for rows in row_blocks(self._shape):
                 squared = squares[rows]
-                total += float(np.vdot(cotangent[rows], kernel._slope(squared) * squared))
+                total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
             return own_gradient(
                 "lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale)
             )

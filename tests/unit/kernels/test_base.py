@@ -140,3 +140,7 @@ def test_labels_are_unknown_where_there_are_only_leaves(labels):
     kernel = SubsetTree(PerLabel(0.4))
     gradient = kernel.vjp(labels)[1](np.ones((3, 3)))
     assert gradient == {"decay": 0.0, "frontier": 0.0}
+
+
+def test_numbers_of_numpy_become_plain():
+    assert repr(SubsetTree(np.float64(0.3), np.float32(0.5))) == "SubsetTree(decay=0.3, frontier=0.5)"

@@ -325,3 +325,28 @@ def test_forests_and_tables_are_items_too():
     check_kernel(SubsetTree(), Forest.from_brackets(texts))
     check_kernel(SubsetTree(on="t"), Table({"t": texts}), rename=rename_labels)
     check_kernel(SubsetTree(on="t"), {"t": Forest.from_brackets(texts)})
+
+
+def test_a_matrix_that_is_not_made_of_its_blocks_is_caught():
+    with pytest.raises(AssertionError, match=r"k\(a\) is not the block"):
+        laws.check_blocks(DependsOnItsCompany(), WORDS)
+
+
+def test_a_pull_back_that_tiles_change_is_caught():
+    class Plan(PythonPlan):
+        def vjp(self, kernel):
+            values, pullback = super().vjp(kernel)
+            scale = 1.01 if self.schedule.memory < 1 << 20 else 1.0
+            return values, lambda cotangent: {path: scale * g for path, g in pullback(cotangent).items()}
+
+    with pytest.raises(AssertionError, match="memory=1024 changes the gradient of width"):
+        laws.check_tiles(with_plans(Plan), WORDS, np.random.default_rng(0))
+
+
+def test_a_pull_back_that_threads_change_is_caught():
+    class Plan(PythonPlan):
+        def vjp(self, kernel):
+            return self.matrix(kernel), lambda cotangent: {"width": float(self.schedule.n_threads)}
+
+    with pytest.raises(AssertionError, match="1 thread and 3 give different gradients"):
+        laws.check_threads(with_plans(Plan), WORDS, np.random.default_rng(0))
