@@ -19,7 +19,11 @@ from benchmarks.corpora import QE, ROOT, TREC, available, load_sketch, read_line
 from benchmarks.import_time import cpu_seconds
 from benchmarks.timing import best, fresh_process
 
-CORPORA = [("TREC, first 1,000", TREC, 1000), ("TREC, all 5,452", TREC, None), ("QE fr-en target, all 2,497", QE, None)]
+CORPORA = [
+    ("TREC, first 1,000", TREC, 1000),
+    ("TREC, all 5,452", TREC, None),
+    ("QE fr-en target, all 2,497", QE, None),
+]
 PAGE = ROOT / "docs" / "results" / "engine.md"
 
 
@@ -54,7 +58,9 @@ class Alternating:
         return self._kernels[0]
 
 
-def measure_subset_tree(sketch: Any) -> tuple[list[list[str]], list[list[str]], list[list[str]], list[list[str]]]:
+def measure_subset_tree(
+    sketch: Any,
+) -> tuple[list[list[str]], list[list[str]], list[list[str]], list[list[str]]]:
     interning, matrix, pull_back, threads = [], [], [], []
     for name, file, n in CORPORA:
         lines = read_lines(file, n)
@@ -94,10 +100,24 @@ def measure_subset_tree(sketch: Any) -> tuple[list[list[str]], list[list[str]], 
         pairs = matching_pairs(forest)
         interning.append([name, f"{intern_s:.4f}", f"{peer[0]:.3f}", f"{peer[0] / intern_s:.1f}"])
         matrix.append(
-            [name, f"{one:.4f}", f"{shot:.4f}", f"{peer[1]:.3f}", f"{peer[1] / one:.1f}", f"{peer[1] / shot:.1f}", f"{1e9 * one / pairs:.2f}"]
+            [
+                name,
+                f"{one:.4f}",
+                f"{shot:.4f}",
+                f"{peer[1]:.3f}",
+                f"{peer[1] / one:.1f}",
+                f"{peer[1] / shot:.1f}",
+                f"{1e9 * one / pairs:.2f}",
+            ]
         )
         pull_back.append(
-            [name, f"{back_one:.4f}", str(len(aware.parameters())), f"{peer[2]:.3f}", f"{peer[2] / back_one:.1f}"]
+            [
+                name,
+                f"{back_one:.4f}",
+                str(len(aware.parameters())),
+                f"{peer[2]:.3f}",
+                f"{peer[2] / back_one:.1f}",
+            ]
         )
         threads.append([name, "SubsetTree", f"{one / two:.2f}", f"{back_one / back_two:.2f}"])
         if n == 1000:
@@ -120,7 +140,10 @@ def matching_pairs(forest: es.Forest) -> float:
     for u in range(forest.n_subtrees):
         children = arrays["child"][arrays["child_start"][u] : arrays["child_start"][u + 1]]
         if len(children):
-            key = (int(arrays["label"][u]), tuple((int(arrays["label"][c]), int(arrays["height"][c] == 0)) for c in children))
+            key = (
+                int(arrays["label"][u]),
+                tuple((int(arrays["label"][c]), int(arrays["height"][c] == 0)) for c in children),
+            )
             nodes[u] = key
     totals: dict[Any, int] = {}
     for u, count in zip(arrays["tree_subtree"].tolist(), arrays["tree_count"].tolist(), strict=True):
@@ -173,7 +196,15 @@ def measure_algebra() -> list[list[str]]:
         pullback(cotangent)
         seconds, back = best(run, lambda pullback=pullback: pullback(cotangent), runs=3)
         base = base or (seconds, back)
-        rows.append([f"`{kernel!r}`", f"{seconds:.3f}", f"{seconds / base[0]:.2f}", f"{back:.3f}", f"{back / base[1]:.2f}"])
+        rows.append(
+            [
+                f"`{kernel!r}`",
+                f"{seconds:.3f}",
+                f"{seconds / base[0]:.2f}",
+                f"{back:.3f}",
+                f"{back / base[1]:.2f}",
+            ]
+        )
     return rows
 
 
@@ -188,7 +219,14 @@ def measure_memory() -> list[list[str]]:
             got = fresh_process("benchmarks.memory", corpus, str(n), kernel, job)
             ratio = (got["peak"] - got["returned"]) / got["delta"]
             rows.append(
-                [name, f"{kernel} {job}", megabytes(got["delta"]), megabytes(got["returned"]), megabytes(got["peak"]), f"{ratio:.2f}"]
+                [
+                    name,
+                    f"{kernel} {job}",
+                    megabytes(got["delta"]),
+                    megabytes(got["returned"]),
+                    megabytes(got["peak"]),
+                    f"{ratio:.2f}",
+                ]
             )
     return rows
 
@@ -207,7 +245,17 @@ def measure_tiles() -> list[list[str]]:
         )
         a, b = kernel(forest), kernel(forest, memory=delta // 10)
         error = float(np.max(np.abs(a - b) / np.maximum(np.abs(a), 1e-300)))
-        rows.append([name, megabytes(delta), megabytes(delta // 10), f"{whole:.3f}", f"{tiled:.3f}", f"{tiled / whole:.2f}", f"{error:.1e}"])
+        rows.append(
+            [
+                name,
+                megabytes(delta),
+                megabytes(delta // 10),
+                f"{whole:.3f}",
+                f"{tiled:.3f}",
+                f"{tiled / whole:.2f}",
+                f"{error:.1e}",
+            ]
+        )
     return rows
 
 
@@ -217,9 +265,17 @@ def measure_scale() -> list[list[str]]:
         for n in (1000, 4000, 16000, 37715):
             got = fresh_process("benchmarks.memory", "treebanks", str(n), kernel, "cross")
             rows.append(
-                [kernel, f"{got['trees']:,}", f"{got['subtrees']:,}", f"{got['interning']:.2f}", f"{got['pairs']:,}",
-                 f"{got['seconds']:.2f}", f"{1e6 * got['seconds'] / (got['trees'] * 500):.2f}", megabytes(got["peak"])]
-            )  # fmt: skip
+                [
+                    kernel,
+                    f"{got['trees']:,}",
+                    f"{got['subtrees']:,}",
+                    f"{got['interning']:.2f}",
+                    f"{got['pairs']:,}",
+                    f"{got['seconds']:.2f}",
+                    f"{1e6 * got['seconds'] / (got['trees'] * 500):.2f}",
+                    megabytes(got["peak"]),
+                ]
+            )
     return rows
 
 
@@ -233,34 +289,60 @@ def main() -> None:
     sketch = load_sketch()
     report = Report()
     report.say("# The engine: speed and memory\n")
-    report.say("Made by `make bench`. Seconds are the best of several alternating runs, on one thread unless said otherwise.")
+    report.say(
+        "Made by `make bench`. Seconds are the best of several alternating runs, on one thread unless said otherwise."
+    )
     report.say(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, {cpu_name()}.")
     if sketch is None:
         report.say("\nThe numba sketch was not found (`ESPALIER_PROTOTYPE`, numba): its columns are empty.")
     interning, matrix, pull_back, threads = measure_subset_tree(sketch)
     peer = "the numba sketch of the same algorithm"
-    report.table("Interning from text", ["corpus", "seconds", "sketch", "ratio"], interning,
-                 f"Beside {peer}, whose interning is plain Python. Asked: 20 times.")  # fmt: skip
+    report.table(
+        "Interning from text",
+        ["corpus", "seconds", "sketch", "ratio"],
+        interning,
+        f"Beside {peer}, whose interning is plain Python. Asked: 20 times.",
+    )
     report.table(
         "The `SubsetTree` matrix",
-        ["corpus", "planned", "one shot", "sketch", "planned ratio", "one-shot ratio", "ns per matching pair of nodes"],
+        [
+            "corpus",
+            "planned",
+            "one shot",
+            "sketch",
+            "planned ratio",
+            "one-shot ratio",
+            "ns per matching pair of nodes",
+        ],
         matrix,
         f"*Planned*: `plan.matrix(kernel)` at new hyperparameters. *One shot*: `kernel(forest)`, which plans first. "
         f"Beside {peer}, prepared. Values agree to 1e-10, checked in this run. Asked: 4.5 times, 2-3 ns.",
     )
-    report.table("Pulling back every per-label decay and frontier", ["corpus", "seconds", "gradients", "sketch", "ratio"],
-                 pull_back, "Asked: 3 times.")  # fmt: skip
+    report.table(
+        "Pulling back every per-label decay and frontier",
+        ["corpus", "seconds", "gradients", "sketch", "ratio"],
+        pull_back,
+        "Asked: 3 times.",
+    )
     partial, partial_threads = measure_partial_tree()
     report.table(
         "The `PartialTree` matrix and its pull-back",
         ["corpus", "matrix", "to the sketch's `SubsetTree`", "pull-back, per label", "to its matrix"],
         partial,
-        "Asked, on the first: at most 3 times the sketch's subset-tree time, and a pull-back of at most twice the matrix.",
+        "Asked, on the first: at most 3 times the sketch's subset-tree time; a pull-back of at most twice the matrix.",
     )
-    report.table("Two threads", ["corpus", "kernel", "matrix", "pull-back"], threads + partial_threads,
-                 "Speed-up over one thread; the results are equal to the last bit (tested). Asked: 1.6 and 1.4.")  # fmt: skip
-    report.table("Algebra", ["kernel", "matrix", "to the first", "pull-back", "to the first"], measure_algebra(),
-                 "All of TREC, one thread.")  # fmt: skip
+    report.table(
+        "Two threads",
+        ["corpus", "kernel", "matrix", "pull-back"],
+        threads + partial_threads,
+        "Speed-up over one thread; results are equal to the last bit (tested). Asked: 1.6 and 1.4.",
+    )
+    report.table(
+        "Algebra",
+        ["kernel", "matrix", "to the first", "pull-back", "to the first"],
+        measure_algebra(),
+        "All of TREC, one thread.",
+    )
     report.table(
         "Memory",
         ["corpus", "job", "Delta", "returned", "peak", "(peak - returned) / Delta"],
@@ -268,18 +350,35 @@ def main() -> None:
         "Peak resident memory above what the process held before, in a fresh process; Delta is 8 bytes for each pair. "
         "The cotangent of a pull-back was there before. Asked: at most 1.3 for a matrix, 2.3 for a vjp.",
     )
-    report.table("A tenth of the memory", ["corpus", "Delta", "budget", "seconds", "in tiles", "ratio", "largest relative difference"],
-                 measure_tiles(), "Asked: at most 3 times the time, the same matrix to 1e-12.")  # fmt: skip
+    report.table(
+        "A tenth of the memory",
+        ["corpus", "Delta", "budget", "seconds", "in tiles", "ratio", "largest relative difference"],
+        measure_tiles(),
+        "Asked: at most 3 times the time, the same matrix to 1e-12.",
+    )
     report.table(
         "Scale",
-        ["kernel", "trees", "distinct subtrees", "interning, s", "pairs", "matrix, s", "µs per value", "peak"],
+        [
+            "kernel",
+            "trees",
+            "distinct subtrees",
+            "interning, s",
+            "pairs",
+            "matrix, s",
+            "µs per value",
+            "peak",
+        ],
         measure_scale(),
-        "The cross matrix of WSJ, GUM, EWT and QuestionBank together (37,715 trees, shuffled, seed 0) with 500 of them. "
+        "The cross matrix of WSJ, GUM, EWT and QuestionBank together (37,715 trees, shuffled) with 500 of them. "
         "Planning is included; *distinct subtrees* counts those of all treebanks, which every row shares.",
     )
     bare, whole = cpu_seconds("pass"), cpu_seconds("import espalier")
-    report.table("Import", ["", "CPU seconds"], [["python alone", f"{bare:.3f}"], ["import espalier", f"{whole:.3f}"]],
-                 "A fresh process, best of several. Asked: under 0.3 s.")  # fmt: skip
+    report.table(
+        "Import",
+        ["", "CPU seconds"],
+        [["python alone", f"{bare:.3f}"], ["import espalier", f"{whole:.3f}"]],
+        "A fresh process, best of several. Asked: under 0.3 s.",
+    )
     write_page(report)
 
 

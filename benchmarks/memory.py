@@ -1,7 +1,7 @@
 """Peak memory of one matrix or one pull-back, measured in this process: run by ``benchmarks.engine``.
 
-    python -m benchmarks.memory trec 1000 SubsetTree matrix
-    python -m benchmarks.memory treebanks 37715 SubsetTree cross
+python -m benchmarks.memory trec 1000 SubsetTree matrix
+python -m benchmarks.memory treebanks 37715 SubsetTree cross
 """
 
 from __future__ import annotations

@@ -36,8 +36,6 @@ def reset_peak() -> None:
 
 def fresh_process(module: str, *arguments: str) -> dict[str, Any]:
     """What ``python -m module arguments`` printed as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result

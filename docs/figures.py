@@ -29,7 +29,9 @@ def subset_trees(tree: Tree, max_depth: int | None = None) -> list[Tree]:
     def rooted(node: Tree, depth: int) -> list[Tree]:
         if depth == 0:
             return []
-        choices = [[child] if child.is_leaf else [Tree(child.label), *rooted(child, depth - 1)] for child in node.children]
+        choices = [
+            [child] if child.is_leaf else [Tree(child.label), *rooted(child, depth - 1)] for child in node.children
+        ]
         return [Tree(node.label, children) for children in product(*choices)]
 
     depth = tree.size if max_depth is None else max_depth

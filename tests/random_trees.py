@@ -15,9 +15,7 @@ def random_tree(rng: np.random.Generator, *, depth: int = 4, width: int = 3) -> 
     if depth == 0 or rng.random() < 0.15:
         return Tree(str(rng.choice(WORDS)))
     n_children = int(rng.choice([1, 1, 2, width]))
-    return Tree(
-        str(rng.choice(INNER)), [random_tree(rng, depth=depth - 1, width=width) for _ in range(n_children)]
-    )
+    return Tree(str(rng.choice(INNER)), [random_tree(rng, depth=depth - 1, width=width) for _ in range(n_children)])
 
 
 def random_trees(seed: int, n: int, *, max_size: int = 14, depth: int = 4) -> list[Tree]:

@@ -1,8 +1,10 @@
-// Mutated text goes through the bracket reader, the interner and the subset-tree plan; every invariant that the
+// Mutated text goes through the bracket reader, the interner and the kernels' plans; every invariant that the
 // Python side relies on must hold, and the only error allowed is BracketError.
 //
 //   core_fuzz [seconds] [seed]     or, built with -DESPALIER_LIBFUZZER -fsanitize=fuzzer, driven by libFuzzer
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 
 #include "brackets.hpp"
 #include "intern.hpp"
+#include "partial_tree.hpp"
 #include "subset_tree.hpp"
 #include "team.hpp"
 #include "vocabulary.hpp"
@@ -25,12 +28,12 @@ using namespace espalier;
 
 namespace {
 
-#define REQUIRE(condition)                                                             \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
+#define REQUIRE(condition)                                                               \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
       std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                    \
-    }                                                                                  \
+      std::abort();                                                                      \
+    }                                                                                    \
   } while (false)
 
 void check_arrays(const ForestArrays& forest, std::int32_t n_labels) {
@@ -66,7 +69,7 @@ void check_arrays(const ForestArrays& forest, std::int32_t n_labels) {
   }
 }
 
-void check_kernel(const ForestArrays& forest) {
+void check_kernels(const ForestArrays& forest) {
   if (forest.root.empty() || forest.root.size() > 8 || forest.label.size() > 200) return;
   const ForestView view{static_cast<std::int64_t>(forest.label.size()),
                         static_cast<std::int64_t>(forest.root.size()),
@@ -92,6 +95,12 @@ void check_kernel(const ForestArrays& forest) {
       REQUIRE(value == values[j * n + i] && value >= 0.0);
       REQUIRE(value == other || std::abs(value - other) <= 1e-12 * value);
     }
+  }
+  PartialTreePlan partial(view, nullptr, false);
+  partial.matrix(decay.data(), frontier.data(), team, values.data());
+  partial.pull_back(decay.data(), frontier.data(), ones.data(), team, decay_bar.data(), frontier_bar.data());
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) REQUIRE(values[i * n + j] == values[j * n + i] && values[i * n + j] >= 0.0);
   }
 }
 
@@ -124,7 +133,7 @@ void run_one(std::string_view text) {
     std::int64_t counted = 0;
     for (std::int64_t e = 0; e < forest.tree_start[n_trees]; ++e) counted += forest.tree_count[e];
     REQUIRE(counted == static_cast<std::int64_t>(nodes.label.size()));
-    check_kernel(forest);
+    check_kernels(forest);
   }
 }
 
@@ -158,9 +167,10 @@ const std::vector<std::string> seeds = {
     "(A a a a a (A a a) (A a a))",
     "",
 };
-const std::vector<std::string> pieces = {"(", ")", "((", "))", " ", "\\", "\\(", "\\)", "\t", "\n", "\r", "a",
-                                         "(A", "b)", "(A b)", ") (", "()", "( )", "\xff", std::string(1, '\0'),
-                                         "\xc2\xa0", "-LRB-"};
+const std::vector<std::string> pieces = {
+    "(",        ")",    "((", "))", " ",     "\\",  "\\(", "\\)", "\t",   "\n",
+    "\r",       "a",    "(A", "b)", "(A b)", ") (", "()",  "( )", "\xff", std::string(1, '\0'),
+    "\xc2\xa0", "-LRB-"};
 
 std::string mutated(std::string text, const std::vector<std::string>& pool, std::mt19937_64& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % std::max<std::size_t>(n, 1)); };
@@ -234,8 +244,8 @@ int main(int n_arguments, char** arguments) {
       }
     }
   }
-  std::printf("core_fuzz: %lld inputs in %.0f s from seed %llu, no failure\n", static_cast<long long>(n_inputs), seconds,
-              static_cast<unsigned long long>(seed));
+  std::printf("core_fuzz: %lld inputs in %.0f s from seed %llu, no failure\n", static_cast<long long>(n_inputs),
+              seconds, static_cast<unsigned long long>(seed));
   return 0;
 }
 

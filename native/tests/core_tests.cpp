@@ -12,6 +12,7 @@
 
 #include "brackets.hpp"
 #include "intern.hpp"
+#include "partial_tree.hpp"
 #include "subset_tree.hpp"
 #include "team.hpp"
 #include "vocabulary.hpp"
@@ -22,12 +23,12 @@ namespace {
 
 int n_failed = 0;
 
-#define CHECK(condition)                                                        \
-  do {                                                                          \
-    if (!(condition)) {                                                         \
-      ++n_failed;                                                               \
+#define CHECK(condition)                                                         \
+  do {                                                                           \
+    if (!(condition)) {                                                          \
+      ++n_failed;                                                                \
       std::fprintf(stderr, "%s:%d: %s fails\n", __FILE__, __LINE__, #condition); \
-    }                                                                           \
+    }                                                                            \
   } while (false)
 
 ForestArrays interned(const std::vector<std::string>& texts, Vocabulary& vocabulary) {
@@ -189,8 +190,9 @@ void test_interner() {
   CHECK(n_nodes == 5 && forest.tree_start[1] == 3);
 
   Interner other(vocabulary);
-  const std::vector<std::int32_t> ids = other.add_subtrees(forest.label.data(), forest.child_start.data(),
-                                                           forest.child.data(), static_cast<std::int64_t>(forest.label.size()));
+  const std::vector<std::int32_t> ids =
+      other.add_subtrees(forest.label.data(), forest.child_start.data(), forest.child.data(),
+                         static_cast<std::int64_t>(forest.label.size()));
   other.add_root(ids[forest.root[0]]);
   const ForestArrays again = other.finish();
   std::int64_t n_again = 0;
@@ -246,8 +248,8 @@ void test_gradients() {
         const auto pulled = [&](int n_threads) {
           std::vector<double> bar(2 * plan.n_slots(), 0.0);
           Team team(n_threads, {});
-          plan.pull_back(parameters.data(), parameters.data() + plan.n_slots(), depth, cotangent.data(), team, bar.data(),
-                         bar.data() + plan.n_slots());
+          plan.pull_back(parameters.data(), parameters.data() + plan.n_slots(), depth, cotangent.data(), team,
+                         bar.data(), bar.data() + plan.n_slots());
           return bar;
         };
         const auto objective = [&](const std::vector<double>& at) {
@@ -275,6 +277,84 @@ void test_gradients() {
           }
         }
       }
+    }
+  }
+}
+
+// Partial trees by their definition: the weight of the pairs of subsequences that end at children i and j.
+double slow_partial_delta(const ForestArrays& forest, std::int32_t u, std::int32_t v, double decay,
+                          double depth_decay) {
+  if (forest.label[u] != forest.label[v] || (forest.height[u] == 0) != (forest.height[v] == 0)) return 0.0;
+  const std::int64_t a = forest.child_start[u], b = forest.child_start[v];
+  const std::int64_t n = forest.child_start[u + 1] - a, m = forest.child_start[v + 1] - b;
+  std::vector<double> ending(n * m);
+  double sum = decay * decay;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < m; ++j) {
+      double before = 1.0;
+      for (std::int64_t k = 0; k < i; ++k) {
+        for (std::int64_t l = 0; l < j; ++l) before += std::pow(decay, i - k + j - l - 2) * ending[k * m + l];
+      }
+      ending[i * m + j] =
+          before * slow_partial_delta(forest, forest.child[a + i], forest.child[b + j], decay, depth_decay);
+      sum += ending[i * m + j];
+    }
+  }
+  return depth_decay * sum;
+}
+
+void test_partial_trees() {
+  Vocabulary vocabulary;
+  const ForestArrays forest = interned(random_trees(4, 9), vocabulary);
+  const ForestView view = view_of(forest);
+  const std::int64_t n = view.n_trees;
+  for (const bool is_cross : {false, true}) {
+    PartialTreePlan plan(view, is_cross ? &view : nullptr, false), diagonal(view, nullptr, true);
+    const std::size_t n_slots = plan.pattern().labels.size() + 1;
+    std::vector<double> parameters(2 * n_slots, 0.4);
+    std::fill(parameters.begin() + n_slots, parameters.end(), 0.6);
+    const auto matrix = [&](PartialTreePlan& which, const std::vector<double>& at, int n_threads) {
+      Team team(n_threads, {});
+      std::vector<double> out(which.n_rows() * which.n_columns(), std::nan(""));
+      which.matrix(at.data(), at.data() + n_slots, team, out.data());
+      return out;
+    };
+    const std::vector<double> values = matrix(plan, parameters, 1), own = matrix(diagonal, parameters, 2);
+    CHECK(values == matrix(plan, parameters, 3));
+    for (std::int64_t s = 0; s < n; ++s) {
+      CHECK(near(own[s], values[s * n + s], 1e-12));
+      for (std::int64_t t = 0; t < n; ++t) {
+        double sum = 0.0;
+        for (std::int64_t e = forest.tree_start[s]; e < forest.tree_start[s + 1]; ++e) {
+          for (std::int64_t f = forest.tree_start[t]; f < forest.tree_start[t + 1]; ++f) {
+            sum += static_cast<double>(forest.tree_count[e]) * forest.tree_count[f] *
+                   slow_partial_delta(forest, forest.tree_subtree[e], forest.tree_subtree[f], 0.4, 0.6);
+          }
+        }
+        CHECK(near(values[s * n + t], sum, 1e-12));
+      }
+    }
+    std::mt19937 random(5);
+    std::vector<double> cotangent(n * n);
+    for (double& x : cotangent) x = static_cast<double>(random()) / 4294967296.0 - 0.5;
+    const auto pulled = [&](int n_threads) {
+      std::vector<double> bar(2 * n_slots, 0.0);
+      Team team(n_threads, {});
+      plan.pull_back(parameters.data(), parameters.data() + n_slots, cotangent.data(), team, bar.data(),
+                     bar.data() + n_slots);
+      return bar;
+    };
+    const std::vector<double> bar = pulled(1);
+    CHECK(bar == pulled(2));
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      double slope = 0.0;
+      for (const double step : {1e-5, -1e-5}) {
+        std::vector<double> moved = parameters;
+        moved[k] += step;
+        const std::vector<double> there = matrix(plan, moved, 1);
+        for (std::size_t c = 0; c < there.size(); ++c) slope += there[c] * cotangent[c] / (2 * step);
+      }
+      CHECK(near(bar[k], slope, 1e-5));
     }
   }
 }
@@ -312,14 +392,9 @@ void test_team() {
 
 int main() {
   const std::pair<const char*, std::function<void()>> tests[] = {
-      {"vocabulary", test_vocabulary},
-      {"brackets", test_brackets},
-      {"deep and wide trees", test_deep_and_wide},
-      {"interner", test_interner},
-      {"values", test_values},
-      {"gradients", test_gradients},
-      {"empty corpora", test_empty},
-      {"team", test_team},
+      {"vocabulary", test_vocabulary},       {"brackets", test_brackets},   {"deep and wide trees", test_deep_and_wide},
+      {"interner", test_interner},           {"values", test_values},       {"gradients", test_gradients},
+      {"partial trees", test_partial_trees}, {"empty corpora", test_empty}, {"team", test_team},
   };
   for (const auto& [name, test] : tests) {
     const int before = n_failed;

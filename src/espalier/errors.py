@@ -88,9 +88,7 @@ def _restore(
     text: str | None,
     position: int | None,
 ) -> TreeSyntaxError:
-    return TreeSyntaxError(
-        message, source=source, line=line, column=column, text=text, position=position
-    )
+    return TreeSyntaxError(message, source=source, line=line, column=column, text=text, position=position)
 
 
 def _excerpt(text: str, position: int) -> tuple[str, str]:
@@ -144,8 +142,7 @@ class MissingDependencyError(ImportError):
         self.extra = extra
         self.purpose = purpose
         super().__init__(
-            f"{purpose} needs {library}, which is not installed.\n"
-            f'Install it with: pip install "espalier[{extra}]"',
+            f'{purpose} needs {library}, which is not installed.\nInstall it with: pip install "espalier[{extra}]"',
             name=library,
         )
 

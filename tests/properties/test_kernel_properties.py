@@ -29,9 +29,7 @@ TREES = st.recursive(
     ),
     max_leaves=6,
 ).filter(lambda tree: tree.size <= 16)
-CORPORA = st.lists(TREES, min_size=3, max_size=5).flatmap(
-    lambda trees: st.just(trees) | st.just([*trees, trees[0]])
-)
+CORPORA = st.lists(TREES, min_size=3, max_size=5).flatmap(lambda trees: st.just(trees) | st.just([*trees, trees[0]]))
 WEIGHTS = st.sampled_from([1e-6, 1e-4, 5e-4, 2e-3, 0.3, 1.0, 2.0])
 
 
@@ -78,9 +76,7 @@ def test_gradients_equal_differences(trees, decay, weight):
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(CORPORA)
 def test_compositions_keep_the_laws(trees):
-    kernel = Normalized(SubsetTree(PerLabel(0.4)) + Subtree(0.3, lone_leaves=True)) * Radial(
-        PartialTree(0.3), 2.0
-    )
+    kernel = Normalized(SubsetTree(PerLabel(0.4)) + Subtree(0.3, lone_leaves=True)) * Radial(PartialTree(0.3), 2.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_kernel(kernel + 0.5 * PartialTree(0.2), trees, trees=False)

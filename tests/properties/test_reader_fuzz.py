@@ -181,8 +181,7 @@ def test_compressed_brackets():
 )
 def test_text(text, read):
     n_read = sum(
-        tried(lambda data=data: read(io.BytesIO(data)), data) is not None
-        for data in mutations(text.encode(), seed=3)
+        tried(lambda data=data: read(io.BytesIO(data)), data) is not None for data in mutations(text.encode(), seed=3)
     )
     assert n_read > 0
 

@@ -11,9 +11,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import Tree, as_tree
 
 SPECIAL = st.text(alphabet="()\\ \t\n\r\v\f-|<+aé\u00a0\u2028", max_size=5)
-LABELS = st.one_of(
-    SPECIAL, st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
-)
+LABELS = st.one_of(SPECIAL, st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 TREES = st.recursive(
     LABELS.map(Tree),
     lambda children: st.builds(Tree, LABELS, st.lists(children, max_size=4)),

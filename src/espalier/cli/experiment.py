@@ -109,9 +109,7 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
             shown = found
     scores.append(Score("best possible", BEST_SCORE))
     samples = tuple(zip(held_out["label"][:BLOCK], held_out["question"][:BLOCK], strict=True))
-    examples = tuple(
-        _example(row, train, held_out, shown, by_words) for row in _first_of_each_class(held_out)
-    )
+    examples = tuple(_example(row, train, held_out, shown, by_words) for row in _first_of_each_class(held_out))
     return Experiment(seed, len(train), n_held_out, samples, forest.describe(), tuple(scores), examples)
 
 

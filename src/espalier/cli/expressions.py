@@ -59,9 +59,7 @@ def parse_kernel(text: str) -> Kernel:
                          ^
     """
     if len(text) > _MAX_LENGTH:
-        raise InputError(
-            f"A kernel expression has at most {_MAX_LENGTH:,} characters, this has {len(text):,}."
-        )
+        raise InputError(f"A kernel expression has at most {_MAX_LENGTH:,} characters, this has {len(text):,}.")
     text = text.replace("\n", " ").replace("\r", " ").strip()
     try:
         parsed = ast.parse(text, mode="eval")
@@ -119,9 +117,7 @@ class _Reader:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise self.refuse(
-                f"{name!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node
-            )
+            raise self.refuse(f"{name!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node)
         return names[name]
 
     def call(self, node: ast.Call, name: str, depth: int) -> Any:

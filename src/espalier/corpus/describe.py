@@ -66,9 +66,9 @@ def describe_forest(forest: Forest) -> ForestDescription:
     """Count what the trees of a forest hold, and the pairs its matrices would compare."""
     arrays = forest.arrays
     height, label = arrays["height"], arrays["label"]
-    counts = np.bincount(
-        arrays["tree_subtree"], weights=arrays["tree_count"], minlength=forest.n_subtrees
-    ).astype(np.int64)
+    counts = np.bincount(arrays["tree_subtree"], weights=arrays["tree_count"], minlength=forest.n_subtrees).astype(
+        np.int64
+    )
     present = counts > 0
     inner, leaf = present & (height > 0), present & (height == 0)
     n_children = np.diff(arrays["child_start"])

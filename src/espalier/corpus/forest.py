@@ -64,9 +64,7 @@ class Forest:
         return cls(interner.finish(), vocabulary)
 
     @classmethod
-    def from_file(
-        cls, path: str | Path, *, vocabulary: Vocabulary | None = None, encoding: str = "utf-8"
-    ) -> Forest:
+    def from_file(cls, path: str | Path, *, vocabulary: Vocabulary | None = None, encoding: str = "utf-8") -> Forest:
         """Intern every tree of a file of brackets (``.gz`` too), without building Tree objects."""
         text = read_text(path, encoding=encoding)
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
@@ -263,8 +261,11 @@ def _flatten(
         try:
             tree = as_tree(item)
         except TreeSyntaxError as error:
-            error.add_note(f"This is row {row}.")
-            raise
+            message, text = error.message, error.text
+            place = {"line": error.line, "column": error.column, "position": error.position}
+            raise TreeSyntaxError(message, source=f"row {row}", text=text, **place) from None
+        except (TypeError, InputError) as error:
+            raise type(error)(f"Row {row}: {error}") from None
         alive.append(tree)
         stack = [tree]
         while stack:

@@ -75,7 +75,10 @@ def _check_arrays(path: str | Path, arrays: dict[str, NDArray[Any]], n_labels: i
     for name in (*STORE, *TREES):
         require(name in arrays, f"the array {name!r} is missing")
         wanted = np.int64 if name in _INT64 else np.int32
-        require(arrays[name].ndim == 1 and arrays[name].dtype == wanted, f"{name!r} must be a vector of {wanted.__name__}")
+        require(
+            arrays[name].ndim == 1 and arrays[name].dtype == wanted,
+            f"{name!r} must be a vector of {wanted.__name__}",
+        )
     label, height, child, root = arrays["label"], arrays["height"], arrays["child"], arrays["root"]
     n = len(label)
     for start, name, size in (("child_start", "child", n), ("tree_start", "tree_subtree", len(root))):
@@ -108,7 +111,10 @@ def _check_trees(arrays: dict[str, NDArray[Any]], require: Any) -> None:
     sizes = np.diff(arrays["child_start"])[subtree]
     first = np.repeat(arrays["child_start"][subtree] - (np.cumsum(sizes) - sizes), sizes)
     needed = arrays["child"][first + np.arange(len(first))]
-    require(bool(np.all(np.isin(np.repeat(tree, sizes) * (n + 1) + needed, key))), "a child is missing from its tree")
+    require(
+        bool(np.all(np.isin(np.repeat(tree, sizes) * (n + 1) + needed, key))),
+        "a child is missing from its tree",
+    )
 
 
 def _within(values: NDArray[Any], low: int, high: int) -> bool:

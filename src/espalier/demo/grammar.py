@@ -97,9 +97,7 @@ def _with_adjuncts(clause: _Clause, adjuncts: list[Tree]) -> _Clause:
 def _embedded(question_phrase: Tree, clause: _Clause) -> Tree:
     """A clause after its question word, in the order of a statement."""
     subject = [] if clause.subject is None else [clause.subject]
-    return Tree(
-        "SBAR", [question_phrase, Tree("S", [*subject, Tree("VP", [clause.modal, clause.verb_phrase])])]
-    )
+    return Tree("SBAR", [question_phrase, Tree("S", [*subject, Tree("VP", [clause.modal, clause.verb_phrase])])])
 
 
 def _adverbial(word: str) -> Tree:

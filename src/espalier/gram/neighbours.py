@@ -93,4 +93,3 @@ def _rows(data: Any, rows: slice) -> Any:
     """Some rows of whatever a kernel takes."""
     column = Inputs.of(data)._data
     return column[rows]
-

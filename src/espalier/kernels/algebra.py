@@ -262,8 +262,8 @@ def _operand(kernel: Kernel) -> str:
 
 
 def _plans(kernels: Sequence[Kernel], a: Inputs, b: Inputs | None, schedule: Schedule) -> list[Plan]:
-    return [kernel._make_plan(a, b, schedule.part(k, len(kernels))) for k, kernel in enumerate(kernels)]
+    return [kernel._make_plan(a, b, schedule.share(k, len(kernels))) for k, kernel in enumerate(kernels)]
 
 
 def _diagonal_plans(kernels: Sequence[Kernel], a: Inputs, schedule: Schedule) -> list[Plan]:
-    return [kernel._make_diagonal_plan(a, schedule.part(k, len(kernels))) for k, kernel in enumerate(kernels)]
+    return [kernel._make_diagonal_plan(a, schedule.share(k, len(kernels))) for k, kernel in enumerate(kernels)]

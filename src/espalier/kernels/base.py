@@ -73,6 +73,7 @@ class Kernel:
             hyper.check_setting(name, setting)
             if isinstance(setting, np.generic):  # would not print as Python reads it
                 object.__setattr__(self, name, setting.item())
+        _check_column(getattr(self, "on", None))
 
     # What a user may define.
 
@@ -241,6 +242,12 @@ class Kernel:
                     continue
                 return self._with_children([changed if k == j else c for j, (_, c) in enumerate(children)])
         raise KeyError(path)
+
+
+def _check_column(on: Any) -> None:
+    names = on if isinstance(on, tuple) else (on,)
+    if on is not None and (not names or not all(isinstance(name, str) for name in names)):
+        raise TypeError(f"on must name a column of the table, got {on!r}.")
 
 
 def _one(item: Any) -> Any:

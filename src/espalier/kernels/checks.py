@@ -11,9 +11,7 @@ from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 
 
-def check_finite(
-    values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters."
-) -> None:
+def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
     """Refuse a matrix or a diagonal with a value that is no finite number, and name the place.
 
     Parameters
@@ -33,9 +31,7 @@ def check_finite(
     if len(bad) == 0:  # only the sum was too large
         return
     rows = bad[0].tolist()
-    place = (
-        f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
-    )
+    place = f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
     more = f" ({len(bad):,} values are)" if len(bad) > 1 else ""
     raise KernelOverflowError(f"The kernel value of {place} is too large for a float64{more}. {advice}")
 

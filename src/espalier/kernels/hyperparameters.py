@@ -204,11 +204,10 @@ def with_path(name: str, setting: Any, path: str, value: float) -> Any:
         return dataclasses.replace(setting, value=float(value)) if isinstance(setting, Learned) else float(value)
     if isinstance(setting, PerLabel):
         return dataclasses.replace(setting, values={**dict(setting.values), key[1]: float(value)})
-    if isinstance(setting, PerDimension) and setting.values is not None and key[1].isdecimal():
-        if int(key[1]) < len(setting.values):
-            values = list(setting.values)
-            values[int(key[1])] = float(value)
-            return dataclasses.replace(setting, values=tuple(values))
+    values = list(setting.values or ()) if isinstance(setting, PerDimension) else []
+    if key[1].isdecimal() and int(key[1]) < len(values):
+        values[int(key[1])] = float(value)
+        return dataclasses.replace(setting, values=tuple(values))
     raise KeyError(path)
 
 

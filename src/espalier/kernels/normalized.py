@@ -129,9 +129,7 @@ class NormalizedCrossPlan(WrapperPlan):
             row_pull = np.einsum("ij,ij->i", cotangent, kept) * (-0.5 / roots[0] ** 2)
             column_pull = np.einsum("ij,ij->j", cotangent, kept) * (-0.5 / roots[1] ** 2)
             _divide(cotangent, *roots)
-            return self._gradients(
-                kernel, pullback(cotangent), pull_rows(row_pull), pull_columns(column_pull)
-            )
+            return self._gradients(kernel, pullback(cotangent), pull_rows(row_pull), pull_columns(column_pull))
 
         return values, pull_back
 
@@ -173,9 +171,7 @@ def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> None:
     n_zero = sum(int(np.isinf(root).sum()) for root in roots)
     if n_zero == 0:
         return
-    side, row = next(
-        (k, int(np.argmax(np.isinf(root)))) for k, root in enumerate(roots) if np.isinf(root).any()
-    )
+    side, row = next((k, int(np.argmax(np.isinf(root)))) for k, root in enumerate(roots) if np.isinf(root).any())
     warnings.warn(
         f"{n_zero:,} of {sum(map(len, roots)):,} items have no fragment of {inner!r}, the first is item {row}"
         f"{' of the second input' if side else ''}: k(x, x) = 0. Their normalised values are 0.",

@@ -111,9 +111,7 @@ class RadialCrossPlan(WrapperPlan):
         return _fall(values, kernel, out=values)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        (half, pullback), (rows, pull_rows), (columns, pull_columns) = (
-            plan.vjp(kernel.kernel) for plan in self._plans
-        )
+        (half, pullback), (rows, pull_rows), (columns, pull_columns) = (plan.vjp(kernel.kernel) for plan in self._plans)
         _halve_distances(half, rows, columns)
         out = _fall(half, kernel, out=np.empty_like(half))
 

@@ -80,6 +80,10 @@ class Schedule:
         """The schedule of part ``k`` of ``n``, whose progress is that part of the whole."""
         return self if n == 1 else self.between(k / n, (k + 1) / n)
 
+    def share(self, k: int, n: int) -> Schedule:
+        """The schedule of part ``k`` of ``n`` that are held at the same time: an equal share of the memory."""
+        return replace(self.part(k, n), memory=max(1, self.memory // n))
+
     def between(self, start: float, end: float) -> Schedule:
         """The schedule of a part whose progress takes the whole from ``start`` to ``end``."""
         whole = self.progress

@@ -202,9 +202,7 @@ class StationaryPlan(VectorPlan):
             for rows in row_blocks(self._shape):
                 squared = squares[rows]
                 total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
-            return own_gradient(
-                "lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale)
-            )
+            return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
 
         return values, pull_back
 
@@ -274,9 +272,7 @@ def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Any) -> Dense:
         rows, columns = pairs[k : k + 4096].T
         if is_sparse(a) or is_sparse(b):
             difference = a[rows] - b[columns]
-            squares = (
-                squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
-            )
+            squares = squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
             total += np.asarray(squares.T @ weights[rows, columns]).ravel()
         else:
             total += np.square(a[rows] - b[columns]).T @ weights[rows, columns]

@@ -87,8 +87,7 @@ class TreePlan(Plan):
     def bind(self, kernel: TreeKernel) -> TreeKernel:
         leaves = kernel._has_leaf_value()
         changes = {
-            name: hyper.bind_labels(setting, self._labels, leaves=leaves)
-            for name, setting in kernel._settings()
+            name: hyper.bind_labels(setting, self._labels, leaves=leaves) for name, setting in kernel._settings()
         }
         return replace(kernel, **changes)
 
@@ -146,9 +145,7 @@ class TreePlan(Plan):
         rows, columns = slice(0, len(a)), slice(0, len(a if b is None else b))
         return Tile(rows, columns, on_diagonal=b is None, only_diagonal=self._per_tree)
 
-    def _work(
-        self, kernel: TreeKernel, *, pulling_back: bool
-    ) -> Iterator[tuple[Any, list[str], Tile, Schedule]]:
+    def _work(self, kernel: TreeKernel, *, pulling_back: bool) -> Iterator[tuple[Any, list[str], Tile, Schedule]]:
         """The tiles to compute, each with its compiled plan: one where Delta fits its memory, else many."""
         whole = self._whole
         needed = _bytes_needed(kernel, self._native, pulling_back=pulling_back)
@@ -165,7 +162,12 @@ class TreePlan(Plan):
                 todo.extend(self._cut(tile, needed))
                 continue
             labels = [self._vocabulary[number] for number in native.labels]
-            yield native, labels, tile, self._schedule.between(done / whole.area, (done + tile.area) / whole.area)
+            yield (
+                native,
+                labels,
+                tile,
+                self._schedule.between(done / whole.area, (done + tile.area) / whole.area),
+            )
             done += tile.area
 
     def _native_of(self, kernel: TreeKernel, tile: Tile) -> Any:

@@ -37,9 +37,7 @@ def as_vectors(column: Any, name: str | None = None) -> Vectors:
     if array.ndim == 1:
         array = array.reshape(len(array), 1 if len(array) else 0)
     if array.ndim != 2:
-        raise InputError(
-            f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}."
-        )
+        raise InputError(f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}.")
     dense = np.array(array, np.float64, order="C")
     _check_finite(dense, where)
     return dense

@@ -39,9 +39,7 @@ class VectorKernel(Kernel):
         super().__post_init__()
         for name, setting in self._settings():
             if isinstance(setting, hyper.PerLabel):
-                raise TypeError(
-                    f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}."
-                )
+                raise TypeError(f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}.")
 
 
 class VectorPlan(Plan):

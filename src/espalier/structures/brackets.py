@@ -50,8 +50,7 @@ def write_brackets(trees: Iterable[Tree], path: str | os.PathLike[str]) -> None:
     for index, tree in enumerate(trees):
         if not isinstance(tree, Tree):
             raise TypeError(
-                f"Element {index} is not a Tree but of type {type(tree).__name__}. "
-                "espalier.as_tree converts it."
+                f"Element {index} is not a Tree but of type {type(tree).__name__}. espalier.as_tree converts it."
             )
         lines.append(f"{tree.to_brackets()}\n")
     write_text(path, "".join(lines))

@@ -64,9 +64,7 @@ def read_conllu(
     trees: list[DependencyTree] = []
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
-            sentence = conllu.parse_token_and_metadata(
-                block, fields=_FIELDS, field_parsers=_FIELD_PARSERS
-            )
+            sentence = conllu.parse_token_and_metadata(block, fields=_FIELDS, field_parsers=_FIELD_PARSERS)
             words = [token for token in sentence if isinstance(token["id"], int)]
             if len(sentence):
                 trees.append(_dependency_tree(words, tags))
@@ -80,15 +78,11 @@ def read_conllu(
 def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
     for number, word in enumerate(words, 1):
         if word["id"] != number:
-            raise InputError(
-                f"Word {number} has the id {word['id']}; ids must count the words from 1."
-            )
+            raise InputError(f"Word {number} has the id {word['id']}; ids must count the words from 1.")
         if word["head"] is None:
             raise InputError(f"Word {number} ({word['form']!r}) has no head.")
         if tags == "xpos" and word["xpos"] == "_" and word["form"] != "_":
-            raise InputError(
-                f"Word {number} ({word['form']!r}) has no XPOS tag. Pass tags='upos' instead."
-            )
+            raise InputError(f"Word {number} ({word['form']!r}) has no XPOS tag. Pass tags='upos' instead.")
     return DependencyTree(
         [word["form"] for word in words],
         [word[tags] for word in words],

@@ -210,10 +210,7 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
         walk = list(path)
         cycle = [*walk[walk.index(token) :], token]
         chain = " -> ".join(f"{token} ({words[token - 1]!r})" for token in cycle)
-        raise InputError(
-            f"The heads go round in a circle: {chain}. "
-            "Every token must reach a root, whose head is 0."
-        )
+        raise InputError(f"The heads go round in a circle: {chain}. Every token must reach a root, whose head is 0.")
 
 
 def _reachable(dependents: list[list[int]]) -> list[int]:

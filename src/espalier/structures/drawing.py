@@ -29,9 +29,7 @@ _STYLE = """\
 """
 
 
-def tree_svg(
-    tree: Tree, *, highlight: Highlight = (), title: str | None = None, max_nodes: int = 20_000
-) -> str:
+def tree_svg(tree: Tree, *, highlight: Highlight = (), title: str | None = None, max_nodes: int = 20_000) -> str:
     """Draw a tree as a self-contained SVG picture, readable on light and on dark pages.
 
     Parameters
@@ -247,8 +245,7 @@ def _connector(
     first, last = min(parent, children[0]), max(parent, children[-1])
     below = set(children)
     text = "".join(
-        boxes[int(x == parent), int(x in below), int(x > first), int(x < last)]
-        for x in range(first, last + 1)
+        boxes[int(x == parent), int(x in below), int(x > first), int(x < last)] for x in range(first, last + 1)
     )
     return first, text, last - first + 1
 

@@ -43,9 +43,7 @@ def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
         if data.startswith(_GZIP):
             data = _decompressed(data, name)
         elif name.endswith(".gz") and data:
-            raise InputError(
-                f"{name} is named like a gzip file, but is not one. Rename it without .gz."
-            )
+            raise InputError(f"{name} is named like a gzip file, but is not one. Rename it without .gz.")
         text = _decoded(data, encoding, name)
     else:
         text = data
@@ -64,9 +62,7 @@ def _read(source: Readable) -> bytes | str:
     if isinstance(source, (str, os.PathLike)):
         return Path(source).read_bytes()
     if not hasattr(source, "read"):
-        raise TypeError(
-            f"A path or an open file is needed, got {source!r} of type {type(source).__name__}."
-        )
+        raise TypeError(f"A path or an open file is needed, got {source!r} of type {type(source).__name__}.")
     try:
         return source.read()
     except UnicodeDecodeError as error:

@@ -220,14 +220,10 @@ def _spacy_tokens(obj: Any) -> list[Any] | None:
 
 def _from_spacy(tokens: list[Any]) -> DependencyTree:
     if not any(token.dep_ for token in tokens):
-        raise InputError(
-            "These spaCy tokens have no dependency parse. Run a pipeline with a parser."
-        )
+        raise InputError("These spaCy tokens have no dependency parse. Run a pipeline with a parser.")
     n_sentences = sum(token.head.i == token.i for token in tokens)
     if n_sentences > 1:
-        raise InputError(
-            f"This spaCy object holds {n_sentences} sentences. Convert each of its .sents."
-        )
+        raise InputError(f"This spaCy object holds {n_sentences} sentences. Convert each of its .sents.")
     number = {token.i: index for index, token in enumerate(tokens, 1)}
     return DependencyTree(
         [token.text for token in tokens],

@@ -113,9 +113,7 @@ def _split_lines(
             if column == "label":
                 raise InputError(f"{place}: the name 'label' is taken by the labels; rename it.")
             if kinds.setdefault(column, kind) != kind:
-                raise InputError(
-                    f"{place}: {column!r} is of kind {kind} here and {kinds[column]} before."
-                )
+                raise InputError(f"{place}: {column!r} is of kind {kind} here and {kinds[column]} before.")
             if number in parts.setdefault(column, {}):
                 raise InputError(f"{place}: {column!r} occurs twice.")
             parts[column][number] = text
@@ -129,17 +127,13 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
     if opening is None:
         raise InputError(f"{place}: no part such as |BT:name| ... |ET| stands on this line.")
     if any("|" in label for label in labels):
-        raise InputError(
-            f"{place}: {' '.join(labels)!r} is no label. Pairs of examples are not supported."
-        )
+        raise InputError(f"{place}: {' '.join(labels)!r} is no label. Pairs of examples are not supported.")
     found: list[tuple[str, str, str]] = []
     at = opening.start()
     while at < len(line):
         opening = _OPENING.match(line, at)
         if opening is None:
-            raise InputError(
-                f"{place}, column {at + 1}: {line[at : at + 30]!r} stands outside any part."
-            )
+            raise InputError(f"{place}, column {at + 1}: {line[at : at + 30]!r} stands outside any part.")
         kind, column = opening[1], opening[2]
         if kind not in ("S", "V", "DV", "T"):
             raise InputError(
@@ -148,18 +142,14 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
             )
         stop = line.find(f"|E{kind}|", opening.end())
         if stop < 0:
-            raise InputError(
-                f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it."
-            )
+            raise InputError(f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it.")
         found.append((kind, column, line[opening.end() : stop].strip(_SPACE)))
         at = stop + len(kind) + 3
         at += len(line) - at - len(line[at:].lstrip(_SPACE))
     return labels, found
 
 
-def _sparse(
-    parts: dict[int, str], wanted: Sequence[str] | None, place: str
-) -> tuple[Any, tuple[str, ...]]:
+def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> tuple[Any, tuple[str, ...]]:
     """A CSR array with a row per line, and the names of its columns."""
     from scipy.sparse import csr_array
 
@@ -214,8 +204,7 @@ def _dense(parts: dict[int, str], name: str, column: str) -> Any:
             raise InputError(f"{name}, line {line}, vector {column!r}: {item!r} is not a number.")
         if rows and len(row) != len(rows[0]):
             raise InputError(
-                f"{name}, line {line}, vector {column!r}: {len(row)} numbers, but {len(rows[0])} "
-                "on the lines before."
+                f"{name}, line {line}, vector {column!r}: {len(row)} numbers, but {len(rows[0])} on the lines before."
             )
         rows.append(row)
     return np.array(rows, dtype=np.float64)
@@ -233,9 +222,7 @@ def _trees(parts: dict[int, str], name: str) -> dict[int, Tree]:
         try:
             Tree.from_brackets(text)
         except TreeSyntaxError as error:
-            raise TreeSyntaxError(
-                error.message, source=name, line=line, text=text, position=error.position
-            ) from None
+            raise TreeSyntaxError(error.message, source=name, line=line, text=text, position=error.position) from None
     return dict(zip(texts, trees, strict=True))
 
 

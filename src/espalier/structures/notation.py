@@ -54,9 +54,7 @@ def check_label(label: object) -> str:
         try:
             label.encode()
         except UnicodeEncodeError:
-            raise InputError(
-                f"A label must be valid Unicode, got {label!r} with half of a surrogate pair."
-            ) from None
+            raise InputError(f"A label must be valid Unicode, got {label!r} with half of a surrogate pair.") from None
     return label
 
 
@@ -88,9 +86,7 @@ def parse(text: str, *, source: str | None = None) -> PostOrder:
     return labels, label_ids, n_children, tree_end
 
 
-def syntax_error(
-    message: str, text: str, position: int, *, source: str | None = None
-) -> TreeSyntaxError:
+def syntax_error(message: str, text: str, position: int, *, source: str | None = None) -> TreeSyntaxError:
     """Build the error that shows character ``position`` of a whole text in its line."""
     start = text.rfind("\n", 0, position) + 1
     stop = text.find("\n", position)

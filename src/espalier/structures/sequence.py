@@ -38,9 +38,7 @@ def as_texts(values: Iterable[str], name: str) -> tuple[str, ...]:
     texts = tuple(values)
     for index, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(
-                f"{name}[{index}] must be a str, got {text!r} of type {type(text).__name__}."
-            )
+            raise TypeError(f"{name}[{index}] must be a str, got {text!r} of type {type(text).__name__}.")
     return texts
 
 

@@ -117,9 +117,7 @@ class Table:
             return self._select(key)
         return self._rows(_row_indices(key, self._n_rows))
 
-    def with_column(
-        self, name: str, values: Any, *, feature_names: Sequence[str] | None = None
-    ) -> Table:
+    def with_column(self, name: str, values: Any, *, feature_names: Sequence[str] | None = None) -> Table:
         """A new table with one more column, or with another under a name that exists.
 
         Parameters
@@ -232,8 +230,7 @@ def _frozen_column(values: Any, name: str) -> Any:
     if has_items and not isinstance(values, (str, bytes, Mapping)):
         return values
     raise TypeError(
-        f"Column {name!r} must be a list, an array, a sparse matrix or a corpus, "
-        f"got {type(values).__name__}."
+        f"Column {name!r} must be a list, an array, a sparse matrix or a corpus, got {type(values).__name__}."
     )
 
 
@@ -269,8 +266,7 @@ def _row_indices(key: Any, n_rows: int) -> NDArray[np.intp]:
     indices = np.asarray(key)
     if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "biu"):
         raise TypeError(
-            "Rows are chosen by a slice, an array of integers or a mask of booleans, and columns "
-            f"by name, got {key!r}."
+            f"Rows are chosen by a slice, an array of integers or a mask of booleans, and columns by name, got {key!r}."
         )
     if indices.dtype.kind == "b":
         if len(indices) != n_rows:

@@ -153,9 +153,7 @@ def _read_rows(
         if column not in names:
             raise unknown_column(column, names)
     values: list[list[Any]] = [[] for _ in names]
-    parsers: list[Callable[[str], Any]] = [
-        _number if column in numeric else str for column in names
-    ]
+    parsers: list[Callable[[str], Any]] = [_number if column in numeric else str for column in names]
     for line, row in rows:
         if len(row) != len(names):
             raise InputError(
@@ -166,9 +164,7 @@ def _read_rows(
             try:
                 into.append(parser(field))
             except ValueError:
-                raise InputError(
-                    f"{name}, line {line}, column {column!r}: {field!r} is not a finite number."
-                ) from None
+                raise InputError(f"{name}, line {line}, column {column!r}: {field!r} is not a finite number.") from None
     return Table(
         (column, np.array(listed, dtype=np.float64) if column in numeric else listed)
         for column, listed in zip(names, values, strict=True)
@@ -189,13 +185,10 @@ def _read_json_lines(text: str, name: str) -> Table:
         try:
             record = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{name}, line {number}: this is not a JSON object: {error}."
-            ) from None
+            raise InputError(f"{name}, line {number}: this is not a JSON object: {error}.") from None
         if not isinstance(record, dict):
             raise InputError(
-                f"{name}, line {number}: an object with named values is needed, got "
-                f"{type(record).__name__}."
+                f"{name}, line {number}: an object with named values is needed, got {type(record).__name__}."
             )
         if number == 1:
             columns = {key: [] for key in record}
@@ -262,9 +255,7 @@ def _read_parquet(path: Readable) -> Any:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise MissingDependencyError(
-            "polars or pyarrow", extra="tables", purpose="Reading a Parquet file"
-        ) from None
+        raise MissingDependencyError("polars or pyarrow", extra="tables", purpose="Reading a Parquet file") from None
     try:
         return parquet.read_table(source).to_pydict()
     except pyarrow.ArrowInvalid as error:

@@ -77,8 +77,7 @@ def strip_indices(tree: Tree) -> Tree:
             return node
         if node.label == "-NONE-":
             children = [
-                _renewed(child, _INDICES.sub("", child.label), []) if child.is_leaf else child
-                for child in children
+                _renewed(child, _INDICES.sub("", child.label), []) if child.is_leaf else child for child in children
             ]
         return _renewed(node, _INDICES.sub("", node.label), children)
 
@@ -139,9 +138,7 @@ def lower_case_leaves(tree: Tree) -> Tree:
     (NP (DT the) (NNP hague))
     """
     return tree.fold(
-        lambda node, children: _renewed(
-            node, node.label.lower() if node.is_leaf else node.label, children
-        )
+        lambda node, children: _renewed(node, node.label.lower() if node.is_leaf else node.label, children)
     )
 
 
@@ -154,9 +151,7 @@ def replace_words_by_tags(tree: Tree) -> Tree:
     >>> print(Tree.from_brackets("(NP (DT The) (NNP Hague))").with_tags_for_words())
     (NP DT NNP)
     """
-    return tree.fold(
-        lambda node, children: _renewed(node, node.label, [] if node.is_preterminal else children)
-    )
+    return tree.fold(lambda node, children: _renewed(node, node.label, [] if node.is_preterminal else children))
 
 
 def unescape_brackets(tree: Tree) -> Tree:
@@ -171,9 +166,7 @@ def unescape_brackets(tree: Tree) -> Tree:
     return tree.fold(
         lambda node, children: _renewed(
             node,
-            _NAMED_BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], node.label)
-            if node.is_leaf
-            else node.label,
+            _NAMED_BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], node.label) if node.is_leaf else node.label,
             children,
         )
     )
@@ -190,9 +183,7 @@ def escape_brackets(tree: Tree) -> Tree:
     """
     table = str.maketrans(_BRACKETS)
     return tree.fold(
-        lambda node, children: _renewed(
-            node, node.label.translate(table) if node.is_leaf else node.label, children
-        )
+        lambda node, children: _renewed(node, node.label.translate(table) if node.is_leaf else node.label, children)
     )
 
 
@@ -259,9 +250,7 @@ def expand_unaries(tree: Tree, separator: str = "+") -> Tree:
     return tree.fold(split)
 
 
-def binarize(
-    tree: Tree, branching: Literal["right", "left"] = "right", *, order: int | None = None
-) -> Tree:
+def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order: int | None = None) -> Tree:
     """Give every node at most two children by putting new nodes between.
 
     A new node below ``A`` is labelled ``A|<B-C>``: the labels of the children it covers, from the
@@ -347,6 +336,5 @@ def _check_free_of(mark: str, tree: Tree, what: str) -> None:
         if node.children and mark in node.label:
             raise InputError(
                 f"The label {node.label!r} contains {mark!r}, the {what}, so the change could not "
-                "be undone. Rename the label"
-                + (" or choose another separator." if what == "separator" else ".")
+                "be undone. Rename the label" + (" or choose another separator." if what == "separator" else ".")
             )

@@ -89,10 +89,7 @@ class Tree:
         if n_trees == 0:
             raise notation.syntax_error("there is no tree in this text", text, len(text.rstrip()))
         if n_trees > 1:
-            message = (
-                f"one tree is expected here, and this text holds {n_trees}; "
-                "read_brackets reads a file of many"
-            )
+            message = f"one tree is expected here, and this text holds {n_trees}; read_brackets reads a file of many"
             raise notation.syntax_error(message, text, 0)
         return trees_from_arrays(arrays)[0]
 
@@ -175,8 +172,8 @@ class Tree:
         while stack:
             node, position = stack.pop()
             yield position
-            for index in range(len(node.children) - 1, -1, -1):
-                stack.append((node.children[index], (*position, index)))
+            last = len(node.children) - 1
+            stack.extend((node.children[index], (*position, index)) for index in range(last, -1, -1))
 
     def __getitem__(self, position: int | tuple[int, ...]) -> Tree:
         """The node at a position: a child's index, or a tuple of them from the root down."""
@@ -191,9 +188,7 @@ class Tree:
                     f"{steps[:depth]!r} has {len(node.children)} children."
                 ) from None
             except TypeError:
-                raise TypeError(
-                    f"A position is an int or a tuple of ints, got {position!r}."
-                ) from None
+                raise TypeError(f"A position is an int or a tuple of ints, got {position!r}.") from None
         return node
 
     def fold(self, combine: Callable[[Tree, list[T]], T]) -> T:
@@ -271,9 +266,7 @@ class Tree:
         return Tree.from_brackets, (self.to_brackets(),)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(
-            f"A Tree cannot be changed; build a new one to give it another {name}."
-        )
+        raise AttributeError(f"A Tree cannot be changed; build a new one to give it another {name}.")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"A Tree cannot be changed, so {name} cannot be deleted.")

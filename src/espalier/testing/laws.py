@@ -57,9 +57,7 @@ def check_parameters(kernel: Any) -> None:
     for path, value in parameters.items():
         changed = kernel.with_parameters({path: value * 0.875})
         expected = parameters | {path: value * 0.875}
-        assert changed.parameters() == expected, (
-            f"setting {path} gives {changed.parameters()}, not {expected}."
-        )
+        assert changed.parameters() == expected, f"setting {path} gives {changed.parameters()}, not {expected}."
     try:
         kernel.with_parameters({"no such path": 1.0})
     except KeyError:
@@ -158,9 +156,7 @@ def check_empty(kernel: Any, items: Any) -> None:
     n, none = length(items), taken(items, [])
     for a, b, shape in [(none, None, (0, 0)), (items, none, (n, 0)), (none, items, (0, n))]:
         values, pullback = kernel.vjp(a, b)
-        assert values.shape == kernel(a, b).shape == shape, (
-            f"expected an empty matrix {shape}, got {values.shape}."
-        )
+        assert values.shape == kernel(a, b).shape == shape, f"expected an empty matrix {shape}, got {values.shape}."
         assert not any(pullback(np.zeros(shape)).values()), "the gradient of an empty matrix is not 0."
     assert kernel.diagonal(none).shape == (0,), "the diagonal of no items is not empty."
 
@@ -205,9 +201,7 @@ def check_tiles(kernel: Any, items: Any, rng: np.random.Generator) -> None:
             size = _TILED * max(1.0, float(np.abs(cotangent * whole).sum()))
             for path, value in gradient.items():
                 ok = abs(pulled[path] - value) <= max(1e-9 * abs(value), 100 * size)
-                assert ok, (
-                    f"memory={budget} changes the gradient of {path} from {value!r} to {pulled[path]!r}."
-                )
+                assert ok, f"memory={budget} changes the gradient of {path} from {value!r} to {pulled[path]!r}."
             break
 
 
@@ -247,9 +241,7 @@ def check_gradients(
             expected, noise = _difference(plan, bound, path, cotangent)
             error = abs(gradient[path] - expected)
             allowed = tolerance * max(abs(expected), abs(gradient[path])) + noise
-            assert error <= allowed, (
-                f"{name}: the gradient of {path} is {gradient[path]!r}, expected {expected!r}."
-            )
+            assert error <= allowed, f"{name}: the gradient of {path} is {gradient[path]!r}, expected {expected!r}."
 
 
 def _difference(plan: Any, kernel: Any, path: str, cotangent: NDArray[np.float64]) -> tuple[float, float]:

@@ -93,11 +93,7 @@ def test_hostile_and_broken_text_is_one_clear_error(text, recwarn):
 
 
 def test_nothing_is_evaluated():
-    calls = {
-        node.func.id
-        for node in ast.walk(_source())
-        if isinstance(node, ast.Call) and hasattr(node.func, "id")
-    }
+    calls = {node.func.id for node in ast.walk(_source()) if isinstance(node, ast.Call) and hasattr(node.func, "id")}
     assert not calls & {"eval", "exec", "compile", "__import__"}
 
 

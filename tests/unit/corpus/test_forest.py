@@ -60,7 +60,8 @@ def test_views_share_subtrees(rows) -> None:
     forest = Forest.from_brackets(TEXTS)
     view = forest[rows]
     assert [tree.to_brackets() for tree in view] == [
-        Tree.from_brackets(TEXTS[row]).to_brackets() for row in np.arange(4)[rows if len(np.shape(rows)) != 1 or len(rows) else np.array([], int)]
+        Tree.from_brackets(TEXTS[row]).to_brackets()
+        for row in np.arange(4)[rows if len(np.shape(rows)) != 1 or len(rows) else np.array([], int)]
     ]
     assert view.arrays["label"] is forest.arrays["label"]
 
@@ -157,9 +158,9 @@ def test_shared_objects_are_counted_not_expanded() -> None:
     forest = Forest.from_trees([tree])
     assert forest.n_subtrees == 27
     assert forest.arrays["tree_count"].max() == 2**25
+    for _ in range(10):
+        tree = Tree("A", (tree, tree))
     with pytest.raises(OverflowError, match="2,147,483,647"):
-        for _ in range(10):
-            tree = Tree("A", (tree, tree))
         Forest.from_trees([tree])
 
 

@@ -98,8 +98,7 @@ def test_pairs_of_words_are_equally_frequent_in_every_class():
     n = 3_000
     rng = random.Random(4)
     shares = {
-        asked: np.mean([{"be", ","} <= set(make_question(asked, rng).words()) for _ in range(n)])
-        for asked in CLASSES
+        asked: np.mean([{"be", ","} <= set(make_question(asked, rng).words()) for _ in range(n)]) for asked in CLASSES
     }
     assert max(shares.values()) - min(shares.values()) < 5 * np.sqrt(2 * 0.25 / n)
 
@@ -140,9 +139,7 @@ def test_a_cut_block_and_no_question_are_fine():
     assert len(generate(0)) == 0
 
 
-@pytest.mark.parametrize(
-    ("n", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("9", TypeError)]
-)
+@pytest.mark.parametrize(("n", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("9", TypeError)])
 def test_a_number_of_questions_that_is_none_is_an_error(n, error):
     with pytest.raises(error, match=r"n must be"):
         generate(n)

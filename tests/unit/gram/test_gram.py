@@ -62,7 +62,7 @@ def test_a_subtree_that_only_the_rows_repeat_counts_in_a_cross_matrix() -> None:
 
 
 def test_too_little_memory_for_one_pair_says_how_much_is_needed() -> None:
-    with pytest.raises(MemoryBudgetError, match="alone needs .* Pass memory="):
+    with pytest.raises(MemoryBudgetError, match=r"alone needs .* Pass memory="):
         gram(PartialTree(), ["(A (B b) (B c) (A (B b)))"], memory=1)
 
 
@@ -123,9 +123,7 @@ INTERRUPTED = """
 
 
 def test_ctrl_c_ends_a_long_matrix() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(INTERRUPTED)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     os.sched_yield()

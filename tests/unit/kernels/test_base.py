@@ -84,9 +84,7 @@ def test_a_generator_is_a_corpus():
     assert SubsetTree()(text for text in TREES).shape == (3, 3)
 
 
-@pytest.mark.parametrize(
-    "option", [{"n_threads": 0}, {"n_threads": True}, {"memory": "much"}, {"memory": -1}]
-)
+@pytest.mark.parametrize("option", [{"n_threads": 0}, {"n_threads": True}, {"memory": "much"}, {"memory": -1}])
 def test_wrong_options_are_errors(option):
     with pytest.raises(ValueError, match="must be"):
         SubsetTree()(TREES, **option)

@@ -31,9 +31,7 @@ def twin(a, b, decay, depth_decay):
 
 
 @pytest.mark.parametrize("trees", [TREES, WIDE], ids=["random", "wide"])
-@pytest.mark.parametrize(
-    ("decay", "depth_decay"), [(0.4, 0.4), (1.0, 1.0), (0.05, 0.9), (1.2, 0.3), (1e-6, 1e-6)]
-)
+@pytest.mark.parametrize(("decay", "depth_decay"), [(0.4, 0.4), (1.0, 1.0), (0.05, 0.9), (1.2, 0.3), (1e-6, 1e-6)])
 def test_equals_the_listing_of_subsequences(trees, decay, depth_decay):
     kernel = PartialTree(decay, depth_decay)
     expected = twin(trees, trees, decay, depth_decay)

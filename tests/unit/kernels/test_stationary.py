@@ -57,9 +57,7 @@ def test_equals_scikit_learn(scales):
         np.testing.assert_allclose(values, expected, rtol=1e-10)
         np.testing.assert_allclose(ours(X, vectors), theirs(X, vectors), rtol=1e-10)
         cotangent = np.random.default_rng(22).standard_normal(values.shape)
-        logarithmic = [
-            g * v for g, v in zip(pullback(cotangent).values(), np.atleast_1d(scales), strict=True)
-        ]
+        logarithmic = [g * v for g, v in zip(pullback(cotangent).values(), np.atleast_1d(scales), strict=True)]
         np.testing.assert_allclose(logarithmic, np.einsum("ij,ijk->k", cotangent, gradients), rtol=1e-6)
 
 

@@ -19,9 +19,7 @@ FEW = random_trees(4, 7)
 @pytest.mark.parametrize("decay", [0.1, 0.4, 1.0, 1.5])
 def test_equals_the_listing_of_subtrees(decay, lone_leaves):
     kernel = Subtree(decay, lone_leaves=lone_leaves)
-    expected = np.array(
-        [[subtree(s, t, lambda label: decay, lone_leaves=lone_leaves) for t in TREES] for s in TREES]
-    )
+    expected = np.array([[subtree(s, t, lambda label: decay, lone_leaves=lone_leaves) for t in TREES] for s in TREES])
     np.testing.assert_allclose(kernel(TREES), expected, rtol=1e-12)
     np.testing.assert_allclose(kernel(TREES[:9], TREES[9:]), expected[:9, 9:], rtol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(TREES), expected.diagonal(), rtol=1e-12)
@@ -46,9 +44,7 @@ def test_binding_adds_a_value_for_each_label():
     assert bound.parameters() == {"decay[A]": 0.4, "decay[B]": 0.4}
 
 
-@pytest.mark.parametrize(
-    "kernel", [Subtree(), Subtree(1.4, lone_leaves=True), Subtree(PerLabel(0.4))], ids=repr
-)
+@pytest.mark.parametrize("kernel", [Subtree(), Subtree(1.4, lone_leaves=True), Subtree(PerLabel(0.4))], ids=repr)
 def test_laws(kernel):
     check_kernel(kernel, FEW, rename=rename_labels)
     check_gradients(kernel, TREES)

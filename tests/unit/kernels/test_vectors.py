@@ -33,9 +33,7 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize(
-    "vectors", [X, S, X[:, 0], X.tolist(), np.arange(1, 6)], ids=lambda v: type(v).__name__
-)
+@pytest.mark.parametrize("vectors", [X, S, X[:, 0], X.tolist(), np.arange(1, 6)], ids=lambda v: type(v).__name__)
 def test_laws(kernel, vectors):
     check_kernel(kernel, vectors)
 
@@ -101,9 +99,7 @@ def test_all_forms_of_vectors_agree():
 
 def test_a_dense_and_a_sparse_column_side_by_side():
     table = {"x": X, "s": S[:7]}
-    np.testing.assert_allclose(
-        Linear(on=("x", "s"))(table), X @ X.T + (S[:7] @ S[:7].T).toarray(), rtol=1e-12
-    )
+    np.testing.assert_allclose(Linear(on=("x", "s"))(table), X @ X.T + (S[:7] @ S[:7].T).toarray(), rtol=1e-12)
 
 
 def test_single_pairs():

@@ -90,8 +90,7 @@ def test_errors_name_file_line_column_and_show_a_caret(tmp_path):
     with pytest.raises(TreeSyntaxError) as caught:
         read_brackets(path)
     assert str(caught.value) == (
-        f"{path}, line 2, column 6: ')' closes a bracket that was never opened.\n"
-        "    (B b))\n         ^"
+        f"{path}, line 2, column 6: ')' closes a bracket that was never opened.\n    (B b))\n         ^"
     )
 
 

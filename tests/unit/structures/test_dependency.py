@@ -34,9 +34,7 @@ def test_parts_become_tuples_and_the_tree_a_value():
 
 
 def test_tagged():
-    assert sentence().tagged() == TaggedSequence(
-        ["Cats", "chase", "old", "mice"], ["NNS", "VBP", "JJ", "NNS"]
-    )
+    assert sentence().tagged() == TaggedSequence(["Cats", "chase", "old", "mice"], ["NNS", "VBP", "JJ", "NNS"])
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,7 @@ def test_caret_stands_below_the_place():
 @pytest.mark.parametrize("position", [0, 39, 41, 500, 960, 999])
 def test_long_lines_are_windowed_around_the_caret(position):
     line = "".join(chr(ord("a") + i % 26) for i in range(1000))
-    _, text, caret = str(errors.TreeSyntaxError("m", line=1, text=line, position=position)).split(
-        "\n"
-    )
+    _, text, caret = str(errors.TreeSyntaxError("m", line=1, text=line, position=position)).split("\n")
     assert len(text) <= 4 + 80 + 6
     assert text[caret.index("^")] == line[position]
 

@@ -203,9 +203,7 @@ def test_deep_objects():
     assert as_tree(code).height == DEPTH + 1
 
 
-@pytest.mark.parametrize(
-    "value", [None, 3, b"(A a)", ["a"], {"a": 1}, ("a", "b"), (1, []), ("a", [], []), object()]
-)
+@pytest.mark.parametrize("value", [None, 3, b"(A a)", ["a"], {"a": 1}, ("a", "b"), (1, []), ("a", [], []), object()])
 def test_anything_else_is_one_clear_error(value):
     with pytest.raises(TypeError, match=r"A tree is made of bracketed text, .*__espalier_tree__"):
         as_tree(value)

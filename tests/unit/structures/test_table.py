@@ -52,8 +52,7 @@ def test_columns_by_name(table):
 
 def test_repr(table):
     assert repr(table) == (
-        "Table of 3 rows: tree (Tree), vector (2 x float64), sparse (3 sparse), "
-        "corpus (Corpus), label (str)"
+        "Table of 3 rows: tree (Tree), vector (2 x float64), sparse (3 sparse), corpus (Corpus), label (str)"
     )
     assert repr(Table()) == "Table without columns"
 
@@ -173,9 +172,7 @@ def test_what_is_not_in_a_table(table, key, error, message):
 
 
 def test_pandas_frames():
-    frame = pd.DataFrame(
-        {"tree": ["(A a)", None, "(B b)"], "n": [1, 2, 3], "x": [1.5, np.nan, 2]}, index=[7, 8, 9]
-    )
+    frame = pd.DataFrame({"tree": ["(A a)", None, "(B b)"], "n": [1, 2, 3], "x": [1.5, np.nan, 2]}, index=[7, 8, 9])
     table = Table(frame)
     assert table["tree"] == ("(A a)", None, "(B b)")
     assert table["n"].tolist() == [1, 2, 3]

@@ -125,9 +125,7 @@ def test_the_name_tells_the_format(tmp_path):
 def test_parquet(tmp_path):
     polars = pytest.importorskip("polars", reason="polars is optional")
     path = tmp_path / "a.parquet"
-    polars.DataFrame(
-        {"t": ["(A a)", None], "n": [1, 2], "v": [[1.0, 2.0], [3.0, 4.0]]}
-    ).write_parquet(path)
+    polars.DataFrame({"t": ["(A a)", None], "n": [1, 2], "v": [[1.0, 2.0], [3.0, 4.0]]}).write_parquet(path)
     table = read_table(path)
     assert table["t"] == ("(A a)", None) and table["n"].tolist() == [1, 2]
     assert table["v"].tolist() == [[1, 2], [3, 4]]
@@ -159,7 +157,5 @@ def test_headlines_with_a_separator_inside(data):
 
 def test_reviews_and_questions(data):
     assert len(read_table(data / "sentiment" / "reviews.tsv.gz")) == 8000
-    questions = read_table(
-        data / "trec" / "constituency_train.tsv.gz", columns=["label", "question", "tree"]
-    )
+    questions = read_table(data / "trec" / "constituency_train.tsv.gz", columns=["label", "question", "tree"])
     assert len(questions) == 5452
