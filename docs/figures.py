@@ -1,62 +1,134 @@
 """Draws the pictures of the documents: ``python docs/figures.py``.
 
 Fragments are listed here from their definitions, on their own, so that a picture and the kernel it explains
-can be compared: the tests check that the kernel counts as many as are drawn.
+can be compared: the tests check that the kernel counts as many as are drawn, and that they weigh as much as
+is written above them.
+
+A framed node was left without its children; what stands in green is a word.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from itertools import combinations, product
 from pathlib import Path
 
-from espalier import Tree
+from espalier import Fragment, Tree
+from espalier.explain import shared_fragments
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 
 FOLDER = Path(__file__).resolve().parent / "figures"
 SENTENCE = Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sleeps)))")
+OTHER = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sleeps)))")
+# What the quickstart asks for, and what it finds.
+QUERY = Tree.from_brackets(
+    "(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN king)) (VP (VB die))))"
+)
+NEIGHBOUR = Tree.from_brackets(
+    "(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN author)) (VP (VB live))))"
+)
+WIDTH = 760
+FRAME = "#6e7781"  # legible on light and on dark pages
 
 
-def subtrees(tree: Tree) -> list[Tree]:
+def subtrees(tree: Tree) -> list[Fragment]:
     """Every inner node with all that is below it."""
-    return [node for node in tree if not node.is_leaf]
+    return [Fragment(node) for node in tree if not node.is_leaf]
 
 
-def subset_trees(tree: Tree, max_depth: int | None = None) -> list[Tree]:
+def subset_trees(tree: Tree, max_depth: int | None = None) -> list[Fragment]:
     """Every connected piece in which a node keeps all of its children or none."""
 
-    def rooted(node: Tree, depth: int) -> list[Tree]:
+    def rooted(node: Tree, depth: int) -> list[str]:
         if depth == 0:
             return []
         choices = [
-            [child] if child.is_leaf else [Tree(child.label), *rooted(child, depth - 1)] for child in node.children
+            [child.label] if child.is_leaf else [f"({child.label})", *rooted(child, depth - 1)]
+            for child in node.children
         ]
-        return [Tree(node.label, children) for children in product(*choices)]
+        return [f"({node.label} {' '.join(children)})" for children in product(*choices)]
 
     depth = tree.size if max_depth is None else max_depth
-    return [fragment for node in subtrees(tree) for fragment in rooted(node, depth)]
+    inner = [node for node in tree if not node.is_leaf]
+    return [Fragment.from_brackets(text) for node in inner for text in rooted(node, depth)]
 
 
-def partial_trees(tree: Tree) -> list[Tree]:
-    """Every connected piece, some children of a node kept and others not."""
+def partial_trees(tree: Tree) -> list[Fragment]:
+    """Every connected piece, some children of a node kept and others not; the smallest first."""
 
-    def rooted(node: Tree) -> list[Tree]:
-        out = [Tree(node.label)]
+    def rooted(node: Tree) -> list[str]:
+        if node.is_leaf:
+            return [node.label]
+        out = [f"({node.label})"]
         for n in range(1, len(node.children) + 1):
             for kept in combinations(node.children, n):
-                out += [Tree(node.label, children) for children in product(*(rooted(child) for child in kept))]
+                for children in product(*(rooted(child) for child in kept)):
+                    out.append(f"({node.label} {' '.join(children)})")
         return out
 
-    return [fragment for node in tree for fragment in rooted(node)]
+    found = [
+        Fragment(Tree(text)) if node.is_leaf else Fragment.from_brackets(text)
+        for node in tree
+        for text in rooted(node)
+    ]
+    return sorted(found, key=lambda fragment: fragment.tree.size)
+
+
+def subset_exponents(fragment: Fragment) -> dict[str, int]:
+    """Of decay: the productions. Of frontier: the nodes left unexpanded."""
+    return {"λ": fragment.n_productions, "α": len(fragment.unexpanded)}
+
+
+def partial_exponents(fragment: Fragment) -> dict[str, int]:
+    """Of decay: twice the nodes at which the fragment ends. Of depth_decay: its nodes.
+
+    Nothing is said of gaps: no node of the example has a child between two others.
+    """
+    return {"λ": 2 * len(fragment.tree.leaves()), "μ": fragment.tree.size}
+
+
+def _written(exponents: dict[str, int]) -> str:
+    raised = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    factors = [
+        name if power == 1 else f"{name}{str(power).translate(raised)}"
+        for name, power in exponents.items()
+        if power
+    ]
+    return " ".join(factors)
+
+
+def _frames(fragment: Fragment) -> dict[tuple[int, ...], str]:
+    """The positions of nodes without their children, so that they do not look like words."""
+    leaves = [position for position in fragment.tree.positions() if fragment.tree[position].is_leaf]
+    return {leaves[number]: FRAME for number in fragment.unexpanded}
+
+
+def _gallery(fragments: Sequence[Fragment], exponents: Callable[[Fragment], dict[str, int]]) -> str:
+    return side_by_side(
+        [fragment.tree for fragment in fragments],
+        highlights=[_frames(fragment) for fragment in fragments],
+        titles=[_written(exponents(fragment)) for fragment in fragments],
+        width=WIDTH,
+    )
+
+
+def _shared(x: Tree, y: Tree, titles: Sequence[str]) -> str:
+    heaviest = shared_fragments(x, y, n=1)[0]
+    places = (heaviest.in_x[0], heaviest.in_y[0])
+    marked = [list(heaviest.fragment.positions(place)) for place in places]
+    return side_by_side([x, y], highlights=marked, titles=titles)
 
 
 FIGURES = {
-    "sentence": lambda: tree_svg(SENTENCE, title="The example sentence"),
-    "subtree": lambda: side_by_side(subtrees(SENTENCE), width=760),
-    "subset_tree": lambda: side_by_side(subset_trees(SENTENCE), width=760),
-    "subset_tree_depth_1": lambda: side_by_side(subset_trees(SENTENCE, max_depth=1), width=760),
-    "partial_tree": lambda: side_by_side(sorted(partial_trees(SENTENCE), key=lambda tree: tree.size), width=760),
+    "sentence": lambda: tree_svg(SENTENCE),
+    "subtree": lambda: _gallery(subtrees(SENTENCE), subset_exponents),
+    "subset_tree": lambda: _gallery(subset_trees(SENTENCE), subset_exponents),
+    "subset_tree_depth_1": lambda: _gallery(subset_trees(SENTENCE, max_depth=1), subset_exponents),
+    "partial_tree": lambda: _gallery(partial_trees(SENTENCE), partial_exponents),
+    "shared": lambda: _shared(SENTENCE, OTHER, ["one sentence", "and another"]),
+    "neighbours": lambda: _shared(QUERY, NEIGHBOUR, ["the query", "its nearest neighbour"]),
 }
 
 

@@ -52,9 +52,12 @@ std::string_view utf8(nb::handle text) {
 void bind_structures(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(nb::init<>())
-      .def("add", [](Vocabulary& self, nb::str label) { return self.add(utf8(label)); }, "label"_a)
-      .def("find", [](const Vocabulary& self, nb::str label) { return self.find(utf8(label)); }, "label"_a)
-      .def("label", [](const Vocabulary& self, std::int32_t id) { return self.label(id); }, "id"_a)
+      .def(
+          "add", [](Vocabulary& self, nb::str label) { return self.add(utf8(label)); }, "label"_a)
+      .def(
+          "find", [](const Vocabulary& self, nb::str label) { return self.find(utf8(label)); }, "label"_a)
+      .def(
+          "label", [](const Vocabulary& self, std::int32_t id) { return self.label(id); }, "id"_a)
       .def("extends", &Vocabulary::extends, "other"_a)
       .def("__len__", &Vocabulary::size);
   m.def(
@@ -236,9 +239,8 @@ void bind_subset_tree(nb::module_& m) {
           "matrix",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
              nb::object progress, Matrix out) {
-            run_released(n_threads, progress, [&](Team& team) {
-              self.matrix(decay.data(), frontier.data(), max_depth, team, out.data());
-            });
+            run_released(n_threads, progress,
+                         [&](Team& team) { self.matrix(decay.data(), frontier.data(), max_depth, team, out.data()); });
           },
           "decay"_a, "frontier"_a, "max_depth"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
       .def(

@@ -64,7 +64,8 @@ void read_brackets(std::string_view text, Sink& sink) {
       const std::size_t start = at;
       const std::string_view token = read_token(text, at, buffer);
       if (depth == 0) {
-        throw BracketError("a word stands outside any bracket; a tree starts with '(', a lone leaf is written (word)", start);
+        throw BracketError("a word stands outside any bracket; a tree starts with '(', a lone leaf is written (word)",
+                           start);
       }
       if (unnamed) {
         sink.name(token);

@@ -35,8 +35,7 @@ void Interner::close() {
   const Frame frame = frames_.back();
   frames_.pop_back();
   const std::int64_t n = static_cast<std::int64_t>(stack_.size()) - frame.first;
-  const std::int32_t node =
-      n == 0 ? leaf_node(frame.label) : inner_node(frame.label, stack_.data() + frame.first, n);
+  const std::int32_t node = n == 0 ? leaf_node(frame.label) : inner_node(frame.label, stack_.data() + frame.first, n);
   stack_.resize(frame.first);
   push(node);
 }
@@ -55,8 +54,7 @@ void Interner::add_missing() { end_tree(-1); }
 
 void Interner::count(std::int32_t node) {
   const std::int64_t at = seen_at_[node];
-  if (at >= tree_start_.back() && at < static_cast<std::int64_t>(tree_subtree_.size()) &&
-      tree_subtree_[at] == node) {
+  if (at >= tree_start_.back() && at < static_cast<std::int64_t>(tree_subtree_.size()) && tree_subtree_[at] == node) {
     if (tree_count_[at] == std::numeric_limits<std::int32_t>::max()) {
       throw std::overflow_error("a subtree occurs more than 2,147,483,647 times in one tree");
     }
@@ -97,8 +95,7 @@ std::int32_t Interner::inner_node(std::int32_t label, const std::int32_t* child,
   return node;
 }
 
-std::int32_t Interner::new_node(std::int32_t label, const std::int32_t* child, std::int64_t n,
-                                std::int32_t height) {
+std::int32_t Interner::new_node(std::int32_t label, const std::int32_t* child, std::int64_t n, std::int32_t height) {
   if (label_.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     throw std::overflow_error("a corpus holds at most 2,147,483,647 distinct subtrees");
   }
@@ -130,8 +127,8 @@ std::vector<std::int32_t> Interner::add_subtrees(const std::int32_t* label, cons
   for (std::int64_t u = 0; u < n; ++u) {
     here.clear();
     for (std::int64_t k = child_start[u]; k < child_start[u + 1]; ++k) here.push_back(ids[child[k]]);
-    ids[u] = here.empty() ? leaf_node(label[u])
-                          : inner_node(label[u], here.data(), static_cast<std::int64_t>(here.size()));
+    ids[u] =
+        here.empty() ? leaf_node(label[u]) : inner_node(label[u], here.data(), static_cast<std::int64_t>(here.size()));
   }
   return ids;
 }

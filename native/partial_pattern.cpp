@@ -162,7 +162,8 @@ void arrange_nodes(const ForestView& forest, const Raw& raw, std::int32_t n_buck
   side.child.assign(side.run_child.back(), -2);
   std::vector<std::int32_t> run_of(side.n_nodes, -1);
   for (std::size_t run = 0; run < side.run_start.size(); ++run) {
-    for (std::int32_t k = 0; k < side.run_size[run]; ++k) run_of[side.run_start[run] + k] = static_cast<std::int32_t>(run);
+    for (std::int32_t k = 0; k < side.run_size[run]; ++k)
+      run_of[side.run_start[run] + k] = static_cast<std::int32_t>(run);
   }
   Children again(forest, raw);
   for (std::int32_t r = 0; r < static_cast<std::int32_t>(raw.subtree.size()); ++r) {
@@ -227,8 +228,7 @@ Occurrences occurrences(std::int64_t n_keys, const std::vector<std::int64_t>& tr
 void add_occurrences(PartialPattern& pattern, bool per_tree) {
   const PartialSide &rows = pattern.rows, &cols = pattern.cols();
   std::vector<std::int64_t> node_place, symbol_place;
-  pattern.nodes =
-      occurrences(cols.n_nodes, cols.tree_start, cols.tree_node, cols.tree_count, per_tree, node_place);
+  pattern.nodes = occurrences(cols.n_nodes, cols.tree_start, cols.tree_node, cols.tree_count, per_tree, node_place);
   pattern.symbols =
       occurrences(pattern.n_symbols, cols.symbol_start, cols.tree_symbol, cols.symbol_count, per_tree, symbol_place);
   for (std::int64_t v = 0; v < cols.n_nodes; ++v) {

@@ -15,18 +15,18 @@
 namespace espalier {
 
 struct PartialSide {
-  std::int64_t n_nodes = 0, n_trees = 0;        // inner nodes only
-  std::vector<std::int64_t> bucket_start;       // by bucket
-  std::vector<std::int64_t> n_terminal;         // by bucket
-  std::vector<std::int32_t> bucket, word;       // by node; word: the leaf symbol of a terminal node, or -1
-  std::vector<std::int64_t> run_start;          // by run of composite nodes, its first node; runs are contiguous per bucket
+  std::int64_t n_nodes = 0, n_trees = 0;   // inner nodes only
+  std::vector<std::int64_t> bucket_start;  // by bucket
+  std::vector<std::int64_t> n_terminal;    // by bucket
+  std::vector<std::int32_t> bucket, word;  // by node; word: the leaf symbol of a terminal node, or -1
+  std::vector<std::int64_t> run_start;     // by run of composite nodes, its first node; runs are contiguous per bucket
   std::vector<std::int32_t> run_size, run_shape, run_height, run_bucket;
-  std::vector<std::int64_t> bucket_run_start;   // by bucket
-  std::vector<std::int64_t> run_child;          // by run: child j of its k-th node is child[run_child + j * size + k]
-  std::vector<std::int32_t> child;              // nodes; -1 for a leaf, -2 where it can match nothing
-  std::vector<std::int64_t> tree_start;         // entries by tree: nodes
+  std::vector<std::int64_t> bucket_run_start;  // by bucket
+  std::vector<std::int64_t> run_child;         // by run: child j of its k-th node is child[run_child + j * size + k]
+  std::vector<std::int32_t> child;             // nodes; -1 for a leaf, -2 where it can match nothing
+  std::vector<std::int64_t> tree_start;        // entries by tree: nodes
   std::vector<std::int32_t> tree_node, tree_count;
-  std::vector<std::int64_t> symbol_start;       // entries by tree: symbols of inner nodes and of leaves
+  std::vector<std::int64_t> symbol_start;  // entries by tree: symbols of inner nodes and of leaves
   std::vector<std::int32_t> tree_symbol, symbol_count;
 
   std::int64_t members(std::int32_t p) const { return bucket_start[p + 1] - bucket_start[p]; }
@@ -53,9 +53,10 @@ struct PartialPattern {
   PartialSide rows, columns;  // columns stay empty where symmetric
   Occurrences nodes, symbols;
   std::vector<std::int64_t> entry_end, symbol_end;  // by entry of the rows' trees
-  std::vector<std::int64_t> row_offset;  // by row node: E with the column at position j is at row_offset + j; unused where the row is empty
-  std::vector<std::int64_t> row_first;   // by row node: the first stored position
-  std::vector<std::int64_t> partner;     // by terminal row node: the same node among the columns, or -1
+  // By row node: E with the column at position j is at row_offset + j; unused where the row is empty.
+  std::vector<std::int64_t> row_offset;
+  std::vector<std::int64_t> row_first;  // by row node: the first stored position
+  std::vector<std::int64_t> partner;    // by terminal row node: the same node among the columns, or -1
   std::int64_t n_pairs = 0, widest = 0;
 
   const PartialSide& cols() const { return symmetric ? rows : columns; }

@@ -137,8 +137,7 @@ void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k,
     return;
   }
   const std::int32_t a = rows.child[rows.run_child[run] + cell.i * rows.run_size[run] + k];
-  const std::int32_t* b =
-      cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
+  const std::int32_t* b = cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
   const std::int32_t q = cell.symbol;
   const Rule& rule = rules_[q];
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
@@ -320,9 +319,8 @@ void PartialTreePlan::compute_delta(const double* decay, const double* depth_dec
     const std::int64_t before = done;
     done += static_cast<std::int64_t>(levels_[level].size());
     team.span(from + (to - from) * before / n_tasks, from + (to - from) * done / n_tasks);
-    team.run(static_cast<std::int64_t>(levels_[level].size()), [&](std::int64_t task, int worker) {
-      fill_rows(levels_[level][task], scratch[worker], team, worker);
-    });
+    team.run(static_cast<std::int64_t>(levels_[level].size()),
+             [&](std::int64_t task, int worker) { fill_rows(levels_[level][task], scratch[worker], team, worker); });
   }
   current_ = std::move(wanted);
 }

@@ -50,8 +50,8 @@ class PartialTreePlan {
   std::int64_t pull_back_bytes() const;
 
   void matrix(const double* decay, const double* depth_decay, Team& team, double* out);
-  void pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team,
-                 double* decay_bar, double* depth_decay_bar);
+  void pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team, double* decay_bar,
+                 double* depth_decay_bar);
   void release();
 
  private:
@@ -109,9 +109,9 @@ class PartialTreePlan {
   std::vector<double> current_;
 
   // Sums kept per row, per child of a row or per entry of a tree, so that they can be added up in one order.
-  std::vector<double> base_flow_, terminal_flow_;       // by child of a composite row, laid out as rows.child
+  std::vector<double> base_flow_, terminal_flow_;             // by child of a composite row, laid out as rows.child
   std::vector<double> row_decay_, row_depth_, row_terminal_;  // by row node
-  std::vector<double> symbol_part_, terminal_part_;     // by entry
+  std::vector<double> symbol_part_, terminal_part_;           // by entry
   std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
   std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;
   bool prepared_ = false;

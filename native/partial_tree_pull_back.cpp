@@ -137,8 +137,7 @@ void PartialTreePlan::push(const Cell& cell, std::int64_t run, std::int64_t k, s
   base_flow_[flow] += sum(match_bar, n);
   if (cell.symbol >= pattern_.n_buckets) return;
   const std::int32_t q = cell.symbol, a = rows.child[flow];
-  const std::int32_t* b =
-      cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
+  const std::int32_t* b = cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
     const std::int64_t same = pattern_.symmetric ? a : pattern_.partner[a];
     double total = 0.0;
@@ -172,9 +171,7 @@ void PartialTreePlan::pull_pair_dense(std::int64_t run, std::int64_t k, std::int
   const auto find_matches = [&](std::int32_t i) {
     set.visit_row(i, [&](const Cell& cell) { gather(cell, run, k, column_run, l, 1, match + cell.j); });
   };
-  const auto forget_matches = [&](std::int32_t i) {
-    set.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; });
-  };
+  const auto forget_matches = [&](std::int32_t i) { set.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; }); };
   for (std::int32_t i = 0; i < n; ++i) {
     if (i % 64 == 0) team.breathe(worker);
     find_matches(i);
@@ -286,7 +283,8 @@ void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, 
     const std::int64_t u = rows.run_start[task.run] + k;
     const double *delta = delta_.data() + pattern_.row_offset[u], *bar = bar_.data() + pattern_.row_offset[u];
     row_terminal_[u] += dot(bar, delta, n_terminal) / rules_[p].terminal;
-    row_depth_[u] += dot(bar + n_terminal, delta + n_terminal, pattern_.row_end(u) - n_terminal) / rules_[p].depth_decay;
+    row_depth_[u] +=
+        dot(bar + n_terminal, delta + n_terminal, pattern_.row_end(u) - n_terminal) / rules_[p].depth_decay;
   }
   const std::int64_t end = pattern_.symmetric ? task.run + 1 : cols.bucket_run_start[p + 1];
   for (std::int64_t column_run = cols.bucket_run_start[p]; column_run < end; ++column_run) {

@@ -29,11 +29,12 @@ struct PatternOptions {
 // The nodes of one side.
 struct PatternSide {
   std::int64_t n_nodes = 0, n_trees = 0;
-  std::vector<std::int64_t> bucket_start;   // nodes of a bucket are contiguous
-  std::vector<std::int32_t> bucket, height; // by node
-  std::vector<std::int64_t> child_base;     // by bucket, into child: child i of node u is child[base + i * members + position]
-  std::vector<std::int32_t> child;          // nodes, -1 where that bucket has no partner on the other side
-  std::vector<std::int64_t> tree_start;     // entries by tree
+  std::vector<std::int64_t> bucket_start;    // nodes of a bucket are contiguous
+  std::vector<std::int32_t> bucket, height;  // by node
+  // By bucket, into child: child i of node u is child[base + i * members + position].
+  std::vector<std::int64_t> child_base;
+  std::vector<std::int32_t> child;       // nodes, -1 where that bucket has no partner on the other side
+  std::vector<std::int64_t> tree_start;  // entries by tree
   std::vector<std::int32_t> tree_node, tree_count;
 
   std::int64_t members(std::int32_t p) const { return bucket_start[p + 1] - bucket_start[p]; }
@@ -45,8 +46,8 @@ struct PatternSide {
 
 // The columns in which child i of a bucket's production lies in one given bucket.
 struct MatchLists {
-  std::vector<std::int64_t> start;  // by list
-  std::vector<std::int32_t> bucket; // by list: the bucket of the child
+  std::vector<std::int64_t> start;                     // by list
+  std::vector<std::int32_t> bucket;                    // by list: the bucket of the child
   std::vector<std::int32_t> position, child_position;  // ascending positions in the parent's bucket
 };
 
@@ -54,7 +55,7 @@ struct Pattern {
   bool symmetric = false;
   std::int64_t n_columns = 0;  // of the matrix: 1 for a diagonal
   std::int32_t n_buckets = 0;
-  std::vector<std::int32_t> labels;  // label ids of inner nodes; slot n_labels is the leaves'
+  std::vector<std::int32_t> labels;       // label ids of inner nodes; slot n_labels is the leaves'
   std::vector<std::int32_t> slot, arity;  // by bucket
   std::vector<char> is_child;             // by bucket: some parent pair reads it
   PatternSide rows, columns;              // columns stay empty where symmetric

@@ -1,10 +1,10 @@
 #include "subset_tree.hpp"
 
-#include "symmetric.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "symmetric.hpp"
 
 namespace espalier {
 

@@ -67,7 +67,7 @@ class SubsetTreePlan {
   double child_delta(std::int64_t a, std::int64_t b_position, const double* below) const;
 
   Pattern pattern_;
-  std::int32_t top_ = 0;  // the tallest row node
+  std::int32_t top_ = 0;                // the tallest row node
   std::vector<std::int32_t> by_level_;  // kept rows, by height
   Tasks delta_tasks_;
   std::vector<std::int64_t> tree_tasks_;

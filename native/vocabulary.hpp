@@ -15,8 +15,7 @@ std::uint64_t hash_bytes(std::string_view text);
 class Vocabulary {
  public:
   Vocabulary() = default;
-  explicit Vocabulary(std::shared_ptr<const Vocabulary> base)
-      : base_(std::move(base)), base_size_(base_->size()) {}
+  explicit Vocabulary(std::shared_ptr<const Vocabulary> base) : base_(std::move(base)), base_size_(base_->size()) {}
 
   std::int32_t add(std::string_view label);
   std::int32_t find(std::string_view label) const;  // -1 where it is unknown

@@ -227,8 +227,10 @@ int main(int n_arguments, char** arguments) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < end) {
     current = mutated(pool[random() % pool.size()], pool, random);
+    // A copy that ends where the text ends: a std::string would hide a read one byte too far.
+    const std::vector<char> exact(current.begin(), current.end());
     try {
-      run_one(current);
+      run_one({exact.data(), exact.size()});
     } catch (const std::exception& error) {
       std::fprintf(stderr, "Only BracketError is allowed, got: %s\n", error.what());
       print_current();

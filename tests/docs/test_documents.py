@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from pathlib import Path
+from unittest import SkipTest
 
 import pytest
 from sybil import Sybil
@@ -27,7 +29,9 @@ def test_code_of_the_document_runs(path, tmp_path, monkeypatch):
     # A document that writes a file writes it here.
     monkeypatch.chdir(tmp_path)
     for example in SYBIL.parse(path).examples():
-        example.evaluate()
+        # One block may need a library that is not installed; the others run all the same.
+        with suppress(SkipTest):
+            example.evaluate()
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)

@@ -119,11 +119,9 @@ class TreePlan(Plan):
 
     def _pull_back(self, kernel: TreeKernel, cotangent: Matrix) -> dict[str, float]:
         cotangent = check_cotangent(cotangent, self.shape)
-        settings, leaves = kernel._label_settings(), kernel._has_leaf_value()
-        nothing = np.zeros(len(self._labels) + 1)
-        totals: dict[str, float] = {}
-        for name, setting in settings:
-            totals.update(hyper.label_gradients(name, setting, self._labels, nothing, leaves=leaves))
+        settings = kernel._label_settings()
+        totals = [np.zeros(len(self._labels) + 1) for _ in settings]
+        place = {label: k for k, label in enumerate(self._labels)}
         for native, labels, tile, schedule in self._work(kernel, pulling_back=True):
             gradients = [np.zeros(len(labels) + 1) for _ in settings]
             native.pull_back(
@@ -134,10 +132,13 @@ class TreePlan(Plan):
                 schedule.progress,
                 *gradients,
             )
-            for (name, setting), gradient in zip(settings, gradients, strict=True):
-                for path, value in hyper.label_gradients(name, setting, labels, gradient, leaves=leaves).items():
-                    totals[path] = totals.get(path, 0.0) + value
-        return totals
+            slots = [*(place[label] for label in labels), len(self._labels)]  # the last is the leaves'
+            for total, gradient in zip(totals, gradients, strict=True):
+                total[slots] += gradient
+        out: dict[str, float] = {}
+        for (name, setting), total in zip(settings, totals, strict=True):
+            out.update(hyper.label_gradients(name, setting, self._labels, total, leaves=kernel._has_leaf_value()))
+        return out
 
     @property
     def _whole(self) -> Tile:
