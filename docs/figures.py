@@ -23,12 +23,8 @@ FOLDER = Path(__file__).resolve().parent / "figures"
 SENTENCE = Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sleeps)))")
 OTHER = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sleeps)))")
 # What the quickstart asks for, and what it finds.
-QUERY = Tree.from_brackets(
-    "(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN king)) (VP (VB die))))"
-)
-NEIGHBOUR = Tree.from_brackets(
-    "(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN author)) (VP (VB live))))"
-)
+QUERY = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN king)) (VP (VB die))))")
+NEIGHBOUR = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN author)) (VP (VB live))))")
 WIDTH = 760
 FRAME = "#6e7781"  # legible on light and on dark pages
 
@@ -69,9 +65,7 @@ def partial_trees(tree: Tree) -> list[Fragment]:
         return out
 
     found = [
-        Fragment(Tree(text)) if node.is_leaf else Fragment.from_brackets(text)
-        for node in tree
-        for text in rooted(node)
+        Fragment(Tree(text)) if node.is_leaf else Fragment.from_brackets(text) for node in tree for text in rooted(node)
     ]
     return sorted(found, key=lambda fragment: fragment.tree.size)
 
@@ -92,9 +86,7 @@ def partial_exponents(fragment: Fragment) -> dict[str, int]:
 def _written(exponents: dict[str, int]) -> str:
     raised = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
     factors = [
-        name if power == 1 else f"{name}{str(power).translate(raised)}"
-        for name, power in exponents.items()
-        if power
+        name if power == 1 else f"{name}{str(power).translate(raised)}" for name, power in exponents.items() if power
     ]
     return " ".join(factors)
 

@@ -23,7 +23,6 @@ from espalier.structures.tree import Tree
 
 NEIGHBOURS = 9
 DECAYS = (0.1, 0.2, 0.4, 0.6)
-SHOWN_DECAY = 0.6
 SHOWN_CLASSES = CLASSES[:3]
 SHOWN_FRAGMENTS = 3
 SMALLEST = 4 * BLOCK
@@ -39,6 +38,7 @@ class Score:
     share: float
     seconds: float | None = None
     count: int | None = None
+    training: float | None = None  # how often it is right on training questions, each left out in turn
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Experiment:
     n_held_out: int
     samples: tuple[tuple[str, str], ...]
     description: ForestDescription
+    decay: float  # the best on the training questions, each left out in turn
     scores: tuple[Score, ...]
     examples: tuple[Example, ...]
 
@@ -97,20 +98,31 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
         Score("guessing", CHANCE),
         Score("words", _share(by_words, train, held_out), seconds),
     ]
-    shown = by_words, np.zeros(by_words.shape)
+    found: dict[float, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    training: dict[float, float] = {}
     for decay in DECAYS:
         kernel = Normalized(SubsetTree(decay=decay))
+        training[decay] = _share(_others(kernel, corpus, n_threads), train, train)
         start = time.perf_counter()
-        found = nearest(kernel, corpus, queries, NEIGHBOURS, n_threads=n_threads)
+        found[decay] = nearest(kernel, corpus, queries, NEIGHBOURS, n_threads=n_threads)
         seconds = time.perf_counter() - start
-        count = len(corpus) * len(queries)
-        scores.append(Score(f"trees, decay {decay}", _share(found[0], train, held_out), seconds, count))
-        if decay == SHOWN_DECAY:
-            shown = found
+        share, count = _share(found[decay][0], train, held_out), len(corpus) * len(queries)
+        scores.append(Score(f"trees, decay {decay}", share, seconds, count, training[decay]))
+    chosen = max(DECAYS, key=training.__getitem__)
     scores.append(Score("best possible", BEST_SCORE))
     samples = tuple(zip(held_out["label"][:BLOCK], held_out["question"][:BLOCK], strict=True))
-    examples = tuple(_example(row, train, held_out, shown, by_words) for row in _first_of_each_class(held_out))
-    return Experiment(seed, len(train), n_held_out, samples, forest.describe(), tuple(scores), examples)
+    examples = tuple(
+        _example(row, train, held_out, found[chosen], by_words, chosen) for row in _first_of_each_class(held_out)
+    )
+    return Experiment(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), examples)
+
+
+def _others(kernel: Normalized, corpus: Forest, n_threads: int | None) -> NDArray[np.int64]:
+    """The nearest of each tree's fellows: itself left out."""
+    rows, _ = nearest(kernel, corpus, corpus, NEIGHBOURS + 1, n_threads=n_threads)
+    itself = rows == np.arange(len(corpus))[:, None]
+    itself[~itself.any(axis=1), -1] = True  # copies of a tree may crowd it out of its own list
+    return rows[~itself].reshape(len(corpus), NEIGHBOURS)
 
 
 def nearest_by_words(corpus: Sequence[Tree], queries: Sequence[Tree], k: int) -> NDArray[np.int64]:
@@ -158,6 +170,7 @@ def _example(
     held_out: Table,
     found: tuple[NDArray[np.int64], NDArray[np.float64]],
     by_words: NDArray[np.int64],
+    decay: float,
 ) -> Example:
     neighbour, word_neighbour = int(found[0][row, 0]), int(by_words[row, 0])
     tree, neighbour_tree = held_out["tree"][row], train["tree"][neighbour]
@@ -172,7 +185,7 @@ def _example(
         similarity=float(found[1][row, 0]),
         by_words=train["question"][word_neighbour],
         by_words_label=train["label"][word_neighbour],
-        shared=tuple(_apart(shared_fragments(tree, neighbour_tree, decay=SHOWN_DECAY, n=30))),
+        shared=tuple(_apart(shared_fragments(tree, neighbour_tree, decay=decay, n=30))),
     )
 
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from espalier.cli.experiment import NEIGHBOURS, SHOWN_DECAY, Example, Experiment, Score
+from espalier.cli.experiment import NEIGHBOURS, Example, Experiment, Score
 from espalier.corpus.describe import ForestDescription
 from espalier.kernels.schedule import show_bytes
 from espalier.structures.drawing import side_by_side_text
@@ -38,7 +38,7 @@ def tell(experiment: Experiment, console: Console) -> None:
     _heading(console, "2  The nearest tree, and what it shares")
     console.print(
         "For the first held-out question of each of three classes: the nearest of "
-        f"{experiment.n_train:,} questions under Normalized(SubsetTree(decay={SHOWN_DECAY})), with the "
+        f"{experiment.n_train:,} questions under Normalized(SubsetTree(decay={experiment.decay})), with the "
         "heaviest fragment both share marked, and the nearest question by words (cosine of counts)."
     )
     for example in experiment.examples:
@@ -46,7 +46,7 @@ def tell(experiment: Experiment, console: Console) -> None:
     _heading(console, "3  Who answers best")
     console.print(
         f"Each of {experiment.n_held_out:,} held-out questions takes the label that most of its {NEIGHBOURS} "
-        f"nearest questions carry.\n"
+        f"nearest questions carry. Decay {experiment.decay} was chosen on the training questions, each left out in turn.\n"
     )
     console.print(_score_table(experiment.scores))
     console.print(
@@ -137,11 +137,13 @@ def _score_table(scores: Iterable[Score]) -> RichTable:
     table.add_column("answered by", no_wrap=True)
     table.add_column("right", justify="right", style="bold")
     table.add_column("", no_wrap=True)
+    table.add_column("training", justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("million pairs/s", justify="right", no_wrap=True)
     for score in scores:
         bar = "█" * round(20 * score.share)
         seconds = "" if score.seconds is None else f"{score.seconds:.2f}"
         speed = f"{score.count / score.seconds / 1e6:.1f}" if score.count and score.seconds else ""
-        table.add_row(score.name, f"{100 * score.share:.1f} %", bar, seconds, speed)
+        training = "" if score.training is None else f"{100 * score.training:.1f} %"
+        table.add_row(score.name, f"{100 * score.share:.1f} %", bar, training, seconds, speed)
     return table
