@@ -152,7 +152,7 @@ void bind_structures(nb::module_& m) {
 
 // Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
 template <class Work>
-void run_released(int n_threads, nb::handle progress, const Work& work) {
+void run_released(std::mutex& mutex, int n_threads, nb::handle progress, const Work& work) {
   std::exception_ptr raised;
   const auto poll = [&](double fraction) {
     nb::gil_scoped_acquire lock;
@@ -167,6 +167,7 @@ void run_released(int n_threads, nb::handle progress, const Work& work) {
   };
   try {
     nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex);  // a plan's buffers serve one call at a time
     Team team(n_threads, poll);
     work(team);
   } catch (const Interrupted&) {
@@ -220,7 +221,11 @@ nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
       .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
       .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
       .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
-      .def("release", &Plan::release);
+      .def("release", [](Plan& self) {
+        nb::gil_scoped_release release;
+        const std::lock_guard lock(self.mutex());
+        self.release();
+      });
 }
 
 void bind_subset_tree(nb::module_& m) {
@@ -239,7 +244,7 @@ void bind_subset_tree(nb::module_& m) {
           "matrix",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
              nb::object progress, Matrix out) {
-            run_released(n_threads, progress,
+            run_released(self.mutex(), n_threads, progress,
                          [&](Team& team) { self.matrix(decay.data(), frontier.data(), max_depth, team, out.data()); });
           },
           "decay"_a, "frontier"_a, "max_depth"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
@@ -247,7 +252,7 @@ void bind_subset_tree(nb::module_& m) {
           "pull_back",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, ConstMatrix cotangent,
              int n_threads, nb::object progress, Vector decay_bar, Vector frontier_bar) {
-            run_released(n_threads, progress, [&](Team& team) {
+            run_released(self.mutex(), n_threads, progress, [&](Team& team) {
               self.pull_back(decay.data(), frontier.data(), max_depth, cotangent.data(), team, decay_bar.data(),
                              frontier_bar.data());
             });
@@ -272,7 +277,7 @@ void bind_partial_tree(nb::module_& m) {
           "matrix",
           [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, int n_threads, nb::object progress,
              Matrix out) {
-            run_released(n_threads, progress,
+            run_released(self.mutex(), n_threads, progress,
                          [&](Team& team) { self.matrix(decay.data(), depth_decay.data(), team, out.data()); });
           },
           "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
@@ -280,7 +285,7 @@ void bind_partial_tree(nb::module_& m) {
           "pull_back",
           [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, ConstMatrix cotangent, int n_threads,
              nb::object progress, Vector decay_bar, Vector depth_decay_bar) {
-            run_released(n_threads, progress, [&](Team& team) {
+            run_released(self.mutex(), n_threads, progress, [&](Team& team) {
               self.pull_back(decay.data(), depth_decay.data(), cotangent.data(), team, decay_bar.data(),
                              depth_decay_bar.data());
             });

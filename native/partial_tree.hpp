@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,8 @@ class PartialTreePlan {
   void pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team, double* decay_bar,
                  double* depth_decay_bar);
   void release();
+  // Held by whoever computes or releases: a plan's buffers serve one call at a time.
+  std::mutex& mutex() { return mutex_; }
 
  private:
   // Rows [first, first + n) of one run.
@@ -114,6 +117,7 @@ class PartialTreePlan {
   std::vector<double> symbol_part_, terminal_part_;           // by entry
   std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
   std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;
+  std::mutex mutex_;
   bool prepared_ = false;
 };
 

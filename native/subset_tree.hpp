@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "buffer.hpp"
@@ -35,6 +36,8 @@ class SubsetTreePlan {
   void pull_back(const double* decay, const double* frontier, std::int32_t max_depth, const double* cotangent,
                  Team& team, double* decay_bar, double* frontier_bar);
   void release();
+  // Held by whoever computes or releases: a plan's buffers serve one call at a time.
+  std::mutex& mutex() { return mutex_; }
 
  private:
   struct Scratch {
@@ -76,6 +79,7 @@ class SubsetTreePlan {
   std::vector<double> current_;  // the hyperparameters that layers_ were computed with
   std::int32_t current_depth_ = -1;
 
+  std::mutex mutex_;
   bool prepared_ = false;
   std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
   std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;

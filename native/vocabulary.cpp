@@ -76,7 +76,13 @@ const std::string& Vocabulary::label(std::int32_t id) const {
 
 bool Vocabulary::extends(const Vocabulary& other) const {
   if (this == &other) return true;
-  return base_ && base_size_ >= other.size() && base_->extends(other);
+  if (size() < other.size()) return false;
+  if (base_ && base_size_ >= other.size() && base_->extends(other)) return true;
+  // Not made from one another, as after loading from files: then only the labels tell.
+  for (std::int32_t id = 0; id < other.size(); ++id) {
+    if (label(id) != other.label(id)) return false;
+  }
+  return true;
 }
 
 }  // namespace espalier

@@ -122,7 +122,8 @@ def _others(kernel: Normalized, corpus: Forest, n_threads: int | None) -> NDArra
     rows, _ = nearest(kernel, corpus, corpus, NEIGHBOURS + 1, n_threads=n_threads)
     itself = rows == np.arange(len(corpus))[:, None]
     itself[~itself.any(axis=1), -1] = True  # copies of a tree may crowd it out of its own list
-    return rows[~itself].reshape(len(corpus), NEIGHBOURS)
+    others: NDArray[np.int64] = rows[~itself].reshape(len(corpus), NEIGHBOURS)
+    return others
 
 
 def nearest_by_words(corpus: Sequence[Tree], queries: Sequence[Tree], k: int) -> NDArray[np.int64]:

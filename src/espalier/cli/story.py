@@ -46,7 +46,8 @@ def tell(experiment: Experiment, console: Console) -> None:
     _heading(console, "3  Who answers best")
     console.print(
         f"Each of {experiment.n_held_out:,} held-out questions takes the label that most of its {NEIGHBOURS} "
-        f"nearest questions carry. Decay {experiment.decay} was chosen on the training questions, each left out in turn.\n"
+        f"nearest questions carry. Decay {experiment.decay} was chosen on the training questions, each left out "
+        "in turn.\n"
     )
     console.print(_score_table(experiment.scores))
     console.print(
@@ -137,11 +138,11 @@ def _score_table(scores: Iterable[Score]) -> RichTable:
     table.add_column("answered by", no_wrap=True)
     table.add_column("right", justify="right", style="bold")
     table.add_column("", no_wrap=True)
-    table.add_column("training", justify="right")
-    table.add_column("seconds", justify="right")
-    table.add_column("million pairs/s", justify="right", no_wrap=True)
+    table.add_column("training", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("pairs/µs", justify="right", no_wrap=True)
     for score in scores:
-        bar = "█" * round(20 * score.share)
+        bar = "█" * round(16 * score.share)
         seconds = "" if score.seconds is None else f"{score.seconds:.2f}"
         speed = f"{score.count / score.seconds / 1e6:.1f}" if score.count and score.seconds else ""
         training = "" if score.training is None else f"{100 * score.training:.1f} %"

@@ -48,7 +48,7 @@ class Vocabulary:
         return number
 
     def extends(self, other: Vocabulary) -> bool:
-        """True where every number of ``other`` means the same label here."""
+        """True where every number of ``other`` means the same label here, however the two were made."""
         return self._native.extends(other._native)
 
     def __getitem__(self, number: int) -> str:

@@ -93,7 +93,8 @@ def test_growth_gives_a_new_forest() -> None:
 
 def test_concatenation_needs_one_vocabulary() -> None:
     with pytest.raises(VocabularyMismatchError, match="different vocabularies"):
-        concatenate([Forest.from_brackets(TEXTS), Forest.from_brackets(TEXTS)])
+        concatenate([Forest.from_brackets(TEXTS), Forest.from_brackets(["(Z z)"])])
+    assert len(concatenate([Forest.from_brackets(TEXTS), Forest.from_brackets(TEXTS)])) == 8
 
 
 def test_a_missing_tree_names_its_row_or_counts_as_empty() -> None:

@@ -39,6 +39,13 @@ def test_an_extension_keeps_to_the_base_as_it_was() -> None:
     assert not wider.extends(base)
 
 
+def test_vocabularies_with_the_same_labels_agree_however_they_were_made() -> None:
+    base = Vocabulary(["S", "NP"])
+    copy = pickle.loads(pickle.dumps(base))
+    assert copy.extends(base) and base.extends(copy) and base.extended(["VP"]).extends(copy)
+    assert not Vocabulary(["NP", "S"]).extends(base)
+
+
 def test_many_labels_and_odd_ones() -> None:
     labels = [f"label{k}" for k in range(5000)] + ["", "é", "a b", "(", "\u00a0", "x" * 10_000]
     vocabulary = Vocabulary(labels)
