@@ -25,9 +25,14 @@ std::int64_t Interner::add_text(std::string_view text) {
   const std::size_t before = root_.size();
   frames_.clear();
   stack_.clear();
-  tree_subtree_.resize(tree_start_.back());
-  tree_count_.resize(tree_start_.back());
-  read_brackets(text, *this);
+  try {
+    read_brackets(text, *this);
+  } catch (...) {
+    // What was counted of the tree that broke off belongs to no tree.
+    tree_subtree_.resize(tree_start_.back());
+    tree_count_.resize(tree_start_.back());
+    throw;
+  }
   return static_cast<std::int64_t>(root_.size() - before);
 }
 

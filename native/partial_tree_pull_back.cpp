@@ -350,7 +350,7 @@ void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, 
   team.span(0.6, 1.0);
   std::vector<Scratch> scratch(team.size());
   std::vector<std::vector<Push>> pushes;
-  const std::int64_t batch_work = std::max<std::int64_t>(1 << 18, pattern_.n_pairs / 32);
+  const std::int64_t batch_work = std::max<std::int64_t>(1 << 17, pattern_.n_pairs / 128);
   double* bar = bar_.data();
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
     for (std::size_t first = 0; first < level->size();) {

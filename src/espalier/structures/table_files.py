@@ -247,7 +247,7 @@ def _read_parquet(path: Readable) -> Any:
     else:
         try:
             return polars.read_parquet(source)
-        except (polars.exceptions.PolarsError, OSError) as error:
+        except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
             if isinstance(error, FileNotFoundError):
                 raise
             raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
