@@ -84,15 +84,12 @@ class NormalizedPlan(WrapperPlan):
         kept = values.copy()
 
         def pull_back(cotangent: Matrix) -> Gradients:
-            # The diagonal is constant, so its cotangent has no effect.
-            cotangent = check_cotangent(cotangent, kept.shape).copy()
+            cotangent = check_cotangent(cotangent, kept.shape)
             if not learns(kernel.kernel):
                 return {}
-            np.fill_diagonal(cotangent, 0.0)
-            pulled = np.einsum("ij,ij->i", cotangent, kept) + np.einsum("ij,ij->j", cotangent, kept)
-            _divide(cotangent, root, root)
-            np.fill_diagonal(cotangent, -0.5 * pulled / root**2)
-            return self._gradients(kernel, pullback(cotangent))
+            inner, rows, columns = _pulled(cotangent, kept, root, root, constant_diagonal=True)
+            np.fill_diagonal(inner, (rows + columns) * (-0.5 / root**2))
+            return self._gradients(kernel, pullback(inner))
 
         return values, pull_back
 
@@ -123,13 +120,12 @@ class NormalizedCrossPlan(WrapperPlan):
         kept = values.copy()
 
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, kept.shape).copy()
+            cotangent = check_cotangent(cotangent, kept.shape)
             if not learns(kernel.kernel):
                 return {}
-            row_pull = np.einsum("ij,ij->i", cotangent, kept) * (-0.5 / roots[0] ** 2)
-            column_pull = np.einsum("ij,ij->j", cotangent, kept) * (-0.5 / roots[1] ** 2)
-            _divide(cotangent, *roots)
-            return self._gradients(kernel, pullback(cotangent), pull_rows(row_pull), pull_columns(column_pull))
+            inner, row_sums, column_sums = _pulled(cotangent, kept, *roots)
+            row_pull, column_pull = row_sums * (-0.5 / roots[0] ** 2), column_sums * (-0.5 / roots[1] ** 2)
+            return self._gradients(kernel, pullback(inner), pull_rows(row_pull), pull_columns(column_pull))
 
         return values, pull_back
 
@@ -165,6 +161,26 @@ def _divide(values: Matrix, rows: Matrix, columns: Matrix) -> None:
     """Divide each value by the product of its row's and its column's root: symmetric to the last bit."""
     for block in row_blocks(values.shape):
         values[block] /= rows[block, None] * columns
+
+
+def _pulled(
+    cotangent: Matrix, values: Matrix, rows: Matrix, columns: Matrix, *, constant_diagonal: bool = False
+) -> tuple[Matrix, Matrix, Matrix]:
+    """The cotangent of the inner matrix, and the sums over rows and columns of cotangent * values, in one pass.
+
+    Where the diagonal is constant, its cotangent has no effect.
+    """
+    inner = np.empty_like(values)
+    row_sums, column_sums = np.empty(len(rows)), np.zeros(len(columns))
+    for block in row_blocks(values.shape):
+        products = cotangent[block] * values[block]
+        if constant_diagonal:
+            np.fill_diagonal(products[:, block], 0.0)
+        row_sums[block] = products.sum(axis=1)
+        column_sums += products.sum(axis=0)
+        np.multiply(rows[block, None], columns, out=products)
+        np.divide(cotangent[block], products, out=inner[block])
+    return inner, row_sums, column_sums
 
 
 def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> None:

@@ -1,0 +1,33 @@
+"""The examples run, without a warning, and say what they promise."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROMISES = {
+    "mixed_table.py": ["structure alone  the room was dirty", "both must agree  the staff helped us"],
+    "own_kernel.py": ["keeps the laws", "factors[1].width"],
+    "question_neighbours.py": ["73% answered", "by the words they share: 28%", "question_neighbours.svg"],
+}
+
+
+def test_every_example_is_run():
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(PROMISES)
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_example_runs(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert [text for text in PROMISES[name] if text not in printed] == []
+
+
+def test_example_draws_the_neighbours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "question_neighbours.py"), run_name="__main__")
+    assert (tmp_path / "question_neighbours.svg").read_text().startswith("<svg")
