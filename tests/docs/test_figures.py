@@ -72,8 +72,7 @@ def test_weights_above_the_fragments_add_up_to_the_value(name):
     kernel = kernel.with_parameters({path: settings[path] for path in kernel.parameters()})
     exponents = figures.partial_exponents if name == "partial_tree" else figures.subset_exponents
     weights = [
-        math.prod(values[symbol] ** power for symbol, power in exponents(fragment).items())
-        for fragment in fragments
+        math.prod(values[symbol] ** power for symbol, power in exponents(fragment).items()) for fragment in fragments
     ]
     assert kernel.value(SENTENCE, SENTENCE) == pytest.approx(sum(weights), rel=1e-12)
 
