@@ -142,7 +142,7 @@ test-wheel:
 	cd build/wheel-test && venv/bin/espalier --help >/dev/null
 	wheel=$$(echo build/wheel-test/dist/*.whl) && build/wheel-test/venv/bin/python -m pip \
 		--disable-pip-version-check --quiet install "$$wheel[test]"
-	cp -R tests docs *.md Makefile pyproject.toml build/wheel-test/
+	cp -R tests docs examples *.md Makefile pyproject.toml build/wheel-test/
 	cd build/wheel-test && ESPALIER_DATA="$(abspath $(or $(ESPALIER_DATA),../shared/data))" \
 		venv/bin/python -m pytest --hypothesis-profile=ci -p no:cacheprovider tests --pyargs espalier $(ARGS)
 

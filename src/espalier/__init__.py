@@ -13,6 +13,7 @@ from espalier.errors import (
     TreeSyntaxError,
     VocabularyMismatchError,
 )
+from espalier.explain import shared_fragments
 from espalier.gram import gram, nearest
 from espalier.kernels import (
     RBF,
@@ -34,6 +35,8 @@ from espalier.kernels import (
     Subtree,
     Sum,
     fixed,
+    hyperparameter,
+    number_of,
 )
 from espalier.structures import (
     DependencyTree,
@@ -47,6 +50,9 @@ from espalier.structures import (
     read_conllu,
     read_klp,
     read_table,
+    side_by_side,
+    tree_svg,
+    tree_text,
     write_brackets,
 )
 
@@ -90,10 +96,16 @@ __all__ = [
     "concatenate",
     "fixed",
     "gram",
+    "hyperparameter",
     "nearest",
+    "number_of",
     "read_brackets",
     "read_conllu",
     "read_klp",
     "read_table",
+    "shared_fragments",
+    "side_by_side",
+    "tree_svg",
+    "tree_text",
     "write_brackets",
 ]

@@ -18,7 +18,9 @@ TREES = [
 ]
 KERNELS = {
     "SubsetTree": es.SubsetTree(decay=0.4, frontier=0.7),
-    "SubsetTree per label": es.SubsetTree(decay=es.PerLabel(0.4, values={"NP": 0.9, "S": 0.2}), frontier=es.PerLabel(0.5)),
+    "SubsetTree per label": es.SubsetTree(
+        decay=es.PerLabel(0.4, values={"NP": 0.9, "S": 0.2}), frontier=es.PerLabel(0.5)
+    ),
     "SubsetTree of depth 2 with leaves": es.SubsetTree(decay=0.4, max_depth=2, lone_leaves=True),
     "Subtree": es.Subtree(decay=0.6),
     "PartialTree": es.PartialTree(decay=0.3, depth_decay=0.8),

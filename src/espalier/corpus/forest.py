@@ -141,7 +141,9 @@ class Forest:
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Forest: ...
     def __getitem__(self, rows: int | slice | Sequence[int] | NDArray[Any]) -> Tree | Forest:
         if isinstance(rows, int | np.integer):
-            return self._tree(range(len(self))[int(rows)])
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"Row {rows} is out of range: the forest has {len(self):,} trees.")
+            return self._tree(int(rows) % len(self))
         chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows, dtype=_index_type(rows))]
         start = self._arrays["tree_start"]
         sizes = start[chosen + 1] - start[chosen]
@@ -162,7 +164,7 @@ class Forest:
         arrays = self._arrays
         root = int(arrays["root"][row])
         if root < 0:
-            raise InputError(f"Row {row} is an empty structure: there is no tree to show.")
+            return None  # type: ignore[return-value]  # an empty structure comes out as it went in
         built: dict[int, Tree] = {}
         for u in arrays["tree_subtree"][arrays["tree_start"][row] : arrays["tree_start"][row + 1]].tolist():
             children = arrays["child"][arrays["child_start"][u] : arrays["child_start"][u + 1]].tolist()
@@ -199,6 +201,8 @@ def concatenate(forests: Sequence[Forest]) -> Forest:
     """Join forests that share a vocabulary into one."""
     from espalier.corpus.vocabulary import check_same_vocabulary
 
+    if not forests:
+        raise ValueError("There is nothing to join: give at least one forest.")
     vocabulary = forests[0].vocabulary
     for forest in forests[1:]:
         vocabulary = check_same_vocabulary(vocabulary, forest.vocabulary)

@@ -2,7 +2,7 @@
 
 from espalier.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from espalier.kernels.base import Kernel, Plan
-from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
+from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed, hyperparameter, number_of
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.radial import Radial
@@ -31,4 +31,6 @@ __all__ = [
     "Subtree",
     "Sum",
     "fixed",
+    "hyperparameter",
+    "number_of",
 ]

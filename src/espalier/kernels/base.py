@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +21,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
 
 if TYPE_CHECKING:
-    from espalier.kernels.algebra import Product, Scaled, Sum
+    from espalier.kernels.algebra import Power, Product, Scaled, Sum
 
 Matrix = NDArray[np.float64]
 Pullback = Callable[[Matrix], dict[str, float]]
@@ -33,6 +34,13 @@ class Plan:
     differ, nothing else. For a diagonal plan the "matrix" is a vector.
     """
 
+    _made_for: Kernel | None = None
+
+    def __init_subclass__(cls) -> None:
+        # Every plan refuses a kernel of another form, which it would compute wrongly without a word.
+        for name in {"matrix", "vjp", "bind"} & set(vars(cls)):
+            setattr(cls, name, _for_the_same_form(vars(cls)[name]))
+
     def matrix(self, kernel: Any) -> Matrix:
         """Return the kernel's values; the caller owns the array."""
         raise NotImplementedError
@@ -44,6 +52,20 @@ class Plan:
     def bind(self, kernel: Any) -> Any:
         """Return the kernel with an entry for every label or dimension that the data has."""
         return kernel
+
+
+def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    @functools.wraps(method)
+    def checked(plan: Plan, kernel: Any) -> Any:
+        made_for = plan._made_for
+        if made_for is not None and (not isinstance(kernel, Kernel) or kernel._form() != made_for._form()):
+            raise TypeError(
+                f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
+                "Make a new plan with kernel.plan(...)."
+            )
+        return method(plan, kernel)
+
+    return checked
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +92,7 @@ class Kernel:
 
     def __post_init__(self) -> None:
         for name, setting in self._settings():
-            hyper.check_setting(name, setting)
+            hyper.check_setting(name, setting, zero=self._field(name).metadata.get("zero", True))
             if isinstance(setting, np.generic):  # would not print as Python reads it
                 object.__setattr__(self, name, setting.item())
         _check_column(getattr(self, "on", None))
@@ -122,7 +144,9 @@ class Kernel:
         """
         schedule = Schedule.of(n_threads, memory, progress)
         rows = Inputs.of(a)
-        return self._make_plan(rows, None if b is None else Inputs.of(b, like=rows), schedule)
+        plan = self._make_plan(rows, None if b is None else Inputs.of(b, like=rows), schedule)
+        plan._made_for = self
+        return plan
 
     def __call__(self, a: Any, b: Any = None, **options: Any) -> Matrix:
         """Return the matrix of ``a`` with ``b``, or of ``a`` with itself. Options are those of :meth:`plan`."""
@@ -134,7 +158,9 @@ class Kernel:
 
     def diagonal_plan(self, a: Any, **options: Any) -> Plan:
         """Prepare the values of each item with itself for any hyperparameters."""
-        return self._make_diagonal_plan(Inputs.of(a), Schedule.of(**options))
+        plan = self._make_diagonal_plan(Inputs.of(a), Schedule.of(**options))
+        plan._made_for = self
+        return plan
 
     def diagonal(self, a: Any, **options: Any) -> Matrix:
         """Return the values of each item with itself, without the matrix."""
@@ -192,6 +218,15 @@ class Kernel:
 
         return add(self, other) if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: Any) -> Kernel:
+        # sum([a, b]) starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __pow__(self, exponent: float) -> Power:
+        from espalier.kernels.algebra import Power
+
+        return Power(self, exponent)
+
     def __mul__(self, other: Any) -> Product | Scaled:
         from espalier.kernels.algebra import multiply
 
@@ -215,6 +250,16 @@ class Kernel:
         for field in dataclasses.fields(self):
             if "bounds" in field.metadata:
                 yield field.name, getattr(self, field.name)
+
+    def _form(self) -> tuple[Any, ...]:
+        """All that a plan depends on: everything but the values of hyperparameters."""
+        children = self._children()
+        fixed = tuple(
+            getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if "bounds" not in field.metadata and field.name not in ("kernel", "terms", "factors")
+        )
+        return (type(self), fixed, tuple(child._form() for _, child in children))
 
     def _children(self) -> list[tuple[str, Kernel]]:
         """The kernels inside this one, each with the prefix of its paths."""

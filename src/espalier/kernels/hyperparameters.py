@@ -59,6 +59,8 @@ class Learned:
             if not 0 <= bounds[0] < bounds[1]:
                 raise ValueError(f"bounds must be (low, high) with 0 <= low < high, got {self.bounds!r}.")
             object.__setattr__(self, "bounds", bounds)
+            if isinstance(self.value, int | float) and not bounds[0] <= self.value <= bounds[1]:
+                raise ValueError(f"The value {self.value!r} lies outside its bounds {bounds!r}.")
 
     def __repr__(self) -> str:
         return _call("Learned", [repr(self.value)], bounds=self.bounds, prior=self.prior)
@@ -102,6 +104,13 @@ class PerLabel:
     def names(self, labels: Sequence[str]) -> list[str]:
         """The name under which each label's value goes: its group's, or its own."""
         group = {label: name for name, members in self.groups for label in members}
+        clash = {name for name, _ in self.groups}.intersection(labels) - set(group)
+        if clash:
+            name = min(clash)
+            raise ValueError(
+                f"The group {name!r} is named like a label of the data that is not in it, and the two would be tied. "
+                "Rename the group."
+            )
         return [group.get(label, label) for label in labels]
 
     def __repr__(self) -> str:
@@ -144,9 +153,9 @@ def _call(name: str, arguments: list[str], **options: Any) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
-def hyperparameter(default: float, bounds: tuple[float, float]) -> Any:
-    """A dataclass field that holds a hyperparameter with these default bounds."""
-    return dataclasses.field(default=default, metadata={"bounds": bounds})
+def hyperparameter(default: float, bounds: tuple[float, float] = (1e-5, 1e5), *, zero: bool = True) -> Any:
+    """A dataclass field that holds a hyperparameter with these default bounds; ``zero`` allows ``fixed(0)``."""
+    return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero})
 
 
 def number_of(setting: Any) -> float:
@@ -163,14 +172,14 @@ def is_fixed(setting: Any) -> bool:
     )
 
 
-def check_setting(name: str, setting: Any) -> None:
-    """Refuse what is no positive, finite number, wherever it stands in a setting."""
-    zero_allowed = is_fixed(setting)
+def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
+    """Refuse what is no positive, finite number, wherever it stands in a setting; ``zero`` allows ``fixed(0)``."""
+    zero_allowed = zero and is_fixed(setting)
     for value in _numbers(setting):
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
         if not math.isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
-            hint = " Write fixed(0) for a zero that stays." if value == 0 else ""
+            hint = " Write fixed(0) for a zero that stays." if value == 0 and zero else ""
             raise ValueError(f"{name} must be positive, got {value!r}.{hint}")
 
 

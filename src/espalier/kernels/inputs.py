@@ -15,7 +15,9 @@ from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.table import Table, as_table
+from espalier.structures.tree import Tree
 
 
 class Inputs:
@@ -85,8 +87,9 @@ def _table_or_column(data: Any) -> Any:
         return data
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)
-    if isinstance(data, str | bytes):
-        raise TypeError("A kernel is called with a list of items, got one string. Write [text].")
+    if isinstance(data, str | bytes | Tree | DependencyTree) or hasattr(data, "__espalier_tree__"):
+        kind = "string" if isinstance(data, str | bytes) else type(data).__name__
+        raise TypeError(f"A kernel is called with a list of items, got one {kind}. Write [item].")
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return data
     try:

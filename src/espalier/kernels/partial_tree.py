@@ -8,7 +8,7 @@ from typing import Any
 from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
-from espalier.kernels.subset_tree import DECAY_BOUNDS, check_not_zero
+from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
 
 
@@ -50,14 +50,9 @@ class PartialTree(TreeKernel):
            [10., 15.]])
     """
 
-    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS)
-    depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS)
+    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
+    depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     on: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_not_zero("decay", self.decay)
-        check_not_zero("depth_decay", self.depth_decay)
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         return _core.PartialTreePlan(a.arrays, None if b is None else b.arrays, per_tree)
@@ -67,3 +62,6 @@ class PartialTree(TreeKernel):
 
     def _has_leaf_value(self) -> bool:
         return True
+
+    def _when_too_large(self) -> str:
+        return "Use a smaller decay or depth_decay."

@@ -48,7 +48,7 @@ class Radial(Wrapper):
            [0.4724, 1.    ]])
     """
 
-    width: Number = hyperparameter(1.0, (1e-5, 1e5))
+    width: Number = hyperparameter(1.0, (1e-5, 1e5), zero=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

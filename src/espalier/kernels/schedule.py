@@ -91,6 +91,11 @@ class Schedule:
             return self
         return replace(self, progress=lambda fraction: whole(start + (end - start) * fraction))
 
+    def done(self) -> None:
+        """Say that this part is finished."""
+        if self.progress is not None:
+            self.progress(1.0)
+
     def quietly(self) -> Schedule:
         """The schedule of a part whose warnings another part gives: one call warns once."""
         return replace(self, warns=False)

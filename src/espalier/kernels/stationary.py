@@ -47,13 +47,7 @@ _NEAR = 1e-12  # squared distances below it are differentiated pair by pair: a s
 class Stationary(VectorKernel):
     """A kernel that is a function of the distance alone, 1 at distance 0."""
 
-    lengthscale: VectorHyperparameter = hyperparameter(1.0, LENGTHSCALE_BOUNDS)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        own = (self.lengthscale.values or ()) if isinstance(self.lengthscale, PerDimension) else ()
-        if 0 in (hyper.number_of(self.lengthscale), *own):
-            raise ValueError(f"lengthscale must be positive, got {self.lengthscale!r}.")
+    lengthscale: VectorHyperparameter = hyperparameter(1.0, LENGTHSCALE_BOUNDS, zero=False)
 
     def _profile(self, squared: Matrix) -> Matrix:
         """The value at scaled squared distances; may overwrite them."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from espalier import _core
 from espalier.corpus.forest import Forest
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.tree_plan import TreeKernel
 
@@ -58,7 +57,7 @@ class SubsetTree(TreeKernel):
            [3., 6.]])
     """
 
-    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS)
+    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     frontier: Hyperparameter = hyperparameter(1.0, FRONTIER_BOUNDS)
     max_depth: int | None = None
     lone_leaves: bool = False
@@ -67,12 +66,18 @@ class SubsetTree(TreeKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_depth(self.max_depth)
-        check_not_zero("decay", self.decay)
+
+    @property
+    def _only_identical(self) -> bool:
+        """Whether only identical subtrees match, which needs far fewer pairs."""
+        return isinstance(self.frontier, Fixed) and self.frontier.value == 0 and self.max_depth is None
+
+    def _form(self) -> tuple[Any, ...]:
+        return (*super()._form(), self._only_identical)
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
-        identity = isinstance(self.frontier, Fixed) and self.frontier.value == 0 and self.max_depth is None
         other = None if b is None else b.arrays
-        return _core.SubsetTreePlan(a.arrays, other, identity, self.lone_leaves, per_tree)
+        return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
 
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:
         return (self.max_depth or 0,)
@@ -108,13 +113,9 @@ class Subtree(TreeKernel):
            [1., 3.]])
     """
 
-    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS)
+    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     lone_leaves: bool = False
     on: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_not_zero("decay", self.decay)
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         other = None if b is None else b.arrays
@@ -126,6 +127,9 @@ class Subtree(TreeKernel):
     def _has_leaf_value(self) -> bool:
         return self.lone_leaves
 
+    def _when_too_large(self) -> str:
+        return "Use a smaller decay."
+
     def _label_settings(self) -> list[tuple[str, Any]]:
         return [("decay", self.decay), ("frontier", Fixed(0.0))]
 
@@ -136,9 +140,3 @@ def check_depth(max_depth: object) -> None:
         return
     if isinstance(max_depth, bool) or not isinstance(max_depth, int) or max_depth < 1:
         raise ValueError(f"max_depth must be a positive integer or None, got {max_depth!r}.")
-
-
-def check_not_zero(name: str, setting: Any) -> None:
-    """Refuse a fixed zero where the kernel would be zero everywhere."""
-    if hyper.number_of(setting) == 0:
-        raise ValueError(f"{name} must be positive, got {setting!r}: every fragment would weigh nothing.")

@@ -34,6 +34,16 @@ class TreeKernel(Kernel):
     ``_label_settings`` names the hyperparameters that the core takes as one value per label, in its order.
     """
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, setting in self._settings():
+            if isinstance(setting, hyper.PerDimension):
+                raise TypeError(f"{name} belongs to labels, not dimensions: use PerLabel, got {setting!r}.")
+
+    def _when_too_large(self) -> str:
+        """What to do where a value overflows."""
+        return "Use a smaller decay, or limit max_depth."
+
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         raise NotImplementedError
 
@@ -102,6 +112,7 @@ class TreePlan(Plan):
                 schedule.progress,
                 block,
             )
+            schedule.done()
             if tile == self._whole:
                 continue
             if tile.only_diagonal:
@@ -110,7 +121,7 @@ class TreePlan(Plan):
             out[tile.rows, tile.columns] = block
             if tile.mirrored:
                 out[tile.columns, tile.rows] = block.T
-        check_finite(out, item="tree", advice="Use a smaller decay, or limit max_depth.")
+        check_finite(out, item="tree", advice=kernel._when_too_large())
         return out
 
     def vjp(self, kernel: TreeKernel) -> tuple[Matrix, Pullback]:
@@ -132,6 +143,7 @@ class TreePlan(Plan):
                 schedule.progress,
                 *gradients,
             )
+            schedule.done()
             slots = [*(place[label] for label in labels), len(self._labels)]  # the last is the leaves'
             for total, gradient in zip(totals, gradients, strict=True):
                 total[slots] += gradient

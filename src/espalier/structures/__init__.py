@@ -6,6 +6,7 @@ This folder turns text, files and objects of other libraries into values; ``corp
 from espalier.structures.brackets import read_brackets, write_brackets
 from espalier.structures.conllu import read_conllu
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.drawing import side_by_side, tree_svg, tree_text
 from espalier.structures.fragment import Fragment
 from espalier.structures.interop import as_dependency_tree, as_tree
 from espalier.structures.klp import read_klp
@@ -27,5 +28,8 @@ __all__ = [
     "read_conllu",
     "read_klp",
     "read_table",
+    "side_by_side",
+    "tree_svg",
+    "tree_text",
     "write_brackets",
 ]

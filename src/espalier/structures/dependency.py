@@ -137,6 +137,11 @@ class DependencyTree:
         """
         return _read_relations(tree)
 
+    def _repr_svg_(self) -> str:
+        from espalier.structures.drawing import tree_svg
+
+        return tree_svg(self.grammatical_relation_tree(prefixes=False))
+
     def _build(self, node: _NodeMaker) -> Tree:
         """Make the trees of dependents before those of their heads."""
         dependents: list[list[int]] = [[] for _ in range(len(self) + 1)]

@@ -15,6 +15,8 @@ from espalier.structures.tree import Tree
 
 MARK = "#c2410c"  # 5.2:1 against the light card, 3.4:1 against the dark one, in bold with a frame
 
+UNEXPANDED = "#6e7781"  # the frame of a node whose children a fragment leaves out
+
 _LEVEL, _MARGIN, _GAP, _TITLE = 48, 18, 16, 26
 _MAX_LABEL = 40
 _APART = 4  # columns between drawings in a terminal

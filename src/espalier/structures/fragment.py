@@ -143,6 +143,12 @@ class Fragment:
         """The positions of all nodes of the fragment in a tree where it is rooted at ``root``."""
         return ((*root, *position) for position in self.tree.positions())
 
+    def _repr_svg_(self) -> str:
+        from espalier.structures.drawing import UNEXPANDED, tree_svg
+
+        leaves = [position for position in self.tree.positions() if self.tree[position].is_leaf]
+        return tree_svg(self.tree, highlight={leaves[k]: UNEXPANDED for k in self.unexpanded})
+
     def __str__(self) -> str:
         return self.to_brackets()
 

@@ -105,7 +105,7 @@ def check_kernel(
     if rename is not None:
         check_renaming(kernel, items, rename)
     if trees if trees is not None else are_trees(items):
-        check_extreme_trees(kernel)
+        check_extreme_trees(kernel, as_objects=isinstance(items, list) and isinstance(items[0], Tree))
 
 
 def rename_labels(item: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import KernelOverflowError, MemoryBudgetError
+from espalier.structures.interop import as_tree
 from espalier.structures.table import Table
 from espalier.testing.items import (
     fingerprint,
@@ -259,7 +260,7 @@ def _difference(plan: Any, kernel: Any, path: str, cotangent: NDArray[np.float64
 # Extreme trees.
 
 
-def check_extreme_trees(kernel: Any) -> None:
+def check_extreme_trees(kernel: Any, *, as_objects: bool = False) -> None:
     """A lone leaf, a deep chain, a wide node and many equal children work, or overflow by name."""
     trees = {
         "a lone leaf": "(x)",
@@ -271,7 +272,8 @@ def check_extreme_trees(kernel: Any) -> None:
         with warnings.catch_warnings():  # Normalized may count a lone leaf that has no fragment
             warnings.simplefilter("ignore", UserWarning)
             try:
-                values, pullback = kernel.vjp([text, "(S (X x))"])
+                pair = [text, "(S (X x))"]
+                values, pullback = kernel.vjp([as_tree(one) for one in pair] if as_objects else pair)
             except KernelOverflowError:
                 continue
         assert np.isfinite(values).all(), f"{name} gives a value that is not finite."

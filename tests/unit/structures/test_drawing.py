@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from espalier.structures.drawing import MARK, side_by_side, side_by_side_text, tree_svg, tree_text
+from espalier.structures.drawing import MARK, UNEXPANDED, side_by_side, side_by_side_text, tree_svg, tree_text
 from espalier.structures.layout import cells, list_nodes, pixels, place, printable
 from espalier.structures.tree import Tree
 
@@ -200,3 +200,13 @@ def test_side_by_side_takes_one_highlight_and_title_per_tree(tree):
 def test_printable_keeps_joiners_and_other_scripts():
     assert printable("می\u200cخواهم", 40) == "می\u200cخواهم"
     assert printable("a\xa0b", 40) == "a b"
+
+
+def test_fragments_and_dependency_trees_draw_themselves_in_notebooks():
+    from espalier.structures.dependency import DependencyTree
+    from espalier.structures.fragment import Fragment
+
+    svg = Fragment.from_brackets("(NP (D the) (N))")._repr_svg_()
+    assert svg.startswith("<svg") and UNEXPANDED in svg
+    tree = DependencyTree(words=("cats", "sleep"), tags=("NNS", "VBP"), heads=(2, 0), relations=("nsubj", "root"))
+    assert ">cats<" in tree._repr_svg_()
