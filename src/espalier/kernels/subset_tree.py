@@ -73,7 +73,8 @@ class SubsetTree(TreeKernel):
         return isinstance(self.frontier, Fixed) and self.frontier.value == 0 and self.max_depth is None
 
     def _form(self) -> tuple[Any, ...]:
-        return (*super()._form(), self._only_identical)
+        # One plan serves every max_depth.
+        return (type(self), self.on, self.lone_leaves, self._only_identical)
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         other = None if b is None else b.arrays

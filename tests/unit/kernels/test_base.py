@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from espalier.kernels.algebra import Constant
+from espalier.kernels.algebra import Constant, Power
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import (
     Hyperparameter,
@@ -19,8 +19,10 @@ from espalier.kernels.hyperparameters import (
     number_of,
 )
 from espalier.kernels.normalized import Normalized
+from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.schedule import Schedule, parse_memory
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.structures.tree import Tree
 from espalier.testing import check_kernel
 
 TREES = ["(A a)", "(A (B b))", "(B b)"]
@@ -74,7 +76,25 @@ def test_a_plan_serves_any_hyperparameters():
         assert plan.vjp(kernel)[1](cotangent) == kernel.vjp(TREES)[1](cotangent)
 
 
-@pytest.mark.parametrize("data", ["(A a)", 3, b"(A a)"])
+def test_a_plan_refuses_a_kernel_of_another_form():
+    plan = SubsetTree().plan(TREES)
+    others = [SubsetTree(lone_leaves=True), SubsetTree(frontier=fixed(0)), PartialTree(), Normalized(SubsetTree()), "x"]
+    for kernel in others:
+        for method in (plan.matrix, plan.vjp, plan.bind):
+            with pytest.raises(TypeError, match="only hyperparameters may differ"):
+                method(kernel)
+    with pytest.raises(TypeError, match="only hyperparameters may differ"):
+        (SubsetTree() + PartialTree()).plan(TREES).matrix(PartialTree() + SubsetTree())
+    with pytest.raises(TypeError, match="only hyperparameters may differ"):
+        SubsetTree(frontier=fixed(0)).plan(TREES).matrix(SubsetTree(frontier=0.5))
+
+
+def test_kernels_add_up_by_sum_and_have_powers():
+    assert sum([SubsetTree(), PartialTree()]) == SubsetTree() + PartialTree()
+    assert SubsetTree() ** 2 == Power(SubsetTree(), 2)
+
+
+@pytest.mark.parametrize("data", [Tree("A", ("a",)), "(A a)", 3, b"(A a)"])
 def test_what_is_no_corpus_is_an_error(data):
     with pytest.raises(TypeError, match="A kernel is called with a list"):
         SubsetTree()(data)
