@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "brackets.hpp"
+#include "gate.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
 #include "subset_tree.hpp"
@@ -152,7 +153,7 @@ void bind_structures(nb::module_& m) {
 
 // Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
 template <class Work>
-void run_released(std::mutex& mutex, int n_threads, nb::handle progress, const Work& work) {
+void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& work) {
   std::exception_ptr raised;
   const auto poll = [&](double fraction) {
     nb::gil_scoped_acquire lock;
@@ -167,7 +168,7 @@ void run_released(std::mutex& mutex, int n_threads, nb::handle progress, const W
   };
   try {
     nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex);  // a plan's buffers serve one call at a time
+    const Entered entered(gate);
     Team team(n_threads, poll);
     work(team);
   } catch (const Interrupted&) {
@@ -223,7 +224,7 @@ nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
       .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
       .def("release", [](Plan& self) {
         nb::gil_scoped_release release;
-        const std::lock_guard lock(self.mutex());
+        const Entered entered(self.gate());
         self.release();
       });
 }
@@ -244,7 +245,7 @@ void bind_subset_tree(nb::module_& m) {
           "matrix",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
              nb::object progress, Matrix out) {
-            run_released(self.mutex(), n_threads, progress,
+            run_released(self.gate(), n_threads, progress,
                          [&](Team& team) { self.matrix(decay.data(), frontier.data(), max_depth, team, out.data()); });
           },
           "decay"_a, "frontier"_a, "max_depth"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
@@ -252,7 +253,7 @@ void bind_subset_tree(nb::module_& m) {
           "pull_back",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, ConstMatrix cotangent,
              int n_threads, nb::object progress, Vector decay_bar, Vector frontier_bar) {
-            run_released(self.mutex(), n_threads, progress, [&](Team& team) {
+            run_released(self.gate(), n_threads, progress, [&](Team& team) {
               self.pull_back(decay.data(), frontier.data(), max_depth, cotangent.data(), team, decay_bar.data(),
                              frontier_bar.data());
             });
@@ -277,7 +278,7 @@ void bind_partial_tree(nb::module_& m) {
           "matrix",
           [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, int n_threads, nb::object progress,
              Matrix out) {
-            run_released(self.mutex(), n_threads, progress,
+            run_released(self.gate(), n_threads, progress,
                          [&](Team& team) { self.matrix(decay.data(), depth_decay.data(), team, out.data()); });
           },
           "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
@@ -285,7 +286,7 @@ void bind_partial_tree(nb::module_& m) {
           "pull_back",
           [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, ConstMatrix cotangent, int n_threads,
              nb::object progress, Vector decay_bar, Vector depth_decay_bar) {
-            run_released(self.mutex(), n_threads, progress, [&](Team& team) {
+            run_released(self.gate(), n_threads, progress, [&](Team& team) {
               self.pull_back(decay.data(), depth_decay.data(), cotangent.data(), team, decay_bar.data(),
                              depth_decay_bar.data());
             });

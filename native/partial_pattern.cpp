@@ -207,8 +207,9 @@ PartialSide arrange(const ForestView& forest, const Raw& raw, const PartialPatte
   return side;
 }
 
+template <class Count>
 Occurrences occurrences(std::int64_t n_keys, const std::vector<std::int64_t>& tree_start,
-                        const std::vector<std::int32_t>& key, const std::vector<std::int32_t>& count, bool per_tree,
+                        const std::vector<std::int32_t>& key, const std::vector<Count>& count, bool per_tree,
                         std::vector<std::int64_t>& place) {
   Occurrences out;
   const std::vector<std::int32_t> order = sort_by_key(key, n_keys, out.start);
@@ -219,7 +220,7 @@ Occurrences occurrences(std::int64_t n_keys, const std::vector<std::int64_t>& tr
   place.resize(key.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     out.tree.push_back(per_tree ? 0 : tree_of[order[k]]);
-    out.count.push_back(count[order[k]]);
+    out.count.push_back(static_cast<double>(count[order[k]]));
     place[order[k]] = static_cast<std::int64_t>(k);
   }
   return out;
@@ -245,6 +246,25 @@ void add_occurrences(PartialPattern& pattern, bool per_tree) {
     pattern.entry_end.push_back(pattern.nodes.start[cols.bucket_start[rows.bucket[u] + 1]]);
   }
   for (std::int32_t x : rows.tree_symbol) pattern.symbol_end.push_back(pattern.symbols.start[x + 1]);
+}
+
+void add_terminal_matches(const PartialPattern& pattern, const PartialSide& other, PartialSide& side) {
+  std::vector<std::int32_t> terminal(pattern.n_symbols, -1);  // by leaf: the last terminal node that has it
+  side.match_start.assign(1, 0);
+  for (std::int32_t p = 0; p < pattern.n_buckets; ++p) {
+    const std::int64_t first = other.bucket_start[p];
+    for (std::int64_t v = first; v < first + other.n_terminal[p]; ++v) {
+      if (other.word[v] >= 0) terminal[other.word[v]] = static_cast<std::int32_t>(v);
+    }
+    for (std::int64_t run = side.bucket_run_start[p]; run < side.bucket_run_start[p + 1]; ++run) {
+      const std::int32_t shape = side.run_shape[run];
+      for (std::int64_t i = pattern.shape_start[shape]; i < pattern.shape_start[shape + 1]; ++i) {
+        const std::int32_t x = pattern.shape_symbol[i];
+        if (x >= pattern.n_buckets && terminal[x] >= first) side.match.push_back(terminal[x]);
+      }
+      side.match_start.push_back(static_cast<std::int64_t>(side.match.size()));
+    }
+  }
 }
 
 void add_offsets(PartialPattern& pattern) {
@@ -293,6 +313,8 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
   if (b) pattern.columns = arrange(*b, columns, pattern, shapes);
   pattern.shape_start = shapes.starts();
   pattern.shape_symbol = shapes.pool();
+  add_terminal_matches(pattern, pattern.cols(), pattern.rows);
+  if (b) add_terminal_matches(pattern, pattern.rows, pattern.columns);
   add_occurrences(pattern, per_tree);
   add_offsets(pattern);
   return pattern;

@@ -22,16 +22,24 @@ struct PartialSide {
   std::vector<std::int64_t> run_start;     // by run of composite nodes, its first node; runs are contiguous per bucket
   std::vector<std::int32_t> run_size, run_shape, run_height, run_bucket;
   std::vector<std::int64_t> bucket_run_start;  // by bucket
-  std::vector<std::int64_t> run_child;         // by run: child j of its k-th node is child[run_child + j * size + k]
+  std::vector<std::int64_t> run_child;         // by run: where the children of its nodes start, see child_index
   std::vector<std::int32_t> child;             // nodes; -1 for a leaf, -2 where it can match nothing
   std::vector<std::int64_t> tree_start;        // entries by tree: nodes
   std::vector<std::int32_t> tree_node, tree_count;
   std::vector<std::int64_t> symbol_start;  // entries by tree: symbols of inner nodes and of leaves
-  std::vector<std::int32_t> tree_symbol, symbol_count;
+  std::vector<std::int32_t> tree_symbol;
+  std::vector<std::int64_t> symbol_count;
+  // By run: the terminal nodes of the other side with its label and with one of its leaves, once for each such child.
+  std::vector<std::int64_t> match_start;
+  std::vector<std::int32_t> match;
 
   std::int64_t members(std::int32_t p) const { return bucket_start[p + 1] - bucket_start[p]; }
   std::int64_t position(std::int64_t u) const { return u - bucket_start[bucket[u]]; }
   bool is_terminal(std::int64_t u) const { return position(u) < n_terminal[bucket[u]]; }
+  // Where child j of the run's k-th node stands in `child`.
+  std::int64_t child_index(std::int64_t run, std::int64_t j, std::int64_t k) const {
+    return run_child[run] + j * run_size[run] + k;
+  }
 };
 
 // Where the nodes, or the symbols, of the columns occur.

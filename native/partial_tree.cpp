@@ -104,9 +104,12 @@ void PartialTreePlan::set_rules(const double* decay, const double* depth_decay) 
     rule.depth_decay = depth_decay[slot];
     rule.base = rule.depth_decay * rule.decay * rule.decay;
     rule.terminal = rule.depth_decay * leaf_base;
-    rule.power.assign(1, 1.0);
+  }
+  power_.resize(leaf_slot);
+  for (std::size_t slot = 0; slot < leaf_slot; ++slot) {
+    power_[slot].assign(1, 1.0);
     for (std::int64_t g = 0; g < std::min<std::int64_t>(2 * pattern_.widest, 4096); ++g) {
-      rule.power.push_back(rule.power.back() * rule.decay);
+      power_[slot].push_back(power_[slot].back() * decay[slot]);
     }
   }
 }
@@ -136,8 +139,8 @@ void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k,
     std::fill(out, out + n, rules_.back().base);
     return;
   }
-  const std::int32_t a = rows.child[rows.run_child[run] + cell.i * rows.run_size[run] + k];
-  const std::int32_t* b = cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
+  const std::int32_t a = rows.child[rows.child_index(run, cell.i, k)];
+  const std::int32_t* b = cols.child.data() + cols.child_index(column_run, cell.j, first);
   const std::int32_t q = cell.symbol;
   const Rule& rule = rules_[q];
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
@@ -164,15 +167,16 @@ void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k,
   for (std::int64_t l = 0; l < n; ++l) out[l] = match_of(a, b[l]);
 }
 
-void PartialTreePlan::set_weights(const Rule& rule, Scratch& scratch) const {
+void PartialTreePlan::set_weights(std::int32_t p, Scratch& scratch) const {
   const std::vector<std::int32_t>& gap = scratch.cells.gap;
+  const std::vector<double>& powers = power_[pattern_.slot[p]];
   scratch.weight.resize(gap.size());
   for (std::size_t k = 0; k < gap.size(); ++k) {
     double power = 1.0;
-    if (static_cast<std::size_t>(gap[k]) < rule.power.size()) {
-      power = rule.power[gap[k]];
+    if (static_cast<std::size_t>(gap[k]) < powers.size()) {
+      power = powers[gap[k]];
     } else {
-      for (std::int32_t g = 0; g < gap[k]; ++g) power *= rule.decay;
+      for (std::int32_t g = 0; g < gap[k]; ++g) power *= rules_[p].decay;
     }
     scratch.weight[k] = power;
   }
@@ -186,29 +190,24 @@ void PartialTreePlan::fill_terminal_columns(std::int64_t run, std::int64_t k) {
   const std::int64_t u = rows.run_start[run] + k;
   double* out = delta_.data() + pattern_.row_offset[u];
   std::fill(out, out + cols.n_terminal[p], 0.0);
-  const std::int32_t shape = rows.run_shape[run];
-  for (std::int64_t i = pattern_.shape_start[shape]; i < pattern_.shape_start[shape + 1]; ++i) {
-    const std::int32_t x = pattern_.shape_symbol[i];
-    if (x < pattern_.n_buckets) continue;
-    for (std::int64_t v = 0; v < cols.n_terminal[p]; ++v) {
-      if (cols.word[cols.bucket_start[p] + v] == x) out[v] += rules_[p].terminal;
-    }
+  for (std::int64_t m = rows.match_start[run]; m < rows.match_start[run + 1]; ++m) {
+    out[cols.position(rows.match[m])] += rules_[p].terminal;
   }
 }
 
-// A terminal row of a cross matrix with composite columns.
-void PartialTreePlan::fill_terminal_row(std::int64_t u) {
+// Terminal rows of a cross matrix with composite columns.
+void PartialTreePlan::fill_terminal_rows() {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
-  const std::int32_t p = rows.bucket[u];
-  double* out = delta_.data() + pattern_.row_offset[u];
-  for (std::int64_t run = cols.bucket_run_start[p]; run < cols.bucket_run_start[p + 1]; ++run) {
-    const std::int32_t shape = cols.run_shape[run];
-    double value = 0.0;
-    for (std::int64_t j = pattern_.shape_start[shape]; rows.word[u] >= 0 && j < pattern_.shape_start[shape + 1]; ++j) {
-      if (pattern_.shape_symbol[j] == rows.word[u]) value += rules_[p].terminal;
+  for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
+    if (!rows.is_terminal(u) || !pattern_.has_row(u)) continue;
+    double* out = delta_.data() + pattern_.row_offset[u];
+    std::fill(out + pattern_.row_first[u], out + pattern_.row_end(u), 0.0);
+  }
+  for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
+    for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
+      double* out = delta_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
+      for (std::int32_t l = 0; l < cols.run_size[run]; ++l) out[l] += rules_[cols.run_bucket[run]].terminal;
     }
-    const std::int64_t first = cols.run_start[run] - cols.bucket_start[p];
-    std::fill(out + first, out + first + cols.run_size[run], value);
   }
 }
 
@@ -243,7 +242,7 @@ void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scra
   CellSet& set = scratch.cells;
   set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
   const auto n_cells = static_cast<std::int64_t>(set.cells.size());
-  if (!set.many) set_weights(rule, scratch);
+  if (!set.many) set_weights(p, scratch);
   const bool own = pattern_.symmetric && column_run == task.run;
   const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
   scratch.value.resize(std::max<std::size_t>(scratch.value.size(), n_cells * kBlock));
@@ -306,11 +305,7 @@ void PartialTreePlan::compute_delta(const double* decay, const double* depth_dec
   current_.clear();
   set_rules(decay, depth_decay);
   delta_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1));
-  if (!pattern_.symmetric) {
-    for (std::int64_t u = 0; u < pattern_.rows.n_nodes; ++u) {
-      if (pattern_.rows.is_terminal(u) && pattern_.has_row(u)) fill_terminal_row(u);
-    }
-  }
+  if (!pattern_.symmetric) fill_terminal_rows();
   std::vector<Scratch> scratch(team.size());
   std::int64_t n_tasks = 0, done = 0;
   for (const auto& level : levels_) n_tasks += static_cast<std::int64_t>(level.size());
@@ -331,7 +326,7 @@ void PartialTreePlan::gram_row(std::int64_t s, double* out) const {
   const Occurrences& symbols = pattern_.symbols;
   for (std::int64_t entry = rows.symbol_start[s]; entry < rows.symbol_start[s + 1]; ++entry) {
     const std::int32_t x = rows.tree_symbol[entry];
-    const double weight = rows.symbol_count[entry] * rules_[std::min(x, pattern_.n_buckets)].base;
+    const double weight = static_cast<double>(rows.symbol_count[entry]) * rules_[std::min(x, pattern_.n_buckets)].base;
     const std::int64_t end = pattern_.symbol_end[entry];
     for (std::int64_t e = symbols.start[x]; e < end; ++e) out[symbols.tree[e]] += weight * symbols.count[e];
     if (pattern_.symmetric) out[symbols.tree[end]] += 0.5 * weight * symbols.count[end];

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "buffer.hpp"
+#include "gate.hpp"
 #include "partial_pattern.hpp"
+#include "pushes.hpp"
 #include "team.hpp"
 
 namespace espalier {
@@ -55,7 +57,7 @@ class PartialTreePlan {
                  double* depth_decay_bar);
   void release();
   // Held by whoever computes or releases: a plan's buffers serve one call at a time.
-  std::mutex& mutex() { return mutex_; }
+  Gate& gate() { return gate_; }
 
  private:
   // Rows [first, first + n) of one run.
@@ -65,27 +67,23 @@ class PartialTreePlan {
   // A label's constants at the current hyperparameters.
   struct Rule {
     double decay, depth_decay, base, terminal;
-    std::vector<double> power;  // of decay, for gaps
-  };
-  struct Push {
-    std::int64_t index;
-    double value;
   };
   struct Scratch {
     CellSet cells;
     std::vector<double> match, value, chain, bar, weight, slope, rows;
-    std::vector<Push> pushes;
+    std::vector<Push> pushes;               // of the task that runs, not yet added to bar_
+    std::function<void()> keep_pushes_few;  // called now and then while they are listed
   };
 
   void set_rules(const double* decay, const double* depth_decay);
   void compute_delta(const double* decay, const double* depth_decay, Team& team);
   void fill_terminal_columns(std::int64_t run, std::int64_t k);
-  void fill_terminal_row(std::int64_t u);
+  void fill_terminal_rows();
   void fill_rows(const Task& task, Scratch& scratch, Team& team, int worker);
   void fill_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker);
   double fill_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l, Scratch& scratch,
                          Team& team, int worker);
-  void set_weights(const Rule& rule, Scratch& scratch) const;
+  void set_weights(std::int32_t p, Scratch& scratch) const;
   void gather(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
               std::int64_t n, double* out) const;
   double match_of(std::int64_t a, std::int64_t b) const;
@@ -102,12 +100,15 @@ class PartialTreePlan {
   void push(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
             std::int64_t n, const double* match_bar, Scratch& scratch);
   void push_one(std::int64_t a, std::int64_t b, std::int64_t flow, double value, Scratch& scratch);
+  void pull_level(const std::vector<Task>& level, std::vector<Scratch>& scratch, Team& team);
+  void pull_terminal_rows();
   void add_up(double* decay_bar, double* depth_decay_bar) const;
 
   PartialPattern pattern_;
   std::vector<std::vector<Task>> levels_;  // tasks over rows, by height
   std::vector<std::int64_t> tree_tasks_;
-  std::vector<Rule> rules_;  // by bucket, and last the leaves'
+  std::vector<Rule> rules_;                 // by bucket, and last the leaves'
+  std::vector<std::vector<double>> power_;  // by label: powers of its decay, for gaps
   Buffer delta_, bar_, symmetric_;
   std::vector<double> current_;
 
@@ -115,9 +116,10 @@ class PartialTreePlan {
   std::vector<double> base_flow_, terminal_flow_;             // by child of a composite row, laid out as rows.child
   std::vector<double> row_decay_, row_depth_, row_terminal_;  // by row node
   std::vector<double> symbol_part_, terminal_part_;           // by entry
-  std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
-  std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;
-  std::mutex mutex_;
+  RowOccurrences row_where_;
+  std::vector<std::int64_t> spread_tasks_;
+  std::vector<std::int32_t> by_first_tree_;
+  Gate gate_;
   bool prepared_ = false;
 };
 

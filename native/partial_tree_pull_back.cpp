@@ -1,7 +1,8 @@
 // The reverse mode of partial_tree.cpp.
 //
-// Rows run from the tallest down. Several rows push to one child pair, so each task lists its pushes and the lists
-// are applied in the order of the tasks: the result does not depend on the number of threads.
+// Rows run from the tallest down. Several rows push to one child pair, so each task lists its pushes, and they are
+// applied in the order of the tasks, to rows that are less tall than those that run: the result does not depend on
+// the number of threads.
 #include <algorithm>
 
 #include "partial_tree.hpp"
@@ -18,35 +19,26 @@ constexpr std::int64_t kBlock = 128;
 }  // namespace
 
 void PartialTreePlan::prepare_pull_back() {
-  if (prepared_) return;
+  if (prepared_) return;  // each part starts afresh, for the case that memory ran out half-way
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
   const std::int64_t n = rows.n_nodes;
-  const std::vector<std::int32_t> order = sort_by_key(rows.tree_node, n, row_where_start_);
-  std::vector<std::int32_t> tree_of(rows.tree_node.size());
-  for (std::int64_t s = 0; s < rows.n_trees; ++s) {
-    std::fill(tree_of.begin() + rows.tree_start[s], tree_of.begin() + rows.tree_start[s + 1],
-              static_cast<std::int32_t>(s));
-  }
-  for (std::int32_t entry : order) {
-    row_where_tree_.push_back(tree_of[entry]);
-    row_where_count_.push_back(rows.tree_count[entry]);
-    row_where_end_.push_back(pattern_.entry_end[entry]);
-  }
+  row_where_ = row_occurrences(rows, pattern_.entry_end);
   std::vector<std::int32_t> key;
   std::vector<std::int32_t> stored;
   for (std::int64_t u = 0; u < n; ++u) {
     if (!pattern_.has_row(u)) continue;
     stored.push_back(static_cast<std::int32_t>(u));
-    key.push_back(row_where_tree_[row_where_start_[u]]);
+    key.push_back(row_where_.tree[row_where_.start[u]]);
   }
   std::vector<std::int64_t> start;
+  by_first_tree_.clear();
   for (std::int32_t k : sort_by_key(key, rows.n_trees, start)) by_first_tree_.push_back(stored[k]);
-  spread_tasks_.push_back(0);
+  spread_tasks_.assign(1, 0);
   std::int64_t work = 0;
   for (std::size_t k = 0; k < by_first_tree_.size(); ++k) {
     const std::int64_t u = by_first_tree_[k];
     const std::int64_t begin = pattern_.nodes.start[cols.bucket_start[rows.bucket[u]] + pattern_.row_first[u]];
-    for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) work += row_where_end_[w] - begin;
+    for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) work += row_where_.end[w] - begin;
     if (work >= kTaskWork || k + 1 == by_first_tree_.size()) {
       spread_tasks_.push_back(static_cast<std::int64_t>(k) + 1);
       work = 0;
@@ -77,7 +69,7 @@ void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double f
   };
   for (std::int64_t entry = rows.symbol_start[s]; entry < rows.symbol_start[s + 1]; ++entry) {
     symbol_part_[entry] = part(pattern_.symbols, pattern_.symbols.start[rows.tree_symbol[entry]],
-                               pattern_.symbol_end[entry], rows.symbol_count[entry]);
+                               pattern_.symbol_end[entry], static_cast<double>(rows.symbol_count[entry]));
   }
   for (std::int64_t entry = rows.tree_start[s]; entry < rows.tree_start[s + 1]; ++entry) {
     const std::int64_t u = rows.tree_node[entry];
@@ -94,10 +86,10 @@ void PartialTreePlan::spread_row(std::int64_t u, const double* cotangent, double
   const std::int64_t begin = nodes.start[pattern_.cols().bucket_start[pattern_.rows.bucket[u]] + pattern_.row_first[u]];
   double* out = bar_.data() + pattern_.row_offset[u];
   std::fill(out + pattern_.row_first[u], out + pattern_.row_end(u), 0.0);
-  for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) {
-    const double* row = cotangent + row_where_tree_[w] * n_columns();
-    const double weight = factor * row_where_count_[w];
-    const std::int64_t end = row_where_end_[w];
+  for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) {
+    const double* row = cotangent + row_where_.tree[w] * n_columns();
+    const double weight = factor * row_where_.count[w];
+    const std::int64_t end = row_where_.end[w];
     for (std::int64_t e = begin; e < end; ++e) out[nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
     if (pattern_.symmetric) out[nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
   }
@@ -133,11 +125,11 @@ inline void PartialTreePlan::push_one(std::int64_t a, std::int64_t b, std::int64
 void PartialTreePlan::push(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run,
                            std::int64_t first, std::int64_t n, const double* match_bar, Scratch& scratch) {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
-  const std::int64_t flow = rows.run_child[run] + cell.i * rows.run_size[run] + k;
+  const std::int64_t flow = rows.child_index(run, cell.i, k);
   base_flow_[flow] += sum(match_bar, n);
   if (cell.symbol >= pattern_.n_buckets) return;
   const std::int32_t q = cell.symbol, a = rows.child[flow];
-  const std::int32_t* b = cols.child.data() + cols.run_child[column_run] + cell.j * cols.run_size[column_run] + first;
+  const std::int32_t* b = cols.child.data() + cols.child_index(column_run, cell.j, first);
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
     const std::int64_t same = pattern_.symmetric ? a : pattern_.partner[a];
     double total = 0.0;
@@ -200,6 +192,7 @@ void PartialTreePlan::pull_pair_dense(std::int64_t run, std::int64_t k, std::int
       const double match_bar = (bar * rule.depth_decay + here_bar[cell.j + 1]) * (1.0 + above[cell.j]);
       push(cell, run, k, column_run, l, 1, &match_bar, scratch);
     });
+    scratch.keep_pushes_few();
     forget_matches(i);
   }
   row_decay_[pattern_.rows.run_start[run] + k] += slope;
@@ -214,7 +207,7 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
   const auto n_cells = static_cast<std::int64_t>(set.cells.size());
   if (n_cells == 0) return;
   if (!set.many) {
-    set_weights(rule, scratch);
+    set_weights(p, scratch);
     scratch.slope.resize(set.gap.size());
     for (std::size_t k = 0; k < set.gap.size(); ++k) scratch.slope[k] = set.gap[k] * scratch.weight[k] / rule.decay;
   }
@@ -235,6 +228,7 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
     }
     for (std::int64_t first = 0; first < n_columns; first += kBlock) {
       const std::int64_t n = std::min(kBlock, n_columns - first);
+      scratch.keep_pushes_few();
       if (set.before.empty()) {
         double* match_bar = scratch.bar.data();
         for (std::int64_t l = 0; l < n; ++l) match_bar[l] = rule.depth_decay * bar[first + l];
@@ -282,7 +276,9 @@ void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, 
   for (std::int64_t k = task.first; k < task.first + task.n; ++k) {
     const std::int64_t u = rows.run_start[task.run] + k;
     const double *delta = delta_.data() + pattern_.row_offset[u], *bar = bar_.data() + pattern_.row_offset[u];
-    row_terminal_[u] += dot(bar, delta, n_terminal) / rules_[p].terminal;
+    for (std::int64_t m = rows.match_start[task.run]; m < rows.match_start[task.run + 1]; ++m) {
+      row_terminal_[u] += bar[cols.position(rows.match[m])];
+    }
     row_depth_[u] +=
         dot(bar + n_terminal, delta + n_terminal, pattern_.row_end(u) - n_terminal) / rules_[p].depth_decay;
   }
@@ -309,7 +305,7 @@ void PartialTreePlan::add_up(double* decay_bar, double* depth_decay_bar) const {
       const std::int32_t x = pattern_.shape_symbol[shape + i];
       if (x < 0) continue;
       for (std::int64_t k = 0; k < rows.run_size[run]; ++k) {
-        const std::int64_t flow = rows.run_child[run] + i * rows.run_size[run] + k;
+        const std::int64_t flow = rows.child_index(run, i, k);
         base[std::min(x, pattern_.n_buckets)] += base_flow_[flow];
         if (x < pattern_.n_buckets) terminal[x] += terminal_flow_[flow];
       }
@@ -333,6 +329,27 @@ void PartialTreePlan::add_up(double* decay_bar, double* depth_decay_bar) const {
   }
 }
 
+void PartialTreePlan::pull_level(const std::vector<Task>& level, std::vector<Scratch>& scratch, Team& team) {
+  Pushes pushes(static_cast<std::int64_t>(level.size()), bar_.data());
+  team.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t task, int worker) {
+    Scratch& mine = scratch[worker];
+    mine.keep_pushes_few = [&] { pushes.keep_few(task, mine.pushes, team, worker); };
+    pull_rows(level[task], mine, team, worker);
+    pushes.end(task, mine.pushes, team, worker);
+  });
+}
+
+// The reverse of fill_terminal_rows.
+void PartialTreePlan::pull_terminal_rows() {
+  const PartialSide& cols = pattern_.cols();
+  for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
+    for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
+      const double* bar = bar_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
+      row_terminal_[cols.match[m]] += sum(bar, cols.run_size[run]);
+    }
+  }
+}
+
 void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team,
                                 double* decay_bar, double* depth_decay_bar) {
   prepare_pull_back();
@@ -349,39 +366,8 @@ void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, 
   spread(matrix, factor, team);
   team.span(0.6, 1.0);
   std::vector<Scratch> scratch(team.size());
-  std::vector<std::vector<Push>> pushes;
-  const std::int64_t batch_work = std::max<std::int64_t>(1 << 17, pattern_.n_pairs / 128);
-  double* bar = bar_.data();
-  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-    for (std::size_t first = 0; first < level->size();) {
-      std::size_t last = first;
-      for (std::int64_t work = 0; last < level->size() && work < batch_work; ++last) {
-        const Task& task = (*level)[last];
-        work += task.n * pattern_.row_end(pattern_.rows.run_start[task.run] + task.first + task.n - 1);
-      }
-      if (pushes.size() < last - first) pushes.resize(last - first);
-      team.run(static_cast<std::int64_t>(last - first), [&](std::int64_t task, int worker) {
-        Scratch& mine = scratch[worker];
-        pushes[task].clear();
-        std::swap(mine.pushes, pushes[task]);
-        pull_rows((*level)[first + task], mine, team, worker);
-        std::swap(mine.pushes, pushes[task]);
-      });
-      for (std::size_t task = 0; task < last - first; ++task) {
-        for (const Push& push : pushes[task]) bar[push.index] += push.value;
-      }
-      first = last;
-    }
-  }
-  if (!pattern_.symmetric) {
-    const PartialSide& rows = pattern_.rows;
-    for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
-      if (!rows.is_terminal(u) || !pattern_.has_row(u)) continue;
-      const std::int64_t at = pattern_.row_offset[u] + pattern_.row_first[u];
-      row_terminal_[u] += dot(bar + at, delta_.data() + at, pattern_.row_end(u) - pattern_.row_first[u]) /
-                          rules_[rows.bucket[u]].terminal;
-    }
-  }
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) pull_level(*level, scratch, team);
+  if (!pattern_.symmetric) pull_terminal_rows();
   add_up(decay_bar, depth_decay_bar);
 }
 

@@ -1,8 +1,6 @@
 #include "subset_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "symmetric.hpp"
 
@@ -16,7 +14,7 @@ constexpr std::int64_t kTaskWork = 1 << 16;
 }  // namespace
 
 SubsetTreePlan::SubsetTreePlan(const ForestView& a, const ForestView* b, PatternOptions options)
-    : pattern_(make_pattern(a, b, options)) {
+    : pattern_(make_pattern(a, b, options)), identity_(options.identity) {
   const PatternSide& rows = pattern_.rows;
   for (std::int32_t height : rows.height) top_ = std::max(top_, height);
   std::vector<std::int64_t> start;
@@ -81,8 +79,10 @@ void SubsetTreePlan::set_rules(const double* decay, const double* frontier) {
     rule.frontier = frontier[pattern_.slot[p]];
     double power = 1.0;
     for (std::int32_t i = 0; i < pattern_.arity[p]; ++i) power *= rule.frontier;
-    rule.exact = rule.frontier < kSmallFrontier || power < 1e-200 || power > 1e200;
     rule.base = rule.decay * power;
+    // Dividing needs a start that neither underflows nor overflows.
+    const auto extreme = [](double x) { return x < 1e-200 || x > 1e200; };
+    rule.exact = rule.frontier < kSmallFrontier || extreme(power) || extreme(rule.base);
     rule.inverse = rule.exact ? 0.0 : 1.0 / rule.frontier;
   }
 }
@@ -93,7 +93,7 @@ double* SubsetTreePlan::layer(std::int32_t depth) {
 }
 
 template <bool Symmetric>
-void SubsetTreePlan::fill_row(std::int64_t u, const double* below, double* out, Scratch& scratch) const {
+void SubsetTreePlan::fill_row(std::int64_t u, const double* below, double* out, Scratch& scratch, Row kind) const {
   const Pattern& pattern = pattern_;
   const std::int32_t p = pattern.rows.bucket[u];
   const Rule& rule = rules_[p];
@@ -138,17 +138,23 @@ void SubsetTreePlan::fill_row(std::int64_t u, const double* below, double* out, 
     }
   }
   if (!rule.exact) return;
-  scratch.factor.resize(arity + 1);
-  scratch.factor[0] = 1.0;
-  for (std::int32_t i = 0; i < arity; ++i) scratch.factor[i + 1] = scratch.factor[i] * rule.frontier;
-  for (std::int64_t v = 0; v < length; ++v) out[v] *= scratch.factor[arity - scratch.count[v]];
+  // By the number k of children that do not match: frontier^k, or its derivative.
+  std::vector<double>& factor = scratch.factor;
+  factor.resize(arity + 1);
+  factor[0] = 1.0;
+  for (std::int32_t k = 0; k < arity; ++k) factor[k + 1] = factor[k] * rule.frontier;
+  if (kind == Row::frontier_slope) {
+    for (std::int32_t k = arity; k > 0; --k) factor[k] = k * factor[k - 1];
+    factor[0] = 0.0;
+  }
+  for (std::int64_t v = 0; v < length; ++v) out[v] *= factor[arity - scratch.count[v]];
 }
 
-void SubsetTreePlan::fill(std::int64_t u, const double* below, double* out, Scratch& scratch) const {
+void SubsetTreePlan::fill(std::int64_t u, const double* below, double* out, Scratch& scratch, Row kind) const {
   if (pattern_.symmetric) {
-    fill_row<true>(u, below, out, scratch);
+    fill_row<true>(u, below, out, scratch, kind);
   } else {
-    fill_row<false>(u, below, out, scratch);
+    fill_row<false>(u, below, out, scratch, kind);
   }
 }
 

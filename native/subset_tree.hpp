@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "buffer.hpp"
+#include "gate.hpp"
 #include "pattern.hpp"
 #include "team.hpp"
 
@@ -37,7 +37,7 @@ class SubsetTreePlan {
                  Team& team, double* decay_bar, double* frontier_bar);
   void release();
   // Held by whoever computes or releases: a plan's buffers serve one call at a time.
-  std::mutex& mutex() { return mutex_; }
+  Gate& gate() { return gate_; }
 
  private:
   struct Scratch {
@@ -55,21 +55,25 @@ class SubsetTreePlan {
                      double from, double to);
   std::int32_t effective_depth(std::int32_t max_depth) const;
   double* layer(std::int32_t depth);
+  // What a row holds: Delta, or its derivative by the frontier of the children that do not match.
+  enum class Row { delta, frontier_slope };
   template <bool Symmetric>
-  void fill_row(std::int64_t u, const double* below, double* out, Scratch& scratch) const;
-  void fill(std::int64_t u, const double* below, double* out, Scratch& scratch) const;
+  void fill_row(std::int64_t u, const double* below, double* out, Scratch& scratch, Row kind) const;
+  void fill(std::int64_t u, const double* below, double* out, Scratch& scratch, Row kind = Row::delta) const;
   void gram_row(std::int64_t s, const double* delta, const double* below, double* out, Scratch& scratch) const;
 
   void prepare_pull_back();
+  void plan_spread();
+  void plan_rows();
+  void plan_items();
   void spread(const double* cotangent, double factor, Team& team, double* bar) const;
   double finish_row(std::int64_t u, const double* delta, const double* below, double* bar, Scratch& scratch);
   template <bool Symmetric>
   void push_item(std::int64_t item, const double* below, const double* bar, double* bar_below);
-  double pair_products(std::int64_t u, std::int64_t position, const double* below, Scratch& scratch,
-                       std::int64_t wanted) const;
   double child_delta(std::int64_t a, std::int64_t b_position, const double* below) const;
 
   Pattern pattern_;
+  bool identity_;
   std::int32_t top_ = 0;                // the tallest row node
   std::vector<std::int32_t> by_level_;  // kept rows, by height
   Tasks delta_tasks_;
@@ -79,10 +83,11 @@ class SubsetTreePlan {
   std::vector<double> current_;  // the hyperparameters that layers_ were computed with
   std::int32_t current_depth_ = -1;
 
-  std::mutex mutex_;
+  Gate gate_;
   bool prepared_ = false;
-  std::vector<std::int64_t> row_where_start_, row_where_end_, spread_tasks_;
-  std::vector<std::int32_t> row_where_tree_, row_where_count_, by_first_tree_;
+  RowOccurrences row_where_;
+  std::vector<std::int64_t> spread_tasks_;
+  std::vector<std::int32_t> by_first_tree_;
   std::vector<std::int32_t> rows_by_level_;  // every row, tallest first
   Tasks row_tasks_, item_tasks_;
   std::vector<std::int32_t> item_row_, item_child_;

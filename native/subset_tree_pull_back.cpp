@@ -5,8 +5,7 @@
 // the pushes of one height are grouped by the child's bucket, and one task owns a bucket. Sums are kept per row
 // and added up in order at the end: the result does not depend on the number of threads.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <limits>
 
 #include "subset_tree.hpp"
 #include "sums.hpp"
@@ -17,50 +16,54 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 16;
+constexpr double kTiny = std::numeric_limits<double>::min();
+// Where a frontier of 0 makes a factor 0, Delta is 0 too and dividing loses the product of the other factors. At this
+// frontier no factor is 0, and derivatives are what they are at 0.
+constexpr double kAboveZero = 1e-100;
 
 }  // namespace
 
 void SubsetTreePlan::prepare_pull_back() {
-  if (prepared_) return;
+  if (prepared_) return;  // each part starts afresh, for the case that memory ran out half-way
+  plan_spread();
+  plan_rows();
+  plan_items();
+  row_sum_.resize(pattern_.rows.n_nodes);
+  row_frontier_.resize(pattern_.rows.n_nodes);
+  item_frontier_.resize(item_row_.size());
+  prepared_ = true;
+}
+
+// Rows in the order of the first tree that holds them.
+void SubsetTreePlan::plan_spread() {
   const PatternSide& rows = pattern_.rows;
   const std::int64_t n = rows.n_nodes;
-  // Occurrences of row nodes, and the rows in the order of the first tree that holds them.
-  row_where_start_.assign(n + 1, 0);
-  for (std::int32_t u : rows.tree_node) ++row_where_start_[u + 1];
-  for (std::int64_t u = 0; u < n; ++u) row_where_start_[u + 1] += row_where_start_[u];
-  std::vector<std::int64_t> at(row_where_start_.begin(), row_where_start_.end() - 1);
-  row_where_tree_.resize(rows.tree_node.size());
-  row_where_count_.resize(rows.tree_node.size());
-  row_where_end_.resize(rows.tree_node.size());
-  for (std::int64_t s = 0; s < rows.n_trees; ++s) {
-    for (std::int64_t e = rows.tree_start[s]; e < rows.tree_start[s + 1]; ++e) {
-      const std::int64_t to = at[rows.tree_node[e]]++;
-      row_where_tree_[to] = static_cast<std::int32_t>(s);
-      row_where_count_[to] = rows.tree_count[e];
-      row_where_end_[to] = pattern_.entry_end[e];
-    }
-  }
+  row_where_ = row_occurrences(rows, pattern_.entry_end);
   std::vector<std::int32_t> key(n);
-  for (std::int64_t u = 0; u < n; ++u) key[u] = row_where_tree_[row_where_start_[u]];
+  for (std::int64_t u = 0; u < n; ++u) key[u] = row_where_.tree[row_where_.start[u]];
   std::vector<std::int64_t> start;
   by_first_tree_ = sort_by_key(key, rows.n_trees, start);
-  spread_tasks_.push_back(0);
+  spread_tasks_.assign(1, 0);
   std::int64_t work = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     const std::int64_t u = by_first_tree_[k];
     const std::int64_t begin = pattern_.where_start[pattern_.cols().bucket_start[rows.bucket[u]]];
-    for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) work += row_where_end_[w] - begin + 4;
+    for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) work += row_where_.end[w] - begin + 4;
     if (work >= kTaskWork || k + 1 == n) {
       spread_tasks_.push_back(k + 1);
       work = 0;
     }
   }
-  // Rows by height, and (row, child) items by height and then by the child's bucket.
-  rows_by_level_ = sort_by_key(rows.height, top_ + 1, start);
-  row_tasks_.bound.push_back(0);
+}
+
+// Rows by height.
+void SubsetTreePlan::plan_rows() {
+  std::vector<std::int64_t> start;
+  rows_by_level_ = sort_by_key(pattern_.rows.height, top_ + 1, start);
+  row_tasks_ = {.bound = {0}, .level_start = {}};
   for (std::int32_t level = 0; level <= top_; ++level) {
     row_tasks_.level_start.push_back(static_cast<std::int64_t>(row_tasks_.bound.size()) - 1);
-    work = 0;
+    std::int64_t work = 0;
     for (std::int64_t k = start[level]; k < start[level + 1]; ++k) {
       work += 2 * pattern_.row_length(rows_by_level_[k]) + 16;
       if (work >= kTaskWork || k + 1 == start[level + 1]) {
@@ -70,8 +73,14 @@ void SubsetTreePlan::prepare_pull_back() {
     }
   }
   row_tasks_.level_start.push_back(static_cast<std::int64_t>(row_tasks_.bound.size()) - 1);
+}
+
+// (row, child) items by height and then by the child's bucket, which one task owns.
+void SubsetTreePlan::plan_items() {
+  const PatternSide& rows = pattern_.rows;
+  std::vector<std::int64_t> start;
   std::vector<std::int32_t> item_row, item_child, item_bucket;
-  for (std::int64_t u = 0; u < n; ++u) {
+  for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
     for (std::int64_t here = pattern_.row_child_start[u]; here < pattern_.row_child_start[u + 1]; ++here) {
       if (pattern_.row_list[here] < 0) continue;
       item_row.push_back(static_cast<std::int32_t>(u));
@@ -85,10 +94,10 @@ void SubsetTreePlan::prepare_pull_back() {
   const std::vector<std::int32_t> by_level = sort_by_key(height, top_ + 1, start);
   item_row_.resize(by_bucket.size());
   item_child_.resize(by_bucket.size());
-  item_tasks_.bound.push_back(0);
+  item_tasks_ = {.bound = {0}, .level_start = {}};
   for (std::int32_t level = 0; level <= top_; ++level) {
     item_tasks_.level_start.push_back(static_cast<std::int64_t>(item_tasks_.bound.size()) - 1);
-    work = 0;
+    std::int64_t work = 0;
     std::int32_t bucket = -1;
     for (std::int64_t k = start[level]; k < start[level + 1]; ++k) {
       const std::int32_t item = by_bucket[by_level[k]];
@@ -105,10 +114,6 @@ void SubsetTreePlan::prepare_pull_back() {
     if (work > 0) item_tasks_.bound.push_back(start[level + 1]);
   }
   item_tasks_.level_start.push_back(static_cast<std::int64_t>(item_tasks_.bound.size()) - 1);
-  row_sum_.resize(n);
-  row_frontier_.resize(n);
-  item_frontier_.resize(item_row_.size());
-  prepared_ = true;
 }
 
 // bar = F^T cotangent F on the pattern, row by row in the order of the trees, so that a row of the cotangent stays in cache.
@@ -126,10 +131,10 @@ void SubsetTreePlan::spread(const double* cotangent, double factor, Team& team, 
       double* out = bar + pattern.row_start[u];
       const bool single = cols.members(p) == 1;
       std::fill(out, out + pattern.row_length(u), 0.0);
-      for (std::int64_t w = row_where_start_[u]; w < row_where_start_[u + 1]; ++w) {
-        const double* row = cotangent + row_where_tree_[w] * width;
-        const double weight = factor * row_where_count_[w];
-        const std::int64_t end = row_where_end_[w];
+      for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) {
+        const double* row = cotangent + row_where_.tree[w] * width;
+        const double weight = factor * row_where_.count[w];
+        const std::int64_t end = row_where_.end[w];
         if (single) {
           double sum[4] = {0.0, 0.0, 0.0, 0.0};
           std::int64_t e = begin;
@@ -143,46 +148,13 @@ void SubsetTreePlan::spread(const double* cotangent, double factor, Team& team, 
         } else {
           for (std::int64_t e = begin; e < end; ++e) out[position[e]] += weight * count[e] * row[tree[e]];
         }
-        if (pattern.symmetric) out[position[end]] += 0.5 * weight * row_where_count_[w] * row[tree[end]];
+        if (pattern.symmetric) out[position[end]] += 0.5 * weight * row_where_.count[w] * row[tree[end]];
       }
     }
   });
 }
 
-// The product of frontier + Delta over the children, leaving out child `wanted`; or, where wanted is -1, the sum
-// over children of those products. No division: right where factors are 0.
-double SubsetTreePlan::pair_products(std::int64_t u, std::int64_t at, const double* below, Scratch& scratch,
-                                     std::int64_t wanted) const {
-  const PatternSide &rows = pattern_.rows, &cols = pattern_.cols();
-  const std::int32_t p = rows.bucket[u];
-  const std::int64_t v = cols.bucket_start[p] + at;
-  const std::int32_t arity = pattern_.arity[p];
-  std::vector<double>& factor = scratch.factor;
-  factor.resize(2 * arity + 1);
-  for (std::int32_t i = 0; i < arity; ++i) {
-    factor[i] = rules_[p].frontier;
-    const std::int32_t a = rows.child_of(u, i), b = cols.child_of(v, i);
-    if (below && a >= 0 && b >= 0 && rows.bucket[a] == cols.bucket[b]) {
-      factor[i] += child_delta(a, b - cols.bucket_start[cols.bucket[b]], below);
-    }
-  }
-  if (wanted >= 0) {
-    double product = 1.0;
-    for (std::int32_t i = 0; i < arity; ++i) product *= i == wanted ? 1.0 : factor[i];
-    return product;
-  }
-  double* suffix = factor.data() + arity;
-  suffix[arity] = 1.0;
-  for (std::int32_t i = arity - 1; i >= 0; --i) suffix[i] = suffix[i + 1] * factor[i];
-  double prefix = 1.0, sum = 0.0;
-  for (std::int32_t i = 0; i < arity; ++i) {
-    sum += prefix * suffix[i + 1];
-    prefix *= factor[i];
-  }
-  return sum;
-}
-
-// Turns bar into bar * Delta (where products may be divided) and takes this row's share of the gradients.
+// Turns bar into bar * Delta and takes this row's share of the gradients.
 double SubsetTreePlan::finish_row(std::int64_t u, const double* delta, const double* below, double* bar,
                                   Scratch& scratch) {
   const std::int32_t p = pattern_.rows.bucket[u], arity = pattern_.arity[p];
@@ -196,16 +168,13 @@ double SubsetTreePlan::finish_row(std::int64_t u, const double* delta, const dou
     fill(u, below, scratch.row.data(), scratch);
     row = scratch.row.data();
   }
-  if (rule.exact) {
-    double sum = 0.0;
-    for (std::int64_t v = 0; arity > 0 && v < length; ++v) {
-      if (bar[v] != 0.0) sum += bar[v] * rule.decay * pair_products(u, v, below, scratch, -1);
-    }
-    row_frontier_[u] += sum;
-    return dot(bar, row, length);
+  if (rule.exact && arity > 0) {
+    scratch.weight.resize(std::max<std::size_t>(scratch.weight.size(), length));
+    fill(u, below, scratch.weight.data(), scratch, Row::frontier_slope);
+    row_frontier_[u] += dot(bar, scratch.weight.data(), length);
   }
   const double sum = multiply_and_sum(bar, row, length);
-  if (arity == 0) return sum;
+  if (rule.exact || arity == 0) return sum;
   // frontier_bar gets bar * Delta / frontier for each child that does not match: count them, so that
   // large matching entries never enter and cancel.
   bool matched = false;
@@ -229,24 +198,15 @@ void SubsetTreePlan::push_item(std::int64_t item, const double* below, const dou
   const std::int64_t u = item_row_[item], i = item_child_[item];
   const std::int64_t here = pattern.row_child_start[u] + i;
   const std::int32_t list = pattern.row_list[here], q = pattern.lists.bucket[list], p = pattern.rows.bucket[u];
-  const Rule& rule = rules_[p];
   const std::int64_t begin = pattern.lists.start[list], end = pattern.row_list_end[here];
   const std::int64_t a = pattern.rows.child_of(u, i);
   const std::int32_t* position = pattern.lists.position.data();
   const std::int32_t* child_position = pattern.lists.child_position.data();
   const double* from = bar + pattern.row_start[u];
-  const double frontier = rule.frontier;
+  // The child's factor, which Delta is divided by. It is 0 only where identical subtrees underflowed, and Delta with it.
+  const double frontier = rules_[p].frontier;
+  const auto factor = [frontier](double child) { return std::max(frontier + child, kTiny); };
   const std::int64_t first = pattern.rows.bucket_start[q], at = a - first;
-  if (rule.exact) {
-    Scratch scratch;
-    for (std::int64_t e = begin; e < end; ++e) {
-      if (from[position[e]] == 0.0) continue;
-      const double share = from[position[e]] * rule.decay * pair_products(u, position[e], below, scratch, i);
-      const std::int64_t b = child_position[e];
-      bar_below[!Symmetric || b <= at ? pattern.row_start[a] + b : pattern.row_start[first + b] + at] += share;
-    }
-    return;
-  }
   double total = 0.0;
   if (pattern.cols().members(q) == 1) {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
@@ -255,13 +215,13 @@ void SubsetTreePlan::push_item(std::int64_t item, const double* below, const dou
       for (int lane = 0; lane < 4; ++lane) sum[lane] += from[position[e + lane]];
     }
     for (; e < end; ++e) sum[0] += from[position[e]];
-    total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / (frontier + below[pattern.kept_start[a]]);
+    total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / factor(below[pattern.kept_start[a]]);
     bar_below[pattern.row_start[a]] += total;
   } else if (!Symmetric || pattern.row_ahead[here]) {
     const double* row = below + pattern.kept_start[a];
     double* to = bar_below + pattern.row_start[a];
     for (std::int64_t e = begin; e < end; ++e) {
-      const double share = from[position[e]] / (frontier + row[child_position[e]]);
+      const double share = from[position[e]] / factor(row[child_position[e]]);
       to[child_position[e]] += share;
       total += share;
     }
@@ -272,7 +232,7 @@ void SubsetTreePlan::push_item(std::int64_t item, const double* below, const dou
     for (std::int64_t e = begin; e < end; ++e) {
       const std::int64_t b = child_position[e];
       const std::int64_t index = b <= at ? own + b : b * (b + 1) / 2 + at;
-      const double share = from[position[e]] / (frontier + triangle[index]);
+      const double share = from[position[e]] / factor(triangle[index]);
       to[index] += share;
       total += share;
     }
@@ -284,7 +244,9 @@ void SubsetTreePlan::pull_back(const double* decay, const double* frontier, std:
                                const double* cotangent, Team& team, double* decay_bar, double* frontier_bar) {
   const std::int32_t depth = effective_depth(max_depth);
   prepare_pull_back();
-  compute_delta(decay, frontier, depth, true, team, 0.0, 0.3);
+  std::vector<double> above_zero(frontier, frontier + n_slots());
+  for (double& value : above_zero) value = identity_ ? value : std::max(value, kAboveZero);
+  compute_delta(decay, above_zero.data(), depth, true, team, 0.0, 0.3);
   std::fill(row_sum_.begin(), row_sum_.end(), 0.0);
   std::fill(row_frontier_.begin(), row_frontier_.end(), 0.0);
   std::fill(item_frontier_.begin(), item_frontier_.end(), 0.0);

@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,16 +27,16 @@ class Team {
   using Task = std::function<void(std::int64_t task, int worker)>;
 
   Team(int n_threads, Poll poll) : poll_(std::move(poll)) {
-    for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
-  }
-  ~Team() {
-    {
-      std::lock_guard lock(mutex_);
-      closing_ = true;
+    try {
+      for (int worker = 1; worker < n_threads; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+    } catch (const std::system_error&) {
+      // The system grants no more threads. Those that started suffice: results do not depend on their number.
+    } catch (...) {
+      close();
+      throw;
     }
-    wake_.notify_all();
-    for (auto& thread : threads_) thread.join();
   }
+  ~Team() { close(); }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -99,6 +100,14 @@ class Team {
       stop_ = true;
     }
   }
+  void close() {
+    {
+      std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
   void serve(int worker) {
     std::int64_t seen = 0;
     std::unique_lock lock(mutex_);
@@ -113,8 +122,9 @@ class Team {
     }
   }
 
+  // What `run` sets before it raises round_ is read by workers after they saw round_ change, both under mutex_;
+  // it changes again only when busy_ is 0. What `ask` reads belongs to the calling thread.
   Poll poll_;
-  std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
   std::int64_t round_ = 0, n_tasks_ = 0;
@@ -126,6 +136,7 @@ class Team {
   const Task* task_ = nullptr;
   double from_ = 0.0, to_ = 1.0, shown_ = 0.0;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads_;  // last: they use all of the above from their first moment
 };
 
 }  // namespace espalier

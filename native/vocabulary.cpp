@@ -26,6 +26,18 @@ std::uint64_t hash_bytes(std::string_view text) {
   return hash ^ (hash >> 32);
 }
 
+Vocabulary::Vocabulary(std::shared_ptr<const Vocabulary> base) {
+  constexpr int deepest = 32;
+  if (base->depth_ >= deepest) {
+    for (std::int32_t id = 0; id < base->size(); ++id) add(base->label(id));
+    return;
+  }
+  base_size_ = base->size();
+  if (base->base_ && base->labels_.empty()) base = base->base_;
+  depth_ = base->depth_ + 1;
+  base_ = std::move(base);
+}
+
 std::int32_t Vocabulary::find(std::string_view label, std::uint64_t hash) const {
   if (base_) {
     const std::int32_t id = base_->find(label, hash);

@@ -15,7 +15,7 @@ std::uint64_t hash_bytes(std::string_view text);
 class Vocabulary {
  public:
   Vocabulary() = default;
-  explicit Vocabulary(std::shared_ptr<const Vocabulary> base) : base_(std::move(base)), base_size_(base_->size()) {}
+  explicit Vocabulary(std::shared_ptr<const Vocabulary> base);
 
   std::int32_t add(std::string_view label);
   std::int32_t find(std::string_view label) const;  // -1 where it is unknown
@@ -30,6 +30,7 @@ class Vocabulary {
 
   std::shared_ptr<const Vocabulary> base_;
   std::int32_t base_size_ = 0;
+  int depth_ = 0;  // how many bases stand below: looking up walks down all of them
   std::deque<std::string> labels_;
   std::vector<std::uint32_t> hashes_;
   std::vector<std::int32_t> slots_;  // open addressing, -1 is free
