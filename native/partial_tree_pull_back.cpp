@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::int64_t kTaskWork = 1 << 16;
+constexpr std::int64_t kTaskWork = 1 << 14;
 constexpr std::int64_t kBlock = 128;
 
 }  // namespace

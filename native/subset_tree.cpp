@@ -9,7 +9,7 @@ namespace espalier {
 namespace {
 
 constexpr double kSmallFrontier = 1e-3;
-constexpr std::int64_t kTaskWork = 1 << 16;
+constexpr std::int64_t kTaskWork = 1 << 13;
 
 }  // namespace
 

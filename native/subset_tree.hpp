@@ -91,7 +91,7 @@ class SubsetTreePlan {
   std::vector<std::int32_t> rows_by_level_;  // every row, tallest first
   Tasks row_tasks_, item_tasks_;
   std::vector<std::int32_t> item_row_, item_child_;
-  std::vector<double> row_sum_, row_frontier_, item_frontier_;
+  std::vector<double> row_sum_, row_frontier_, item_frontier_, item_share_;
   Buffer bar_, bar_below_, symmetric_;
 };
 

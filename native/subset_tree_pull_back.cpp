@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::int64_t kTaskWork = 1 << 16;
+constexpr std::int64_t kTaskWork = 1 << 13;
 constexpr double kTiny = std::numeric_limits<double>::min();
 // Where a frontier of 0 makes a factor 0, Delta is 0 too and dividing loses the product of the other factors. At this
 // frontier no factor is 0, and derivatives are what they are at 0.
@@ -31,6 +31,7 @@ void SubsetTreePlan::prepare_pull_back() {
   row_sum_.resize(pattern_.rows.n_nodes);
   row_frontier_.resize(pattern_.rows.n_nodes);
   item_frontier_.resize(item_row_.size());
+  item_share_.resize(item_row_.size());
   prepared_ = true;
 }
 
@@ -103,7 +104,8 @@ void SubsetTreePlan::plan_items() {
       const std::int32_t item = by_bucket[by_level[k]];
       item_row_[k] = item_row[item];
       item_child_[k] = item_child[item];
-      if (item_bucket[item] != bucket && work >= kTaskWork) {
+      const bool apart = item_bucket[item] != bucket || pattern_.cols().members(bucket) == 1;
+      if (apart && work >= kTaskWork) {
         item_tasks_.bound.push_back(k);
         work = 0;
       }
@@ -215,8 +217,9 @@ void SubsetTreePlan::push_item(std::int64_t item, const double* below, const dou
       for (int lane = 0; lane < 4; ++lane) sum[lane] += from[position[e + lane]];
     }
     for (; e < end; ++e) sum[0] += from[position[e]];
+    // Many parents have such a child, so its tasks may be split: the caller adds the shares in order.
     total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / factor(below[pattern.kept_start[a]]);
-    bar_below[pattern.row_start[a]] += total;
+    item_share_[item] = total;
   } else if (!Symmetric || pattern.row_ahead[here]) {
     const double* row = below + pattern.kept_start[a];
     double* to = bar_below + pattern.row_start[a];
@@ -287,6 +290,10 @@ void SubsetTreePlan::pull_back(const double* decay, const double* frontier, std:
           }
         }
       });
+      for (std::int64_t k = item_tasks_.bound[item0]; k < item_tasks_.bound[item_tasks_.level_start[level + 1]]; ++k) {
+        const std::int32_t a = pattern_.rows.child_of(item_row_[k], item_child_[k]);
+        if (pattern_.cols().members(pattern_.rows.bucket[a]) == 1) bar_below[pattern_.row_start[a]] += item_share_[k];
+      }
     }
     bar = bar_below;
   }

@@ -63,13 +63,15 @@ class Team {
     if (n_tasks > 1 && !threads_.empty()) {
       {
         std::lock_guard lock(mutex_);
-        ++round_;
         busy_ = static_cast<int>(threads_.size());
+        ++round_;
       }
       wake_.notify_all();
       work(0);
-      std::unique_lock lock(mutex_);
-      idle_.wait(lock, [this] { return busy_ == 0; });
+      if (!soon([this] { return busy_ == 0; })) {
+        std::unique_lock lock(mutex_);
+        idle_.wait(lock, [this] { return busy_ == 0; });
+      }
     } else {
       work(0);
     }
@@ -78,6 +80,15 @@ class Team {
   }
 
  private:
+  // Looks for a short while before anybody sleeps: a matrix has dozens of rounds, often shorter than waking up.
+  template <class Condition>
+  static bool soon(const Condition& condition) {
+    for (int look = 0; look < 4000; ++look) {
+      if (condition()) return true;
+      if (look % 64 == 63) std::this_thread::yield();
+    }
+    return false;
+  }
   void ask() {
     const auto now = std::chrono::steady_clock::now();
     if (now - asked_ < std::chrono::milliseconds(50)) return;
@@ -110,26 +121,31 @@ class Team {
   }
   void serve(int worker) {
     std::int64_t seen = 0;
-    std::unique_lock lock(mutex_);
+    const auto called = [&] { return closing_ || round_ != seen; };
     for (;;) {
-      wake_.wait(lock, [&] { return closing_ || round_ != seen; });
+      if (!soon(called)) {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, called);
+      }
       if (closing_) return;
       seen = round_;
-      lock.unlock();
       work(worker);
-      lock.lock();
-      if (--busy_ == 0) idle_.notify_one();
+      if (--busy_ == 0) {
+        std::lock_guard lock(mutex_);  // or the notice could fall between the caller's look and its sleep
+        idle_.notify_one();
+      }
     }
   }
 
-  // What `run` sets before it raises round_ is read by workers after they saw round_ change, both under mutex_;
-  // it changes again only when busy_ is 0. What `ask` reads belongs to the calling thread.
+  // What `run` sets before it raises round_ is read by workers after they saw round_ change; it changes again only
+  // after busy_ fell to 0. What `ask` reads belongs to the calling thread.
   Poll poll_;
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
-  std::int64_t round_ = 0, n_tasks_ = 0;
-  int busy_ = 0;
-  bool closing_ = false;
+  std::int64_t n_tasks_ = 0;
+  std::atomic<std::int64_t> round_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<bool> closing_{false};
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::exception_ptr error_;
