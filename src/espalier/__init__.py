@@ -4,6 +4,9 @@
 in corpora; kernels compare them. See README.md for a first example and ARCHITECTURE.md for the map.
 """
 
+from typing import TYPE_CHECKING
+
+from espalier._lazy import load_on_use
 from espalier.corpus import Forest, ForestDescription, Vocabulary, concatenate
 from espalier.errors import (
     InputError,
@@ -13,7 +16,6 @@ from espalier.errors import (
     TreeSyntaxError,
     VocabularyMismatchError,
 )
-from espalier.explain import shared_fragments
 from espalier.gram import gram, nearest
 from espalier.kernels import (
     RBF,
@@ -40,21 +42,26 @@ from espalier.kernels import (
 )
 from espalier.structures import (
     DependencyTree,
-    Fragment,
     Table,
     TaggedSequence,
     Tree,
     as_dependency_tree,
     as_tree,
     read_brackets,
-    read_conllu,
-    read_klp,
-    read_table,
-    side_by_side,
-    tree_svg,
-    tree_text,
     write_brackets,
 )
+
+if TYPE_CHECKING:
+    from espalier.explain import shared_fragments
+    from espalier.structures import (
+        Fragment,
+        read_conllu,
+        read_klp,
+        read_table,
+        side_by_side,
+        tree_svg,
+        tree_text,
+    )
 
 __version__ = "0.1.0"
 
@@ -109,3 +116,12 @@ __all__ = [
     "tree_text",
     "write_brackets",
 ]
+
+__getattr__ = load_on_use(
+    __name__,
+    dict.fromkeys(
+        ["Fragment", "read_conllu", "read_klp", "read_table", "side_by_side", "tree_svg", "tree_text"],
+        "espalier.structures",
+    )
+    | {"shared_fragments": "espalier.explain"},
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from espalier.structures.layout import Highlight, Nodes, cells, list_nodes, pixels, place, printable
 from espalier.structures.tree import Tree
@@ -97,13 +97,13 @@ def side_by_side(
             x, y = _MARGIN, full_height
         if title:
             at = f'x="{x + room // 2}" y="{y + 10}"'
-            pieces.append(f'<text class="h" {at} fill="#57606a">{escape(title)}</text>')
+            pieces.append(f'<text class="h" {at} fill="#57606a">{escape(title, quote=False)}</text>')
         shift = x + (room - tree_width) // 2
         pieces.append(f'<g transform="translate({shift},{y + head})">{group}</g>')
         full_width = max(full_width, x + room + _MARGIN)
         full_height = max(full_height, y + head + tree_height + _MARGIN)
         x += room + 3 * _GAP
-    alternative = quoteattr("; ".join(_summary(tree) for tree in trees))
+    alternative = '"' + escape("; ".join(_summary(tree) for tree in trees)) + '"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label={alternative} '
         f'width="{full_width}" height="{full_height}" viewBox="0 0 {full_width} {full_height}" '
@@ -153,7 +153,7 @@ def _label(text: str, x: int, y: int, mark: str | None, is_word: bool) -> str:
     else:
         name, fill = ("w", "#116329") if is_word else ("i", "#1f2328")
         bold = ""
-    return f'<text class="{name}" x="{x}" y="{y + 4}" fill="{fill}"{bold}>{escape(text)}</text>'
+    return f'<text class="{name}" x="{x}" y="{y + 4}" fill="{fill}"{bold}>{escape(text, quote=False)}</text>'
 
 
 def _class(colour: str, name: str) -> str:
