@@ -245,8 +245,11 @@ void bind_subset_tree(nb::module_& m) {
           "matrix",
           [](SubsetTreePlan& self, In<double> decay, In<double> frontier, int max_depth, int n_threads,
              nb::object progress, Matrix out) {
-            run_released(self.gate(), n_threads, progress,
-                         [&](Team& team) { self.matrix(decay.data(), frontier.data(), max_depth, team, out.data()); });
+            bool finite = true;
+            run_released(self.gate(), n_threads, progress, [&](Team& team) {
+              finite = self.matrix(decay.data(), frontier.data(), max_depth, team, out.data());
+            });
+            return finite;
           },
           "decay"_a, "frontier"_a, "max_depth"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
       .def(
@@ -278,8 +281,10 @@ void bind_partial_tree(nb::module_& m) {
           "matrix",
           [](PartialTreePlan& self, In<double> decay, In<double> depth_decay, int n_threads, nb::object progress,
              Matrix out) {
+            bool finite = true;
             run_released(self.gate(), n_threads, progress,
-                         [&](Team& team) { self.matrix(decay.data(), depth_decay.data(), team, out.data()); });
+                         [&](Team& team) { finite = self.matrix(decay.data(), depth_decay.data(), team, out.data()); });
+            return finite;
           },
           "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
       .def(

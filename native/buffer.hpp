@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "team.hpp"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -14,8 +16,9 @@ namespace espalier {
 
 class Buffer {
  public:
-  // Large buffers ask for large pages: touching memory for the first time otherwise costs as much as the work.
-  double* reserve(std::int64_t n) {
+  // Large buffers ask for large pages: touching memory for the first time otherwise costs as much as the work. Each
+  // page is touched by one thread of the team: where two do so at once, the system falls back to small pages.
+  double* reserve(std::int64_t n, Team& team) {
     if (n <= size_) return data_.get();
     release();
     constexpr std::size_t page = std::size_t{1} << 21;
@@ -28,6 +31,11 @@ class Buffer {
     if (alignment == page) madvise(data_.get(), rounded, MADV_HUGEPAGE);
 #endif
     size_ = n;
+    if (alignment == page) {
+      team.run(static_cast<std::int64_t>(rounded / page), [&](std::int64_t task, int) {
+        data_.get()[task * static_cast<std::int64_t>(page / sizeof(double))] = 0.0;
+      });
+    }
     return data_.get();
   }
   double* data() const { return data_.get(); }

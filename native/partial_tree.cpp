@@ -304,7 +304,7 @@ void PartialTreePlan::compute_delta(const double* decay, const double* depth_dec
   if (wanted == current_) return;
   current_.clear();
   set_rules(decay, depth_decay);
-  delta_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1));
+  delta_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1), team);
   if (!pattern_.symmetric) fill_terminal_rows();
   std::vector<Scratch> scratch(team.size());
   std::int64_t n_tasks = 0, done = 0;
@@ -354,18 +354,18 @@ void PartialTreePlan::gram_row(std::int64_t s, double* out) const {
   }
 }
 
-void PartialTreePlan::matrix(const double* decay, const double* depth_decay, Team& team, double* out) {
+bool PartialTreePlan::matrix(const double* decay, const double* depth_decay, Team& team, double* out) {
   team.span(0.0, 0.7);
   compute_delta(decay, depth_decay, team);
   team.span(0.7, 1.0);
   const std::int64_t width = n_columns();
+  clear(out, n_rows() * width, team);
   team.run(static_cast<std::int64_t>(tree_tasks_.size()) - 1, [&](std::int64_t task, int) {
     for (std::int64_t s = tree_tasks_[task]; s < tree_tasks_[task + 1]; ++s) {
-      std::fill(out + s * width, out + (s + 1) * width, 0.0);
       gram_row(s, out + s * width);
     }
   });
-  if (pattern_.symmetric) add_transpose(n_rows(), width, team, out);
+  return complete(n_rows(), width, pattern_.symmetric, team, out);
 }
 
 }  // namespace espalier

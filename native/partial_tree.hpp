@@ -52,7 +52,8 @@ class PartialTreePlan {
   std::int64_t matrix_bytes() const { return 8 * pattern_.n_pairs; }
   std::int64_t pull_back_bytes() const;
 
-  void matrix(const double* decay, const double* depth_decay, Team& team, double* out);
+  // Fills out, n_rows x n_columns, and returns whether every value is finite.
+  bool matrix(const double* decay, const double* depth_decay, Team& team, double* out);
   void pull_back(const double* decay, const double* depth_decay, const double* cotangent, Team& team, double* decay_bar,
                  double* depth_decay_bar);
   void release();

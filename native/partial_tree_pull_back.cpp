@@ -358,7 +358,7 @@ void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, 
   for (auto* sums : {&base_flow_, &terminal_flow_, &row_decay_, &row_depth_, &row_terminal_}) {
     std::fill(sums->begin(), sums->end(), 0.0);
   }
-  bar_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1));
+  bar_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1), team);
   double factor = 1.0;
   const double* matrix =
       pattern_.symmetric ? symmetrized(n_rows(), n_columns(), cotangent, team, symmetric_, factor) : cotangent;

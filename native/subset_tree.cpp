@@ -87,9 +87,9 @@ void SubsetTreePlan::set_rules(const double* decay, const double* frontier) {
   }
 }
 
-double* SubsetTreePlan::layer(std::int32_t depth) {
+double* SubsetTreePlan::layer(std::int32_t depth, Team& team) {
   if (static_cast<std::size_t>(depth) >= layers_.size()) layers_.resize(depth + 1);
-  return layers_[depth].reserve(std::max<std::int64_t>(pattern_.n_kept, 1));
+  return layers_[depth].reserve(std::max<std::int64_t>(pattern_.n_kept, 1), team);
 }
 
 template <bool Symmetric>
@@ -170,8 +170,8 @@ void SubsetTreePlan::compute_delta(const double* decay, const double* frontier, 
   std::vector<Scratch> scratch(team.size());
   const std::int32_t first = depth ? 1 : 0, last = depth;
   for (std::int32_t d = first; d <= last; ++d) {
-    double* here = layer(depth && !every_layer ? d % 2 : d);
-    const double* below = depth == 0 ? here : (d == 1 ? nullptr : layer(every_layer ? d - 1 : (d - 1) % 2));
+    double* here = layer(depth && !every_layer ? d % 2 : d, team);
+    const double* below = depth == 0 ? here : (d == 1 ? nullptr : layer(every_layer ? d - 1 : (d - 1) % 2, team));
     const double part = (to - from) / (last - first + 1);
     for (std::int32_t level = 0; level <= top_; ++level) {
       const std::int64_t task0 = delta_tasks_.level_start[level];
@@ -220,24 +220,25 @@ void SubsetTreePlan::gram_row(std::int64_t s, const double* delta, const double*
   }
 }
 
-void SubsetTreePlan::matrix(const double* decay, const double* frontier, std::int32_t max_depth, Team& team,
+bool SubsetTreePlan::matrix(const double* decay, const double* frontier, std::int32_t max_depth, Team& team,
                             double* out) {
   const std::int32_t depth = effective_depth(max_depth);
   compute_delta(decay, frontier, depth, false, team, 0.0, 0.5);
   const bool two_layers = current_depth_ < -1;
-  const double* delta = layer(two_layers ? depth % 2 : depth);
-  const double* below = depth == 0 ? delta : (depth == 1 ? nullptr : layer(two_layers ? (depth - 1) % 2 : depth - 1));
+  const double* delta = layer(two_layers ? depth % 2 : depth, team);
+  const double* below =
+      depth == 0 ? delta : (depth == 1 ? nullptr : layer(two_layers ? (depth - 1) % 2 : depth - 1, team));
   const std::int64_t width = n_columns();
   std::vector<Scratch> scratch(team.size());
+  clear(out, n_rows() * width, team);
   team.span(0.5, 0.98);
   team.run(static_cast<std::int64_t>(tree_tasks_.size()) - 1, [&](std::int64_t task, int worker) {
     for (std::int64_t s = tree_tasks_[task]; s < tree_tasks_[task + 1]; ++s) {
-      std::fill(out + s * width, out + (s + 1) * width, 0.0);
       gram_row(s, delta, below, out + s * width, scratch[worker]);
     }
   });
   team.span(0.98, 1.0);
-  if (pattern_.symmetric) add_transpose(n_rows(), width, team, out);
+  return complete(n_rows(), width, pattern_.symmetric, team, out);
 }
 
 }  // namespace espalier

@@ -30,8 +30,9 @@ class SubsetTreePlan {
   std::int64_t matrix_bytes(std::int32_t max_depth) const;
   std::int64_t pull_back_bytes(std::int32_t max_depth) const;
 
-  // decay and frontier have one value per slot; max_depth 0 means no limit. Fills out, n_rows x n_columns.
-  void matrix(const double* decay, const double* frontier, std::int32_t max_depth, Team& team, double* out);
+  // decay and frontier have one value per slot; max_depth 0 means no limit. Fills out, n_rows x n_columns, and
+  // returns whether every value is finite.
+  bool matrix(const double* decay, const double* frontier, std::int32_t max_depth, Team& team, double* out);
   // Adds the gradients of sum(cotangent * matrix) to decay_bar and frontier_bar.
   void pull_back(const double* decay, const double* frontier, std::int32_t max_depth, const double* cotangent,
                  Team& team, double* decay_bar, double* frontier_bar);
@@ -54,7 +55,7 @@ class SubsetTreePlan {
   void compute_delta(const double* decay, const double* frontier, std::int32_t depth, bool every_layer, Team& team,
                      double from, double to);
   std::int32_t effective_depth(std::int32_t max_depth) const;
-  double* layer(std::int32_t depth);
+  double* layer(std::int32_t depth, Team& team);
   // What a row holds: Delta, or its derivative by the frontier of the children that do not match.
   enum class Row { delta, frontier_slope };
   template <bool Symmetric>

@@ -254,7 +254,7 @@ void SubsetTreePlan::pull_back(const double* decay, const double* frontier, std:
   std::fill(row_frontier_.begin(), row_frontier_.end(), 0.0);
   std::fill(item_frontier_.begin(), item_frontier_.end(), 0.0);
   const std::int64_t n_pairs = std::max<std::int64_t>(pattern_.n_pairs, 1);
-  double* bar = bar_.reserve(n_pairs);
+  double* bar = bar_.reserve(n_pairs, team);
   team.span(0.3, 0.6);
   double factor = 1.0;
   const double* matrix =
@@ -262,11 +262,11 @@ void SubsetTreePlan::pull_back(const double* decay, const double* frontier, std:
   spread(matrix, factor, team, bar);
   std::vector<Scratch> scratch(team.size());
   for (std::int32_t d = depth; d >= (depth ? 1 : 0); --d) {
-    const double* delta = layer(d);
-    const double* below = depth == 0 ? delta : (d == 1 ? nullptr : layer(d - 1));
+    const double* delta = layer(d, team);
+    const double* below = depth == 0 ? delta : (d == 1 ? nullptr : layer(d - 1, team));
     double* bar_below = bar;
     if (depth > 0 && d > 1) {
-      bar_below = (d % 2 == depth % 2 ? bar_below_ : bar_).reserve(n_pairs);
+      bar_below = (d % 2 == depth % 2 ? bar_below_ : bar_).reserve(n_pairs, team);
       std::fill(bar_below, bar_below + pattern_.n_pairs, 0.0);
     }
     for (std::int32_t level = top_; level >= 0; --level) {

@@ -58,7 +58,7 @@ class SubsetTreePlan:
         n_threads: int,
         progress: Callable[[float], object] | None,
         out: NDArray[np.float64],
-    ) -> None: ...
+    ) -> bool: ...
     def pull_back(
         self,
         decay: NDArray[np.float64],
@@ -91,7 +91,7 @@ class PartialTreePlan:
         n_threads: int,
         progress: Callable[[float], object] | None,
         out: NDArray[np.float64],
-    ) -> None: ...
+    ) -> bool: ...
     def pull_back(
         self,
         decay: NDArray[np.float64],
