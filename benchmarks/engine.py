@@ -169,7 +169,15 @@ def measure_partial_tree() -> tuple[list[list[str]], list[list[str]]]:
             plans[t].matrix(aware)
         back_one, back_two = best(lambda: pullbacks[1](cotangent), lambda: pullbacks[2](cotangent))
         against = PROTOTYPE_MATRIX.get("trec", float("nan")) if file == TREC else float("nan")
-        rows.append([name, f"{one:.4f}", f"{one / against:.2f}", f"{back_one:.4f}", f"{back_one / one:.2f}"])
+        rows.append(
+            [
+                name,
+                f"{one:.4f}",
+                f"{one / against:.2f}" if against == against else "not run",
+                f"{back_one:.4f}",
+                f"{back_one / one:.2f}",
+            ]
+        )
         threads.append([name, "PartialTree", f"{one / two:.2f}", f"{back_one / back_two:.2f}"])
     return rows, threads
 
