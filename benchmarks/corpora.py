@@ -16,6 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = (ROOT / os.environ.get("ESPALIER_DATA", "../shared/data")).resolve()
 
 TREC, QE = "trec/constituency_train.tsv.gz", "qe/fr-en/target.trees.gz"
+CORPORA = [
+    ("TREC, first 1,000", TREC, 1000),
+    ("TREC, all 5,452", TREC, None),
+    ("QE fr-en target, all 2,497", QE, None),
+]
 TREEBANKS = (
     "wsj/sample.mrg.gz",
     "gum/trees.ptb.gz",

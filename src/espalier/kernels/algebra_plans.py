@@ -7,6 +7,8 @@ the caller owns what it was given.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,13 +26,7 @@ class SumPlan(CompositePlan):
     """Add the matrices of the terms."""
 
     def matrix(self, kernel: Any) -> Matrix:
-        out: Matrix | None = None
-        for plan, term in zip(self._plans, kernel.terms, strict=True):
-            values = plan.matrix(term)
-            out = values if out is None else _add_in_place(out, values)
-        assert out is not None
-        check_finite(out, advice=_SMALLER)
-        return out
+        return _joined(self._plans, kernel.terms, _add_in_place)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         out: Matrix | None = None
@@ -55,13 +51,7 @@ class ProductPlan(CompositePlan):
     """Multiply the matrices of the factors."""
 
     def matrix(self, kernel: Any) -> Matrix:
-        out: Matrix | None = None
-        for plan, factor in zip(self._plans, kernel.factors, strict=True):
-            values = plan.matrix(factor)
-            out = values if out is None else _multiply_in_place(out, values)
-        assert out is not None
-        check_finite(out, advice=_SMALLER)
-        return out
+        return _joined(self._plans, kernel.factors, _multiply_in_place)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         parts = [plan.vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
@@ -155,6 +145,14 @@ class ConstantPlan(Plan):
 
 def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
     return {prefix + path: value for path, value in gradients.items()}
+
+
+def _joined(plans: Sequence[Plan], kernels: Sequence[Any], join: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
+    """The matrices of several kernels joined into the first one's."""
+    pairs = zip(plans, kernels, strict=True)
+    out = reduce(join, (plan.matrix(kernel) for plan, kernel in pairs))
+    check_finite(out, advice=_SMALLER)
+    return out
 
 
 def _add_in_place(out: Matrix, values: Matrix) -> Matrix:
