@@ -53,6 +53,20 @@ from espalier.structures import (
 
 if TYPE_CHECKING:
     from espalier.explain import shared_fragments
+    from espalier.gp import (
+        Beta,
+        BoxCox,
+        ConstantMean,
+        Gamma,
+        GPRegressor,
+        HalfNormal,
+        LinearMean,
+        Log,
+        LogNormal,
+        SquareRoot,
+        Warping,
+        compare,
+    )
     from espalier.structures import (
         Fragment,
         read_conllu,
@@ -62,21 +76,34 @@ if TYPE_CHECKING:
         tree_svg,
         tree_text,
     )
+    from espalier.svm import KernelGridSearch, KernelSVC, KernelSVR
 
 __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "Beta",
+    "BoxCox",
     "Constant",
+    "ConstantMean",
     "DependencyTree",
     "Forest",
     "ForestDescription",
     "Fragment",
+    "GPRegressor",
+    "Gamma",
+    "HalfNormal",
     "InputError",
     "Kernel",
+    "KernelGridSearch",
     "KernelOverflowError",
+    "KernelSVC",
+    "KernelSVR",
     "Learned",
     "Linear",
+    "LinearMean",
+    "Log",
+    "LogNormal",
     "Matern",
     "MemoryBudgetError",
     "MissingDependencyError",
@@ -89,6 +116,7 @@ __all__ = [
     "Product",
     "Radial",
     "Scaled",
+    "SquareRoot",
     "SubsetTree",
     "Subtree",
     "Sum",
@@ -98,8 +126,10 @@ __all__ = [
     "TreeSyntaxError",
     "Vocabulary",
     "VocabularyMismatchError",
+    "Warping",
     "as_dependency_tree",
     "as_tree",
+    "compare",
     "concatenate",
     "fixed",
     "gram",
@@ -123,5 +153,23 @@ __getattr__ = load_on_use(
         ["Fragment", "read_conllu", "read_klp", "read_table", "side_by_side", "tree_svg", "tree_text"],
         "espalier.structures",
     )
-    | {"shared_fragments": "espalier.explain"},
+    | {"shared_fragments": "espalier.explain"}
+    | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
+    | dict.fromkeys(
+        [
+            "Beta",
+            "BoxCox",
+            "ConstantMean",
+            "GPRegressor",
+            "Gamma",
+            "HalfNormal",
+            "LinearMean",
+            "Log",
+            "LogNormal",
+            "SquareRoot",
+            "Warping",
+            "compare",
+        ],
+        "espalier.gp",
+    ),
 )

@@ -179,39 +179,27 @@ class Kernel:
 
     def parameters(self) -> dict[str, float]:
         """Return the learned hyperparameters by readable path, in natural units."""
-        out: dict[str, float] = {}
-        for name, setting in self._settings():
-            out.update(hyper.paths(name, setting))
-        for prefix, child in self._children():
-            out.update({prefix + path: value for path, value in child.parameters().items()})
-        return out
+        return {path: value for path, (value, _, _) in self._declared().items()}
 
     def with_parameters(self, mapping: Mapping[str, float]) -> Self:
         """Return a kernel with some hyperparameters replaced; a fixed or unknown path is an error."""
-        known = self.parameters()
-        changed: Self = self
-        for path, value in mapping.items():
-            try:
-                changed = changed._with_path(path, value)
-            except KeyError:
-                near = difflib.get_close_matches(path, known, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise KeyError(
-                    f"{path!r} is no learned hyperparameter of this kernel; it has {', '.join(known) or 'none'}.{hint}"
-                ) from None
+        changed, unknown = self._with_paths(mapping)
+        for path in unknown:
+            known = self.parameters()
+            near = difflib.get_close_matches(path, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise KeyError(
+                f"{path!r} is no learned hyperparameter of this kernel; it has {', '.join(known) or 'none'}.{hint}"
+            )
         return changed
 
     def bounds(self) -> dict[str, tuple[float, float]]:
         """Return the bounds of each learned hyperparameter, by path."""
-        out: dict[str, tuple[float, float]] = {}
-        for name, setting in self._settings():
-            default = self._field(name).metadata["bounds"]
-            inner = setting.value if isinstance(setting, hyper.PerLabel | hyper.PerDimension) else setting
-            own = inner.bounds if isinstance(inner, hyper.Learned) else None
-            out.update(dict.fromkeys(hyper.paths(name, setting), own or default))
-        for prefix, child in self._children():
-            out.update({prefix + path: value for path, value in child.bounds().items()})
-        return out
+        return {path: bounds for path, (_, bounds, _) in self._declared().items()}
+
+    def priors(self) -> dict[str, Any]:
+        """Return the prior of each learned hyperparameter, by path; None where it has none."""
+        return {path: prior for path, (_, _, prior) in self._declared().items()}
 
     def __add__(self, other: Kernel) -> Sum:
         from espalier.kernels.algebra import add
@@ -273,20 +261,42 @@ class Kernel:
     def _field(self, name: str) -> dataclasses.Field[Any]:
         return next(field for field in dataclasses.fields(self) if field.name == name)
 
-    def _with_path(self, path: str, value: float) -> Self:
-        name = path.split("[", 1)[0]
-        own = dict(self._settings())
-        if name in own and not hyper.is_fixed(own[name]):
-            return dataclasses.replace(self, **{name: hyper.with_path(name, own[name], path, value)})
-        children = self._children()
-        for k, (prefix, child) in enumerate(children):
-            if path.startswith(prefix):
-                try:
-                    changed = child._with_path(path[len(prefix) :], value)
-                except KeyError:
-                    continue
-                return self._with_children([changed if k == j else c for j, (_, c) in enumerate(children)])
-        raise KeyError(path)
+    def _declared(self) -> dict[str, tuple[float, tuple[float, float], Any]]:
+        """The value, the bounds and the prior of each learned hyperparameter, by path."""
+        out: dict[str, tuple[float, tuple[float, float], Any]] = {}
+        for name, setting in self._settings():
+            out.update(hyper.declared(name, setting, self._field(name).metadata["bounds"]))
+        for prefix, child in self._children():
+            out.update({prefix + path: declared for path, declared in child._declared().items()})
+        return out
+
+    def _with_paths(self, values: Mapping[str, float]) -> tuple[Self, dict[str, float]]:
+        """Replace hyperparameters of the kernel and its children; return the unknown ones beside it."""
+        own = {name: setting for name, setting in self._settings() if not hyper.is_fixed(setting)}
+        mine: dict[str, dict[str, float]] = {}
+        rest: dict[str, float] = {}
+        for path, value in values.items():
+            name = path.split("[", 1)[0]
+            (mine.setdefault(name, {}) if name in own else rest)[path] = value
+        changes = {}
+        for name, chosen in mine.items():
+            changes[name], unknown = hyper.with_paths(name, own[name], chosen)
+            rest.update(unknown)
+        changed: Self = dataclasses.replace(self, **changes) if changes else self
+        children = changed._children()
+        if not rest or not children:
+            return changed, rest
+        replaced = []
+        for prefix, child in children:
+            inside = {path[len(prefix) :]: value for path, value in rest.items() if path.startswith(prefix)}
+            child, unknown = child._with_paths(inside) if inside else (child, {})
+            rest = {
+                path: value
+                for path, value in rest.items()
+                if not path.startswith(prefix) or path[len(prefix) :] in unknown
+            }
+            replaced.append(child)
+        return changed._with_children(replaced), rest
 
 
 def _check_column(on: Any) -> None:

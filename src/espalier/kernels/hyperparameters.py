@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -204,20 +203,35 @@ def paths(name: str, setting: Any) -> dict[str, float]:
     return {name: number_of(setting)}
 
 
-def with_path(name: str, setting: Any, path: str, value: float) -> Any:
-    """Return the setting with the number at ``path`` (which starts with ``name``) replaced."""
-    key = re.fullmatch(r"\[(.*)\]", path[len(name) :], re.DOTALL)
-    if key is None:
-        if isinstance(setting, PerLabel | PerDimension):
-            return dataclasses.replace(setting, value=with_path(name, setting.value, name, value))
-        return dataclasses.replace(setting, value=float(value)) if isinstance(setting, Learned) else float(value)
-    if isinstance(setting, PerLabel):
-        return dataclasses.replace(setting, values={**dict(setting.values), key[1]: float(value)})
-    values = list(setting.values or ()) if isinstance(setting, PerDimension) else []
-    if key[1].isdecimal() and int(key[1]) < len(values):
-        values[int(key[1])] = float(value)
-        return dataclasses.replace(setting, values=tuple(values))
-    raise KeyError(path)
+def declared(name: str, setting: Any, bounds: tuple[float, float]) -> dict[str, tuple[float, tuple[float, float], Any]]:
+    """The learned numbers of a setting by path, each with its bounds (these where it has none) and its prior."""
+    inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
+    prior = inner.prior if isinstance(inner, Learned) else None
+    if isinstance(inner, Learned) and inner.bounds is not None:
+        bounds = inner.bounds
+    return {path: (value, bounds, prior) for path, value in paths(name, setting).items()}
+
+
+def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
+    """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
+    chosen = {path[len(name) :]: float(value) for path, value in values.items()}
+    if "" in chosen:
+        value = chosen.pop("")
+        inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
+        inner = dataclasses.replace(inner, value=value) if isinstance(inner, Learned) else value
+        several = isinstance(setting, PerLabel | PerDimension)
+        setting = dataclasses.replace(setting, value=inner) if several else inner
+    keys = {key[1:-1]: value for key, value in chosen.items() if key.endswith("]")}
+    if keys and isinstance(setting, PerLabel):
+        setting = dataclasses.replace(setting, values={**dict(setting.values), **keys})
+        keys = {}
+    elif keys and isinstance(setting, PerDimension):
+        old = setting.values or ()
+        new = {int(key): keys.pop(key) for key in list(keys) if key.isdecimal() and int(key) < len(old)}
+        setting = dataclasses.replace(setting, values=tuple(new.get(k, value) for k, value in enumerate(old)) or None)
+    malformed = {key: value for key, value in chosen.items() if not key.endswith("]")}
+    unknown = {f"{name}[{key}]": value for key, value in keys.items()}
+    return setting, unknown | {name + key: value for key, value in malformed.items()}
 
 
 def label_values(setting: Any, labels: Sequence[str]) -> NDArray[np.float64]:

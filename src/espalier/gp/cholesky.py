@@ -1,0 +1,100 @@
+"""The Cholesky factor of a covariance matrix, made inside the matrix itself.
+
+Half of a symmetric matrix says everything: the factor takes one triangle, the other keeps the original, from which
+a failed attempt starts again with a little more on the diagonal. That jitter is kept and reported, never silent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from espalier.gp.parameters import Vector
+
+FIRST_JITTER, LAST_JITTER = 1e-12, 1e-3  # relative to the mean of the diagonal
+_BLOCK = 256
+
+
+class NotPositiveDefiniteError(np.linalg.LinAlgError):
+    """A covariance matrix stays indefinite even with the largest jitter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """``C = L L^T``: the upper triangle of ``matrix`` holds the transpose of L, the lower one still holds C."""
+
+    matrix: Vector
+    jitter: float  # what was added to the diagonal beside the noise
+
+    def solve(self, right: Vector) -> Vector:
+        """``C^-1 right``."""
+        solution, info = lapack.dpotrs(self.matrix.T, right, lower=1)
+        if info != 0:
+            raise NotPositiveDefiniteError("The covariance matrix could not be solved.")
+        return np.asarray(solution)
+
+    def half_solve(self, right: Vector) -> Vector:
+        """``L^-1 right``."""
+        solution, _ = lapack.dtrtrs(self.matrix.T, right, lower=1)
+        return np.asarray(solution)
+
+    @property
+    def log_determinant(self) -> float:
+        """``log |C|``."""
+        return float(2 * np.log(self.matrix.diagonal()).sum())
+
+    def inverse_diagonal(self) -> Vector:
+        """The diagonal of ``C^-1``."""
+        inverse, _ = lapack.dpotri(np.array(self.matrix.T, order="F"), lower=1, overwrite_c=1)
+        return np.asarray(inverse.diagonal().copy())
+
+    def inverse_in_place(self) -> Vector:
+        """``C^-1``, in place of the factor, which is used up."""
+        inverse, info = lapack.dpotri(self.matrix.T, lower=1, overwrite_c=1)
+        if info != 0:
+            raise NotPositiveDefiniteError("The covariance matrix could not be inverted.")
+        matrix = np.asarray(inverse).T
+        mirror_upper(matrix)
+        return matrix
+
+
+def factorize(matrix: Vector, noise: Vector | float) -> Factor:
+    """Factorize ``matrix + diag(noise)`` in place of the matrix, which must be symmetric and in C order."""
+    diagonal = matrix.diagonal() + noise
+    if not np.isfinite(diagonal).all():
+        raise NotPositiveDefiniteError("The covariance matrix holds infinite values.")
+    size = float(np.abs(diagonal).mean()) if len(diagonal) else 1.0
+    jitter = 0.0
+    while True:
+        np.fill_diagonal(matrix, diagonal + jitter)
+        factor, info = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+        if info == 0 and np.isfinite(factor.diagonal()).all():
+            return Factor(factor.T, jitter)
+        jitter = max(10 * jitter, FIRST_JITTER * size)
+        if not jitter <= LAST_JITTER * size:
+            raise NotPositiveDefiniteError(
+                "The covariance matrix is not positive definite, even with "
+                f"{LAST_JITTER:g} of its mean diagonal added: the kernel may not be positive semi-definite, or its "
+                "values differ too much in size. Normalise the kernel, or raise the lower bound of the noise."
+            )
+        mirror_lower(matrix)
+
+
+def mirror_lower(matrix: Vector) -> None:
+    """Copy the lower triangle over the upper one, in place, block by block."""
+    mirror_upper(matrix.T)
+
+
+def mirror_upper(matrix: Vector) -> None:
+    """Copy the upper triangle over the lower one, in place, block by block."""
+    n = len(matrix)
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, n))
+        block = matrix[rows, rows]
+        lower = np.tril_indices(len(block), -1)
+        block[lower] = block.T[lower]
+        for column in range(rows.stop, n, _BLOCK):
+            columns = slice(column, min(column + _BLOCK, n))
+            matrix[columns, rows] = matrix[rows, columns].T

@@ -1,0 +1,101 @@
+"""Choosing between models without a development set: evidence, leave-one-out density, leave-one-out error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.gp.learned import aligned
+from espalier.gp.regressor import GPRegressor
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """What the training data say of one model; densities and errors in the user's units."""
+
+    name: str
+    log_marginal_likelihood: float
+    leave_one_out_density: float  # mean log density of a target given all others
+    leave_one_out_mae: float  # of medians
+    leave_one_out_rmse: float  # of means
+    n_learned: int
+    at_bounds: int
+
+
+class Comparison:
+    """Models side by side, the most probable first."""
+
+    def __init__(self, rows: list[ComparisonRow]) -> None:
+        self.rows = sorted(rows, key=lambda row: -row.log_marginal_likelihood)
+
+    def __iter__(self) -> Iterator[ComparisonRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def best(self) -> str:
+        """The name of the model with the highest evidence."""
+        return self.rows[0].name
+
+    @property
+    def best_predicting(self) -> str:
+        """The name of the model with the highest leave-one-out density."""
+        return max(self.rows, key=lambda row: row.leave_one_out_density).name
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each model."""
+        return [asdict(row) for row in self.rows]
+
+    def __repr__(self) -> str:
+        cells: list[tuple[str, ...]] = [
+            ("model", "log evidence", "LOO log density", "LOO MAE", "LOO RMSE", "learned", "at bounds")
+        ]
+        cells += [
+            (
+                row.name,
+                f"{row.log_marginal_likelihood:.2f}",
+                f"{row.leave_one_out_density:.4f}",
+                f"{row.leave_one_out_mae:.4g}",
+                f"{row.leave_one_out_rmse:.4g}",
+                str(row.n_learned),
+                str(row.at_bounds),
+            )
+            for row in self.rows
+        ]
+        return aligned(cells, right=set(range(1, 7)))
+
+
+def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> Comparison:
+    """Lay fitted models of the same targets side by side, by what the training data say of them.
+
+    Parameters
+    ----------
+    models
+        Fitted models by name, or just models, which are then named by their kernels.
+    """
+    named = dict(models) if isinstance(models, Mapping) else {repr(model.kernel): model for model in models}
+    if not named:
+        raise InputError("There are no models to compare.")
+    targets = [model._problem_of_fit.y for model in named.values()]
+    if any(len(y) != len(targets[0]) or not np.array_equal(y, targets[0]) for y in targets):
+        raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
+    return Comparison([_row(name, model) for name, model in named.items()])
+
+
+def _row(name: str, model: GPRegressor) -> ComparisonRow:
+    prediction, y = model.leave_one_out(), model._problem_of_fit.y
+    return ComparisonRow(
+        name,
+        model.log_marginal_likelihood_,
+        float(prediction.log_density(y).mean()),
+        float(np.abs(prediction.median - y).mean()),
+        float(np.sqrt(((prediction.mean - y) ** 2).mean())),
+        len(model.learned_),
+        len(model.learned_.at_bounds),
+    )

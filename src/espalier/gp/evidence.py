@@ -1,0 +1,130 @@
+r"""The evidence: how probable the training targets are under a kernel, in closed form, with its gradient.
+
+.. math:: \log p(y) = -\tfrac12 r^T C^{-1} r - \tfrac12 \log |C| - \tfrac n2 \log 2\pi + \log |dz / dy|
+
+with :math:`C = K + \mathrm{diag}(\text{noise})` and :math:`r = z - H\beta`. One Cholesky factor, one symmetric
+inverse and one pull-back give the gradient in every hyperparameter: :math:`\partial / \partial C = \tfrac12
+(\alpha\alpha^T - C^{-1})`, :math:`\alpha = C^{-1} r`. Everything happens in the one matrix that the kernel filled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.gp.cholesky import Factor, factorize
+from espalier.gp.noise import Noise
+from espalier.gp.parameters import Parameter, Vector
+from espalier.gp.targets import Target
+from espalier.gp.transforms import Transform
+from espalier.kernels.base import Kernel, Plan
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A Gaussian process at some hyperparameters, conditioned on its training targets."""
+
+    kernel: Kernel
+    noise: Any
+    target: Target
+    z: Vector
+    factor: Factor
+    alpha: Vector
+    weights: Vector  # of the mean's basis
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training data with all that does not depend on hyperparameters."""
+
+    kernel: Kernel  # bound: one entry for every label or dimension of the data
+    plan: Plan
+    y: Vector
+    transform: Transform
+    standardize: bool
+    noise: Noise
+    basis: Vector | None
+
+    def parameters(self) -> list[Parameter]:
+        """Every number that is learned by gradients."""
+        values, bounds, priors = self.kernel.parameters(), self.kernel.bounds(), self.kernel.priors()
+        target, _, _ = Target.of(self.transform, self.y, standardize=self.standardize)
+        kernel = [
+            Parameter(f"kernel.{path}", value, *bounds[path], priors[path], _unit(path, target.unit))
+            for path, value in values.items()
+        ]
+        return kernel + self.noise.parameters(target.unit) + self.transform.parameters()
+
+    def state(self, values: Mapping[str, float]) -> State:
+        """The process at some hyperparameters, by path."""
+        kernel, noise, transform = self._at(values)
+        return self._condition(kernel, noise, transform, self.plan.matrix(kernel))
+
+    def gradient(self, values: Mapping[str, float]) -> tuple[State, dict[str, float]]:
+        """The process, and the gradient of its evidence by path; its factor is used up."""
+        kernel, noise, transform = self._at(values)
+        matrix, pull_back = self.plan.vjp(kernel)
+        state = self._condition(kernel, noise, transform, matrix)
+        bar = state.factor.inverse_in_place()
+        half_outer(bar, state.alpha)
+        diagonal = bar.diagonal().copy()
+        out = {f"kernel.{path}": value for path, value in pull_back(bar).items()}
+        out.update(self.noise.pull_back(diagonal))
+        scale = state.target.scale
+        scale_bar = float(-2 * (self.noise.known @ diagonal) / scale**3)
+        out.update(state.target.pull_back(self.y, state.z, -state.alpha, scale_bar))
+        return state, out
+
+    def _at(self, values: Mapping[str, float]) -> tuple[Kernel, Any, Transform]:
+        prefix = "kernel."
+        inside = {path[len(prefix) :]: value for path, value in values.items() if path.startswith(prefix)}
+        kernel = self.kernel.with_parameters(inside)
+        return kernel, self.noise.with_parameters(values), self.transform.with_parameters(values)
+
+    def _condition(self, kernel: Kernel, noise: Any, transform: Transform, matrix: Vector) -> State:
+        target, z, jacobian = Target.of(transform, self.y, standardize=self.standardize)
+        factor = factorize(matrix, self.noise.variances(noise, target.scale))
+        weights = np.zeros(0)
+        residual = z
+        if self.basis is not None:
+            weights = generalised_least_squares(factor, self.basis, z)
+            residual = z - self.basis @ weights
+        alpha = factor.solve(residual)
+        n = len(z)
+        fit = -0.5 * float(residual @ alpha)
+        log_likelihood = fit - 0.5 * factor.log_determinant - 0.5 * n * math.log(2 * math.pi) + jacobian
+        return State(kernel, noise, target, z, factor, alpha, weights, log_likelihood)
+
+
+def generalised_least_squares(factor: Factor, basis: Vector, z: Vector) -> Vector:
+    """The weights of the mean that make the targets most probable; the smallest ones where many do."""
+    solved = factor.solve(basis)
+    # Columns may repeat or vanish, so the least-squares solution of least norm is taken, on a common scale.
+    size = np.sqrt(np.maximum((basis**2).mean(axis=0), 1e-300))
+    normal = (basis / size).T @ (solved / size)
+    return np.asarray(np.linalg.lstsq(normal, (solved / size).T @ z, rcond=1e-12)[0] / size)
+
+
+def half_outer(inverse: Vector, alpha: Vector, rows: int = 256) -> None:
+    """Turn an inverse into ``(alpha alpha^T - inverse) / 2``, in place."""
+    half = 0.5 * alpha
+    for start in range(0, len(alpha), rows):
+        block = inverse[start : start + rows]
+        block *= -0.5
+        block += half[start : start + rows, None] * alpha
+
+
+def _unit(path: str, target: str) -> str:
+    name = path.rsplit(".", 1)[-1].split("[", 1)[0]
+    units = {
+        "scale": f"variance, in squared {target}",
+        "variance": f"variance, in squared {target}",
+        "lengthscale": "distance between inputs",
+        "width": "distance between fragments",
+    }
+    return units.get(name, "weight")

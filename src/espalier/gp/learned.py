@@ -1,0 +1,129 @@
+"""The table of what was learned: each hyperparameter with its unit, start, bounds and gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import MissingDependencyError
+from espalier.gp.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class LearnedRow:
+    """One hyperparameter after learning."""
+
+    path: str
+    value: float
+    start: float
+    low: float
+    high: float
+    bound: str  # "low", "high" or "": where it ended
+    gradient: float  # of the objective in the searched space (log, logit); near 0 at an optimum inside the bounds
+    prior: str
+    unit: str
+
+
+class LearnedTable:
+    """All learned hyperparameters, readable.
+
+    Iterate over its rows, look one up by path (``table["noise"]``), or take ``to_frame()``.
+
+    Attributes
+    ----------
+    rows
+        One ``LearnedRow`` for each hyperparameter.
+    gradient_norm
+        The largest gradient in the searched space that no bound explains; small when learning converged.
+    """
+
+    def __init__(self, rows: list[LearnedRow]) -> None:
+        self.rows = rows
+
+    @staticmethod
+    def of(parameters: Parameters, values: Mapping[str, float], gradient: Mapping[str, float]) -> LearnedTable:
+        """Collect what is known of each hyperparameter."""
+        rows = []
+        for p in parameters:
+            value = values[p.path]
+            place, low, high = p.encode(value), p.encode(p.low), p.encode(p.high)
+            near = 1e-6 * max(1.0, high - low)
+            bound = "low" if place - low < near else "high" if high - place < near else ""
+            prior = "" if p.prior is None else repr(p.prior)
+            rows.append(
+                LearnedRow(p.path, value, p.start, p.low, p.high, bound, gradient.get(p.path, 0.0), prior, p.unit)
+            )
+        return LearnedTable(rows)
+
+    @property
+    def gradient_norm(self) -> float:
+        """The largest gradient in the searched space that no bound explains."""
+        free = [
+            abs(row.gradient)
+            for row in self.rows
+            if not (row.bound == "low" and row.gradient < 0) and not (row.bound == "high" and row.gradient > 0)
+        ]
+        return max(free, default=0.0)
+
+    @property
+    def at_bounds(self) -> list[str]:
+        """The paths that ended at a bound."""
+        return [row.path for row in self.rows if row.bound]
+
+    def __iter__(self) -> Iterator[LearnedRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, path: str) -> LearnedRow:
+        for row in self.rows:
+            if row.path == path:
+                return row
+        raise KeyError(f"{path!r} was not learned; see the paths in the table's rows.")
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the learned values by path."""
+        return {row.path: row.value for row in self.rows}
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row for each hyperparameter."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+        return pandas.DataFrame([asdict(row) for row in self.rows])
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return "Nothing was learned: every hyperparameter is fixed."
+        cells: list[tuple[str, ...]] = [("hyperparameter", "value", "start", "bounds", "at", "gradient", "unit")]
+        cells += [
+            (
+                row.path,
+                f"{row.value:.4g}",
+                f"{row.start:.4g}",
+                f"{row.low:g}..{row.high:g}",
+                row.bound,
+                f"{row.gradient:+.1e}",
+                row.unit,
+            )
+            for row in self.rows
+        ]
+        return aligned(cells, right={1, 2, 5}) + f"\nlargest free gradient {self.gradient_norm:.1e}"
+
+
+def aligned(cells: list[tuple[str, ...]], right: set[int]) -> str:
+    """Lay out a table of text: a header, then rows; some columns to the right."""
+    widths = np.array([[len(cell) for cell in row] for row in cells]).max(axis=0)
+    lines = []
+    for row in cells:
+        parts = [
+            cell.rjust(width) if k in right else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)

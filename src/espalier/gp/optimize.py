@@ -1,0 +1,153 @@
+"""Climbing to the most probable hyperparameters, from several starts, never losing the best point seen.
+
+scipy's L-BFGS-B does the climbing. Every evaluation is remembered while it is the best of its start, so that an
+interruption, a failure of the line search or a matrix that overflows ends one climb and loses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from espalier.errors import KernelOverflowError
+from espalier.gp.parameters import Parameters, Vector
+
+Evaluate = Callable[[Mapping[str, float]], tuple[float, dict[str, float]]]
+
+FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)
+MAX_FAILURES = 20  # of one climb, after which it ends where it was best
+
+
+@dataclass(frozen=True)
+class FitProgress:
+    """How far learning has come."""
+
+    restart: int
+    n_restarts: int
+    evaluation: int
+    log_likelihood: float
+    best: float
+    seconds: float
+
+
+@dataclass
+class Restart:
+    """One climb: where it started, where it was best, how it ended."""
+
+    start: dict[str, float]
+    values: dict[str, float] = field(default_factory=dict)
+    objective: float = -math.inf  # log likelihood plus log prior
+    log_likelihood: float = -math.inf
+    gradient: dict[str, float] = field(default_factory=dict)  # in the searched space, at the best point
+    n_iterations: int = 0
+    n_evaluations: int = 0
+    n_failures: int = 0
+    converged: bool = False
+    message: str = "not run"
+    seconds: float = 0.0
+    trace: list[float] = field(default_factory=list)  # the log likelihood of each evaluation
+
+
+class Climb:
+    """The best hyperparameters from the declared start and from random ones."""
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        parameters: Parameters,
+        n_examples: int,
+        *,
+        max_iterations: int,
+        tolerance: float,
+        tell: Callable[[FitProgress], object] | None,
+    ) -> None:
+        self._evaluate, self._parameters, self._n = evaluate, parameters, n_examples
+        self._max_iterations, self._tolerance, self._tell = max_iterations, tolerance, tell
+        self._began = time.perf_counter()
+        self.restarts: list[Restart] = []
+        self.interrupted = False
+
+    @property
+    def best(self) -> Restart:
+        """The climb that came highest."""
+        return max(self.restarts, key=lambda restart: restart.objective)
+
+    def run(self, n_random: int, rng: np.random.Generator) -> None:
+        """Climb from the declared start, where a failure is an error, and then from random ones."""
+        starts = [self._parameters.start()] + [self._parameters.draw(rng) for _ in range(n_random)]
+        for k, theta in enumerate(starts):
+            restart = Restart(self._parameters.values(theta))
+            self.restarts.append(restart)
+            began = time.perf_counter()
+            try:
+                self._climb(restart, theta, k, len(starts))
+            except KeyboardInterrupt:
+                self.interrupted = True
+                restart.message = "interrupted"
+                return
+            finally:
+                restart.seconds = time.perf_counter() - began
+
+    def _climb(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> None:
+        def objective(theta: Vector) -> tuple[float, Vector]:
+            # Per example, so that tolerances mean the same for any amount of data.
+            value, gradient = self._measure(restart, theta, k, n_starts)
+            return -value / self._n, -gradient / self._n
+
+        try:
+            if len(self._parameters) == 0 or self._max_iterations == 0:
+                objective(theta)
+                restart.converged, restart.message = True, "nothing to learn"
+                return
+            # The tolerance on the value is per example too: 1e-9 of a thousand examples is a millionth of a nat.
+            options: Any = {
+                "maxiter": self._max_iterations,
+                "maxfun": 10 * self._max_iterations,
+                "gtol": self._tolerance,
+                "ftol": 1e-3 * self._tolerance,
+                "maxcor": 20,
+            }
+            found = minimize(
+                objective, theta, jac=True, method="L-BFGS-B", bounds=self._parameters.bounds(), options=options
+            )
+            restart.n_iterations = int(found.nit)
+            restart.converged, restart.message = bool(found.success), str(found.message)
+        except FAILURES as error:
+            if k == 0 and restart.n_evaluations <= 1:
+                raise
+            restart.message = str(error)
+
+    def _measure(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> tuple[float, Vector]:
+        values = self._parameters.values(theta)
+        restart.n_evaluations += 1
+        try:
+            log_likelihood, natural = self._evaluate(values)
+            log_prior, slopes = self._parameters.log_prior(values)
+            for path, slope in slopes.items():
+                natural[path] = natural.get(path, 0.0) + slope
+            gradient = self._parameters.gradient(values, natural)
+            objective = log_likelihood + log_prior
+            if not (math.isfinite(objective) and np.isfinite(gradient).all()):
+                raise FloatingPointError("The evidence or its gradient is not finite.")
+        except FAILURES:
+            restart.n_failures += 1
+            if restart.objective == -math.inf or restart.n_failures > MAX_FAILURES:
+                raise
+            # Far below the best, and flat: the line search steps back from here.
+            return restart.objective - 10.0 * self._n, np.zeros(len(theta))
+        restart.trace.append(log_likelihood)
+        if objective > restart.objective:
+            restart.objective, restart.log_likelihood, restart.values = objective, log_likelihood, values
+            paths = [parameter.path for parameter in self._parameters]
+            restart.gradient = dict(zip(paths, gradient.tolist(), strict=True))
+        if self._tell is not None:
+            best = max(restart.log_likelihood for restart in self.restarts)
+            seconds = time.perf_counter() - self._began
+            self._tell(FitProgress(k, n_starts, restart.n_evaluations, log_likelihood, best, seconds))
+        return objective, gradient

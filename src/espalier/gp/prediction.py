@@ -1,0 +1,76 @@
+"""What a Gaussian process says of new examples: whole distributions, in the user's units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from espalier.errors import InputError
+from espalier.gp.parameters import Vector
+from espalier.gp.targets import Target, levels_of
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A distribution for each example: normal in the modelled units, and what follows in the user's.
+
+    Attributes
+    ----------
+    modelled_mean, modelled_std
+        In units of the transformed, standardised target.
+    """
+
+    modelled_mean: Vector
+    modelled_std: Vector
+    target: Target
+
+    def __len__(self) -> int:
+        return len(self.modelled_mean)
+
+    @cached_property
+    def _moments(self) -> tuple[Vector, Vector]:
+        return self.target.moments(self.modelled_mean, self.modelled_std)
+
+    @property
+    def mean(self) -> Vector:
+        """The mean: what minimises the squared error."""
+        return self._moments[0]
+
+    @property
+    def std(self) -> Vector:
+        """The standard deviation."""
+        return self._moments[1]
+
+    @property
+    def median(self) -> Vector:
+        """The median: what minimises the absolute error."""
+        return self.target.restored(self.modelled_mean)
+
+    def quantiles(self, levels: object) -> Vector:
+        """Return the quantiles at some levels between 0 and 1, one column each."""
+        steps = ndtri(levels_of(levels))
+        return self.target.restored(self.modelled_mean[:, None] + self.modelled_std[:, None] * steps)
+
+    def interval(self, probability: float = 0.9) -> Vector:
+        """Return the central interval with this probability: two columns, low and high."""
+        if not 0 < probability < 1:
+            raise ValueError(f"probability must lie between 0 and 1, both excluded, got {probability!r}.")
+        return self.quantiles([0.5 - probability / 2, 0.5 + probability / 2])
+
+    def log_density(self, y: object) -> Vector:
+        """Return the log density of an observed target for each example; minus infinity where it cannot be."""
+        values = np.asarray(y, np.float64)
+        if values.shape != (len(self),):
+            raise InputError(
+                f"There are {len(self):,} predictions, so y must hold as many targets, got {values.shape}."
+            )
+        z, log_slope = self.target.modelled(values)
+        with np.errstate(invalid="ignore"):
+            residual = (z - self.modelled_mean) / self.modelled_std
+            out = -0.5 * residual**2 - np.log(self.modelled_std) - 0.5 * math.log(2 * math.pi) + log_slope
+        possible = np.isfinite(z) & np.isfinite(log_slope)
+        return np.where(possible, out, -np.inf)

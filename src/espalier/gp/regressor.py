@@ -1,0 +1,406 @@
+"""``GPRegressor``: numbers predicted from structures, with error bars, by a kernel that is learned."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.errors import InputError
+from espalier.gp.cholesky import factorize
+from espalier.gp.evidence import Problem, State
+from espalier.gp.learned import LearnedTable
+from espalier.gp.mean import as_mean
+from espalier.gp.noise import Noise
+from espalier.gp.optimize import Climb, FitProgress
+from espalier.gp.parameters import Parameters, Vector
+from espalier.gp.prediction import Prediction
+from espalier.gp.targets import Target, check_targets, is_constant
+from espalier.gp.transforms import as_transform
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import number_of
+from espalier.kernels.inputs import Inputs
+
+
+class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Predict a number from structures, say how sure the prediction is, and learn the kernel by gradients.
+
+    An exact Gaussian process: the targets are a smooth function over the space of the kernel's fragments plus noise.
+    Fitting maximises the evidence, the probability of the training targets, in every hyperparameter at once: those of
+    the kernel (one decay per label, if it says so), the noise, the mean and the transform of the targets.
+
+    Parameters
+    ----------
+    kernel
+        What counts as similar. Its numbers are starts; ``fixed(...)`` keeps one. A learned scale is ``1.0 * kernel``.
+    noise
+        The variance of the noise in squared units of the modelled target (transformed, standardised): a number,
+        ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``.
+    mean
+        What is predicted far from all data: None for 0 (the mean of the targets, when they are standardised),
+        ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``.
+    transform
+        A monotone function of the targets: None, ``"log"``, ``"sqrt"``, ``"boxcox"``, ``"warped"``, or an object
+        such as ``Log(offset=1)``. The last two are learned. Predictions are in the user's units.
+    standardize
+        Whether the transformed targets are shifted and scaled to mean 0 and standard deviation 1.
+    restarts
+        How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
+    max_iterations, tolerance
+        When a climb ends: after so many steps, or when the gradient per example is below the tolerance.
+    learn
+        False keeps all hyperparameters as they are.
+    random_state
+        A seed for the random starts.
+    n_threads, memory
+        As for kernels.
+    progress
+        Called after each evaluation with a ``FitProgress``.
+
+    Attributes
+    ----------
+    kernel_, noise_, transform_, mean_
+        With the learned values.
+    learned_
+        A readable table of all learned hyperparameters.
+    log_marginal_likelihood_
+        The log evidence of the training targets in the user's units.
+    restarts_
+        One record for each climb: start, values, likelihoods, how it ended.
+    jitter_
+        What had to be added to the diagonal to factorize the covariance matrix; 0 when nothing.
+    alpha_
+        The dual weights: the mean of the function at ``x`` is ``kernel_(x, X) @ alpha_``.
+    n_examples_
+        How many examples it learned from.
+
+    Notes
+    -----
+    Time O(n^3) and memory O(n^2) for each of some dozens of evaluations, whatever the number of hyperparameters;
+    a prediction costs O(n) for its mean and O(n^2) for its deviation.
+
+    Examples
+    --------
+    >>> trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
+    >>> from espalier.kernels import SubsetTree
+    >>> model = GPRegressor(SubsetTree(decay=0.5), noise=0.01).fit(trees, [2.0, 2.1, 0.9, 1.0])
+    >>> model.predict(["(S (A a) (B b))"]).round(1)
+    array([2.])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        noise: Any = 0.1,
+        mean: Any = None,
+        transform: Any = None,
+        standardize: bool = True,
+        restarts: int = 0,
+        max_iterations: int = 200,
+        tolerance: float = 1e-5,
+        learn: bool = True,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Callable[[FitProgress], object] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.noise = noise
+        self.mean = mean
+        self.transform = transform
+        self.standardize = standardize
+        self.restarts = restarts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.learn = learn
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None
+    ) -> Self:
+        """Learn all hyperparameters and condition on the training targets.
+
+        Parameters
+        ----------
+        X
+            Examples: what the kernel takes (trees, a corpus, vectors, a table for kernels that name columns).
+        y
+            One number for each.
+        sample_weight
+            How many observations each target stands for: its noise variance is divided by this.
+        noise_variance
+            Known variances, added to the learned noise; in squared units of the (transformed) target.
+        noise_groups
+            The group of each example, where ``noise`` is ``PerLabel``.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Passed on when learning is interrupted; the model is then fitted with the best values found so far.
+        """
+        problem = self._problem(X, y, sample_weight, noise_variance, noise_groups)
+        parameters = Parameters(problem.parameters() if self.learn else [])
+
+        def evaluate(values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+            if not len(parameters):
+                return problem.state(values).log_likelihood, {}
+            state, gradient = problem.gradient(values)
+            return state.log_likelihood, gradient
+
+        climb = Climb(
+            evaluate,
+            parameters,
+            len(problem.y),
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            tell=self.progress,
+        )
+        climb.run(self.restarts if len(parameters) else 0, _generator(self.random_state))
+        if math.isinf(climb.best.objective):  # interrupted before the first evaluation was done
+            raise KeyboardInterrupt
+        self.restarts_ = climb.restarts
+        best = climb.best
+        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient)
+        self._finish(problem, problem.state(best.values))
+        if climb.interrupted:
+            raise KeyboardInterrupt
+        self._warn(best.converged, best.message)
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        return_cov: bool = False,
+        quantiles: Any = None,
+        include_noise: bool = True,
+        noise_groups: Any = None,
+    ) -> Any:
+        """Return the mean for each example in the user's units, and what else is asked for.
+
+        Parameters
+        ----------
+        X
+            Examples.
+        return_std, return_cov
+            Also return standard deviations, or the matrix of covariances (without a transform only).
+        quantiles
+            Levels between 0 and 1: also return an array with one column for each.
+        include_noise
+            Whether deviations and quantiles are those of a new observation, or of the function itself.
+        noise_groups
+            The groups of the new examples, where noise is per group.
+
+        Returns
+        -------
+        The mean, or a tuple: mean, deviations or covariances, quantiles.
+        """
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not both: the diagonal of the latter gives the former.")
+        check_is_fitted(self)
+        if not (return_std or return_cov or quantiles is not None) and self._state.target.is_linear:
+            inputs = Inputs.of(X, like=self._inputs)
+            return self._state.target.restored(self._means(self._cross(inputs), inputs))
+        if return_cov:
+            mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
+            if not self._state.target.is_linear:
+                raise ValueError(
+                    "Covariances of a transformed target have no closed form; sample_posterior draws from them."
+                )
+            std = np.sqrt(covariance.diagonal())
+            prediction = Prediction(mean, std, self._state.target)
+            out = [prediction.mean, covariance * self._state.target.scale**2]
+        else:
+            prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
+            out = [prediction.mean, prediction.std] if return_std else [prediction.mean]
+        if quantiles is not None:
+            out.append(prediction.quantiles(quantiles))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
+        """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
+        check_is_fitted(self)
+        inputs = Inputs.of(X, like=self._inputs)
+        cross = self._cross(inputs)
+        prior = self.kernel_.diagonal(inputs, n_threads=self.n_threads, memory=self.memory)
+        explained = (self._state.factor.half_solve(cross) ** 2).sum(axis=0)
+        # Rounding may take an example that was seen in training below 0.
+        variance = np.maximum(prior - explained, 0.0) + self._noise_of(len(inputs), include_noise, noise_groups)
+        return Prediction(self._means(cross, inputs), np.sqrt(variance), self._state.target)
+
+    def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:
+        """Return the log density of each target under its prediction, in the user's units."""
+        return self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
+
+    def leave_one_out(self) -> Prediction:
+        """Predict each training target from all the others, in closed form, at the learned hyperparameters."""
+        check_is_fitted(self)
+        state = self._state
+        variance = 1 / state.factor.inverse_diagonal()
+        return Prediction(state.z - state.alpha * variance, np.sqrt(variance), state.target)
+
+    def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
+        """Return the log evidence of the training targets at some hyperparameters.
+
+        Parameters
+        ----------
+        theta
+            Values by path in natural units, as in ``learned_``; those left out stay as learned.
+        gradient
+            Also return the derivative in each path, in natural units.
+        """
+        check_is_fitted(self)
+        problem = self._problem_of_fit
+        known = {parameter.path: parameter.start for parameter in problem.parameters()}
+        for path in theta or {}:
+            if path not in known:
+                raise KeyError(f"{path!r} is no learned hyperparameter; these are: {', '.join(known)}.")
+        values = {**known, **self.learned_.to_dict(), **(theta or {})}
+        if not gradient:
+            return problem.state(values).log_likelihood
+        state, slopes = problem.gradient(values)
+        return state.log_likelihood, {path: slopes.get(path, 0.0) for path in known}
+
+    def sample_prior(
+        self, X: Any, n_samples: int = 1, *, include_noise: bool = True, random_state: Any = None
+    ) -> Vector:
+        """Draw targets for some examples before any were seen: one column for each draw.
+
+        Uses the declared hyperparameters before fitting and the learned ones after. Draws are in the modelled
+        units before fitting, when no target says what location and scale to give them, and in the user's after.
+        """
+        fitted = hasattr(self, "_state")
+        kernel = self.kernel_ if fitted else _checked_kernel(self.kernel)
+        inputs = Inputs.of(X, like=self._inputs) if fitted else Inputs.of(X)
+        covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory)
+        mean = self._state_mean(inputs) if fitted else np.zeros(len(inputs))
+        noise = self._noise_of(len(inputs), include_noise, None) if fitted else include_noise * number_of(self.noise)
+        draws = _draw(mean, covariance, noise, n_samples, random_state)
+        if fitted:
+            return self._state.target.restored(draws)
+        return Target(as_transform(self.transform), 0.0, 1.0, False).restored(draws)
+
+    def sample_posterior(
+        self,
+        X: Any,
+        n_samples: int = 1,
+        *,
+        include_noise: bool = False,
+        noise_groups: Any = None,
+        random_state: Any = None,
+    ) -> Vector:
+        """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
+        check_is_fitted(self)
+        mean, covariance = self._joint(X, include_noise=False, noise_groups=None)
+        noise = self._noise_of(len(mean), include_noise, noise_groups)
+        return self._state.target.restored(_draw(mean, covariance, noise, n_samples, random_state))
+
+    def _problem(self, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> Problem:
+        kernel = _checked_kernel(self.kernel)
+        for name, low in (("restarts", 0), ("max_iterations", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+                raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+        inputs = Inputs.of(X)
+        y = check_targets(y, len(inputs))
+        transform = as_transform(self.transform).prepared(y)
+        mean = as_mean(self.mean)
+        noise = Noise.of(self.noise, len(y), groups, weight, known)
+        self._inputs = inputs
+        plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)
+        basis = None if mean is None else mean.basis(inputs)
+        return Problem(plan.bind(kernel), plan, y, transform, bool(self.standardize), noise, basis)
+
+    def _finish(self, problem: Problem, state: State) -> None:
+        self._problem_of_fit, self._state = problem, state
+        self.kernel_, self.noise_, self.transform_ = state.kernel, state.noise, state.target.transform
+        mean = as_mean(self.mean)
+        names = [] if mean is None else mean.names(len(state.weights))
+        self.mean_ = dict(zip(names, state.weights.tolist(), strict=True))
+        self.log_marginal_likelihood_ = state.log_likelihood
+        self.alpha_ = state.alpha
+        self.jitter_ = state.factor.jitter
+        self.n_examples_ = len(state.z)
+
+    def _warn(self, converged: bool, message: str) -> None:
+        """Say once, after learning, what the user should know."""
+        if self.jitter_ > 0:
+            warnings.warn(
+                f"The covariance matrix was nearly singular: {self.jitter_:.3g} was added to its diagonal "
+                "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
+                stacklevel=3,
+            )
+        if self.standardize and is_constant(self._problem_of_fit.y):
+            warnings.warn(
+                "All targets are equal, so there is nothing to learn from: the model predicts that value.",
+                stacklevel=3,
+            )
+        elif not converged:
+            warnings.warn(
+                f"Learning ended before it converged: {message}. The best values found are kept; raise "
+                "max_iterations or tolerance.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _cross(self, X: Any) -> Vector:
+        """The covariances of the training examples (rows) with others (columns)."""
+        return self.kernel_(self._inputs, X, n_threads=self.n_threads, memory=self.memory)
+
+    def _state_mean(self, inputs: Inputs) -> Vector:
+        mean = as_mean(self.mean)
+        return np.zeros(len(inputs)) if mean is None else mean.basis(inputs) @ self._state.weights
+
+    def _means(self, cross: Vector, inputs: Inputs) -> Vector:
+        out = cross.T @ self._state.alpha
+        return out if self.mean is None else out + self._state_mean(inputs)
+
+    def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
+        inputs = Inputs.of(X, like=self._inputs)
+        cross = self._cross(inputs)
+        half = self._state.factor.half_solve(cross)
+        covariance = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory) - half.T @ half
+        covariance[np.diag_indices_from(covariance)] = np.maximum(covariance.diagonal(), 0.0)
+        covariance[np.diag_indices_from(covariance)] += self._noise_of(len(inputs), include_noise, noise_groups)
+        return self._means(cross, inputs), covariance
+
+    def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
+        if not include:
+            return np.zeros(n)
+        noise = Noise.of(self.noise_, n, groups)
+        return noise.variances(noise.setting, 1.0)
+
+
+def _checked_kernel(kernel: Any) -> Kernel:
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
+    return kernel
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def _draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise InputError(f"n_samples must be a positive integer, got {n_samples!r}.")
+    rng = _generator(random_state)
+    factor = factorize(np.ascontiguousarray(covariance), noise)
+    normals = rng.standard_normal((len(mean), n_samples))
+    return mean[:, None] + np.tril(factor.matrix.T) @ normals

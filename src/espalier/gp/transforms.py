@@ -1,0 +1,309 @@
+"""Targets seen through a monotone function: the logarithm, the root, Box-Cox, a learned warping.
+
+A Gaussian process models ``g(y)``; its density of ``y`` itself takes the slope of ``g`` along, so that models with
+different transforms, or with a learned one, compare by their evidence. Standardising is left to ``targets``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.gp.parameters import Parameter, Vector
+from espalier.kernels.hyperparameters import Fixed, Learned, number_of
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The identity, and what every transform offers: a monotone function, its slope, its inverse."""
+
+    def prepared(self, y: Vector) -> Self:
+        """Return the transform for these targets; raise where one of them is outside its domain."""
+        return self
+
+    def forward(self, y: Vector) -> tuple[Vector, Vector]:
+        """Return the transformed targets and the logarithms of the slope there."""
+        return np.array(y, np.float64), np.zeros(len(y))
+
+    def inverse(self, z: Vector) -> Vector:
+        """Return the targets from transformed ones."""
+        return np.array(z, np.float64)
+
+    def parameters(self) -> list[Parameter]:
+        """Return the numbers that are learned with the rest."""
+        return []
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """Return the transform with other values, by path."""
+        return self
+
+    def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
+        """Return the gradient by path, from those of the transformed targets and of the log slopes."""
+        return {}
+
+    @property
+    def name(self) -> str:
+        """How the modelled quantity is called."""
+        return "y"
+
+
+@dataclass(frozen=True)
+class Log(Transform):
+    """The logarithm of ``y + offset``, for targets that are positive and vary by factors."""
+
+    offset: float = 0.0
+
+    def prepared(self, y: Vector) -> Self:
+        """Return the transform for these targets."""
+        _check_positive(y, self.offset, "log")
+        return self
+
+    def forward(self, y: Vector) -> tuple[Vector, Vector]:
+        """Return the transformed targets and the logarithms of the slope there."""
+        z = _log(y + self.offset)
+        return z, -z
+
+    def inverse(self, z: Vector) -> Vector:
+        """Return the targets from transformed ones."""
+        with np.errstate(over="ignore"):
+            return np.exp(z) - self.offset
+
+    @property
+    def name(self) -> str:
+        """How the modelled quantity is called."""
+        return "log(y)" if self.offset == 0 else f"log(y + {self.offset:g})"
+
+
+@dataclass(frozen=True)
+class SquareRoot(Transform):
+    """The square root of ``y + offset``, for counts and times. What would lie below the root of 0 counts as 0."""
+
+    offset: float = 0.0
+
+    def prepared(self, y: Vector) -> Self:
+        """Return the transform for these targets."""
+        _check_positive(y, self.offset, "sqrt")
+        return self
+
+    def forward(self, y: Vector) -> tuple[Vector, Vector]:
+        """Return the transformed targets and the logarithms of the slope there."""
+        root = np.sqrt(np.maximum(y + self.offset, 0.0))
+        return root, -math.log(2) - _log(root)
+
+    def inverse(self, z: Vector) -> Vector:
+        """Return the targets from transformed ones."""
+        return np.maximum(z, 0.0) ** 2 - self.offset
+
+    @property
+    def name(self) -> str:
+        """How the modelled quantity is called."""
+        return "sqrt(y)" if self.offset == 0 else f"sqrt(y + {self.offset:g})"
+
+
+@dataclass(frozen=True)
+class BoxCox(Transform):
+    r"""A learned power, :math:`(y^p - 1) / p`: the identity at 1, the logarithm at 0.
+
+    Parameters
+    ----------
+    power
+        Where learning starts: a number, ``Learned``, or ``fixed``. Between -2 and 3 unless bounds are given.
+    """
+
+    power: float | Learned | Fixed = 0.5
+
+    def prepared(self, y: Vector) -> Self:
+        """Return the transform for these targets."""
+        _check_positive(y, 0.0, "boxcox")
+        return self
+
+    def forward(self, y: Vector) -> tuple[Vector, Vector]:
+        """Return the transformed targets and the logarithms of the slope there."""
+        power, log_y = number_of(self.power), _log(y)
+        z = log_y if power == 0 else np.expm1(power * log_y) / power
+        return z, (power - 1) * log_y
+
+    def inverse(self, z: Vector) -> Vector:
+        """Return the targets from transformed ones; 0 where the power cannot reach, infinity past its end."""
+        power = number_of(self.power)
+        with np.errstate(divide="ignore", over="ignore"):
+            if power == 0:
+                return np.exp(z)
+            return np.exp(np.log1p(np.maximum(power * np.asarray(z), -1.0)) / power)
+
+    def parameters(self) -> list[Parameter]:
+        """Return the power, unless it is fixed."""
+        if isinstance(self.power, Fixed):
+            return []
+        bounds, prior = (self.power.bounds, self.power.prior) if isinstance(self.power, Learned) else (None, None)
+        low, high = bounds or (-2.0, 3.0)
+        return [Parameter("transform.power", number_of(self.power), low, high, prior, "power of y", signed=True)]
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """Return the transform with another power."""
+        return replace(self, power=values["transform.power"]) if "transform.power" in values else self
+
+    def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
+        """Return the gradient of the power."""
+        if isinstance(self.power, Fixed):
+            return {}
+        power, log_y = number_of(self.power), np.log(y)
+        u = power * log_y
+        # d/dp (exp(p l) - 1) / p = l^2 (e^u (u - 1) + 1) / u^2, by its series where u is small.
+        near = np.abs(u) < 1e-3
+        safe = np.where(near, 1.0, u)
+        ratio = np.where(near, 0.5 + u / 3 + u * u / 8, (np.exp(safe) * (safe - 1) + 1) / safe**2)
+        return {"transform.power": float(z_bar @ (log_y**2 * ratio) + log_slope_bar @ log_y)}
+
+    @property
+    def name(self) -> str:
+        """How the modelled quantity is called."""
+        return f"y^({number_of(self.power):.3g}), Box-Cox"
+
+
+@dataclass(frozen=True)
+class Warping(Transform):
+    r"""A learned monotone function: a line with soft steps, as in warped Gaussian processes (Snelson et al. 2004).
+
+    .. math:: g(y) = u + \sum_k a_k \tanh(b_k (u - c_k)),   u = (y - location) / scale
+
+    with :math:`a_k, b_k > 0`. ``location`` and ``scale`` are taken from the training targets unless given; the
+    heights :math:`a`, steepnesses :math:`b` and centres :math:`c` are learned with the kernel.
+    """
+
+    n_steps: int = 3
+    location: float | None = None
+    scale: float | None = None
+    height: tuple[float, ...] | None = None
+    steepness: tuple[float, ...] | None = None
+    centre: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n_steps, bool) or not isinstance(self.n_steps, int) or self.n_steps < 1:
+            raise ValueError(f"n_steps must be a positive integer, got {self.n_steps!r}.")
+
+    def prepared(self, y: Vector) -> Self:
+        """Return the transform with location, scale and starts for these targets."""
+        location = float(np.mean(y)) if self.location is None else self.location
+        scale = (float(np.std(y)) or 1.0) if self.scale is None else self.scale
+        levels = (np.arange(self.n_steps) + 0.5) / self.n_steps
+        centre = tuple(((np.quantile(y, levels) - location) / scale).clip(-4.9, 4.9).tolist())
+        ones = (1.0,) * self.n_steps
+        return replace(
+            self,
+            location=location,
+            scale=scale,
+            height=self.height or tuple(0.3 * x for x in ones),
+            steepness=self.steepness or ones,
+            centre=self.centre or centre,
+        )
+
+    def _parts(self, y: Vector) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector]:
+        if self.location is None or self.scale is None or self.height is None:
+            raise ValueError("This Warping has seen no targets yet: use the fitted one, model.transform_.")
+        u = (np.asarray(y) - self.location) / self.scale
+        a, b, c = np.array(self.height), np.array(self.steepness), np.array(self.centre)
+        t = np.tanh(b * (u[:, None] - c))
+        return u, a, b, c, t, 1 + (1 - t**2) @ (a * b)
+
+    def forward(self, y: Vector) -> tuple[Vector, Vector]:
+        """Return the transformed targets and the logarithms of the slope there."""
+        u, a, _, _, t, slope = self._parts(y)
+        return u + t @ a, np.log(slope) - math.log(self.scale or 1.0)
+
+    def inverse(self, z: Vector) -> Vector:
+        """Return the targets from transformed ones, by bisection to the last bits: the function is monotone."""
+        z = np.asarray(z, np.float64)
+        location, scale = self.location or 0.0, self.scale or 1.0
+        reach = sum(self.height or (0.0,))
+        low, high = z.ravel() - reach, z.ravel() + reach
+        for _ in range(80):
+            middle = 0.5 * (low + high)
+            above = self.forward(middle * scale + location)[0] > z.ravel()
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return np.asarray(0.5 * (low + high) * scale + location).reshape(z.shape)
+
+    def parameters(self) -> list[Parameter]:
+        """Return heights, steepnesses and centres."""
+        out = []
+        for k in range(self.n_steps):
+            height, steepness, centre = (
+                (values or (start,) * self.n_steps)[k]
+                for values, start in ((self.height, 0.3), (self.steepness, 1.0), (self.centre, 0.0))
+            )
+            out += [
+                Parameter(f"transform.height[{k}]", height, 1e-6, 1e2, unit="standard deviations of y"),
+                Parameter(f"transform.steepness[{k}]", steepness, 1e-2, 1e2, unit="1 / standard deviations of y"),
+                Parameter(f"transform.centre[{k}]", centre, -5.0, 5.0, unit="standard deviations of y", signed=True),
+            ]
+        return out
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """Return the warping with other steps."""
+        changes: dict[str, Any] = {}
+        for name in ("height", "steepness", "centre"):
+            old = getattr(self, name) or (0.0,) * self.n_steps
+            changes[name] = tuple(values.get(f"transform.{name}[{k}]", old[k]) for k in range(self.n_steps))
+        return replace(self, **changes)
+
+    def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
+        """Return the gradients of all steps."""
+        u, a, b, c, t, slope = self._parts(y)
+        bend = 1 - t**2  # the derivative of tanh
+        slope_bar = (log_slope_bar / slope)[:, None]
+        inner_bar = z_bar[:, None] * a * bend - 2 * slope_bar * a * b * t * bend  # of b (u - c)
+        height = (z_bar[:, None] * t + slope_bar * b * bend).sum(axis=0)
+        steepness = (inner_bar * (u[:, None] - c) + slope_bar * a * bend).sum(axis=0)
+        centre = -(inner_bar * b).sum(axis=0)
+        out = {}
+        for k in range(self.n_steps):
+            out[f"transform.height[{k}]"] = float(height[k])
+            out[f"transform.steepness[{k}]"] = float(steepness[k])
+            out[f"transform.centre[{k}]"] = float(centre[k])
+        return out
+
+    @property
+    def name(self) -> str:
+        """How the modelled quantity is called."""
+        return "warped y"
+
+
+TRANSFORMS: dict[str | None, Transform] = {
+    None: Transform(),
+    "log": Log(),
+    "sqrt": SquareRoot(),
+    "boxcox": BoxCox(),
+    "warped": Warping(),
+}
+
+
+def as_transform(transform: Any) -> Transform:
+    """The transform that a user named or gave."""
+    if isinstance(transform, Transform):
+        return transform
+    if transform is None or isinstance(transform, str):
+        if transform in TRANSFORMS:
+            return TRANSFORMS[transform]
+        names = ", ".join(repr(name) for name in TRANSFORMS)
+        raise ValueError(f"transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}.")
+    raise TypeError(f"transform must be a name such as 'log' or an object such as Log(offset=1), got {transform!r}.")
+
+
+def _check_positive(y: Vector, offset: float, name: str) -> None:
+    bad = np.flatnonzero(~(y + offset > 0))
+    if len(bad):
+        plus = "" if offset == 0 else f" + {offset:g}"
+        raise InputError(
+            f"transform={name!r} needs targets{plus} above 0, but {len(bad):,} are not; the first is "
+            f"y[{bad[0]}] = {y[bad[0]]:.6g}. Use an offset, Log(offset=1), or transform='warped' for any numbers."
+        )
+
+
+def _log(y: Vector) -> Vector:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(y)
