@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gp.cholesky import factorize
+from espalier.gp.cholesky import blas_threads, factorize
 from espalier.gp.evidence import Problem, State
 from espalier.gp.learned import LearnedTable
 from espalier.gp.mean import as_mean
@@ -60,7 +60,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed for the random starts.
     n_threads, memory
-        As for kernels.
+        As for kernels; ``n_threads`` also limits the linear algebra while the model is fitted.
     progress
         Called after each evaluation with a ``FitProgress``.
 
@@ -166,13 +166,15 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             tolerance=self.tolerance,
             tell=self.progress,
         )
-        climb.run(self.restarts if len(parameters) else 0, _generator(self.random_state))
+        with blas_threads(self.n_threads):
+            climb.run(self.restarts if len(parameters) else 0, _generator(self.random_state))
         if math.isinf(climb.best.objective):  # interrupted before the first evaluation was done
             raise KeyboardInterrupt
         self.restarts_ = climb.restarts
         best = climb.best
         self.learned_ = LearnedTable.of(parameters, best.values, best.gradient)
-        self._finish(problem, problem.state(best.values))
+        with blas_threads(self.n_threads):
+            self._finish(problem, problem.state(best.values))
         if climb.interrupted:
             raise KeyboardInterrupt
         self._warn(best.converged, best.message)

@@ -28,6 +28,7 @@ class Inputs:
         self._like = like
         self._forests: dict[str | None, Forest] = {}
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
+        self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
 
     @staticmethod
     def of(data: Any, like: Inputs | None = None) -> Inputs:

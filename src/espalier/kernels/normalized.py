@@ -13,6 +13,7 @@ from espalier.errors import InputError
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
 from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns, row_blocks
+from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 
@@ -45,8 +46,8 @@ class Normalized(Wrapper):
         parts = [schedule.part(k, 3) for k in range(3)]
         plans = [
             self.kernel._make_plan(a, b, parts[0]),
-            self.kernel._make_diagonal_plan(a, parts[1].quietly()),
-            self.kernel._make_diagonal_plan(b, parts[2].quietly()),
+            RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
+            RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
         ]
         return NormalizedCrossPlan(plans, schedule)
 

@@ -19,6 +19,7 @@ from espalier.kernels.composite import (
     own_gradient,
     row_blocks,
 )
+from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
@@ -62,8 +63,8 @@ class Radial(Wrapper):
         return RadialCrossPlan(
             [
                 self.kernel._make_plan(a, b, parts[0]),
-                self.kernel._make_diagonal_plan(a, parts[1].quietly()),
-                self.kernel._make_diagonal_plan(b, parts[2].quietly()),
+                RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
+                RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
             ]
         )
 
