@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 Missing = Literal["error", "empty"]
+Rows = slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
 
 STORE = ("label", "height", "child_start", "child")
 TREES = ("root", "tree_start", "tree_subtree", "tree_count")
@@ -132,14 +134,21 @@ class Forest:
         """How many distinct subtrees are stored, leaves included (views share them)."""
         return len(self._arrays["label"])
 
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of trees; scikit-learn's splitters look for it, and then take views."""
+        return (len(self),)
+
     def __len__(self) -> int:
         return len(self._arrays["root"])
 
     @overload
     def __getitem__(self, rows: int) -> Tree: ...
     @overload
-    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Forest: ...
-    def __getitem__(self, rows: int | slice | Sequence[int] | NDArray[Any]) -> Tree | Forest:
+    def __getitem__(self, rows: Rows) -> Forest: ...
+    def __getitem__(self, rows: int | Rows) -> Tree | Forest:
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]  # forest[rows, ...], as scikit-learn writes it
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"Row {rows} is out of range: the forest has {len(self):,} trees.")
@@ -170,6 +179,37 @@ class Forest:
             children = arrays["child"][arrays["child_start"][u] : arrays["child_start"][u + 1]].tolist()
             built[u] = Tree(self._vocabulary[int(arrays["label"][u])], tuple(built[c] for c in children))
         return built[root]
+
+    def compact(self) -> Forest:
+        """Return a copy that stores only the subtrees of its own trees, with the same vocabulary.
+
+        A view shares the subtrees of the whole corpus and keeps them alive; its compact copy does not.
+
+        Examples
+        --------
+        >>> forest = Forest.from_brackets(["(NP (D the) (N cat))", "(NP (D the) (N dog))"])
+        >>> forest[[1]].n_subtrees, forest[[1]].compact().n_subtrees
+        (8, 5)
+        """
+        arrays = self._arrays
+        # Ascending, so that children still precede parents; a tree lists every subtree that it holds.
+        used = np.unique(arrays["tree_subtree"])
+        start = arrays["child_start"]
+        sizes = start[used + 1] - start[used]
+        new_start = np.zeros(len(used) + 1, np.int64)
+        np.cumsum(sizes, out=new_start[1:])
+        entries = np.arange(new_start[-1]) + np.repeat(start[used] - new_start[:-1], sizes)
+
+        def renumbered(subtrees: NDArray[Any]) -> NDArray[Any]:
+            return np.searchsorted(used, subtrees).astype(np.int32)
+
+        compacted = {"label": arrays["label"][used], "height": arrays["height"][used], "child_start": new_start}
+        compacted["child"] = renumbered(arrays["child"][entries])
+        compacted["root"] = np.where(arrays["root"] < 0, np.int32(-1), renumbered(arrays["root"]))
+        compacted["tree_start"] = arrays["tree_start"].copy()
+        compacted["tree_subtree"] = renumbered(arrays["tree_subtree"])
+        compacted["tree_count"] = arrays["tree_count"].copy()
+        return Forest(compacted, self._vocabulary)
 
     def describe(self) -> ForestDescription:
         """Count trees, nodes, subtrees, productions, labels and pairs, and the memory kernels need."""

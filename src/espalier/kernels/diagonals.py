@@ -38,7 +38,8 @@ class RememberedDiagonalPlan(Plan):
             while len(kept) >= MOST:
                 kept.pop(next(iter(kept)), None)
             kept[kernel] = self._plan().matrix(kernel)
-        return kept[kernel].copy()
+        values: Matrix = kept[kernel]
+        return values.copy()
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         return self._plan().vjp(kernel)

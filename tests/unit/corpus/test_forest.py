@@ -8,6 +8,7 @@ import pytest
 
 from espalier.corpus import Forest, Vocabulary, concatenate
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
+from espalier.kernels.subset_tree import SubsetTree
 from espalier.structures.tree import Tree
 
 TEXTS = [
@@ -192,3 +193,39 @@ def test_real_treebanks_round_trip(data) -> None:
     assert list(forest) == trees
     assert list(Forest.from_trees(trees)) == trees
     assert len(Forest.from_file(data / "wsj" / "sample.mrg.gz")) == 3914
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [2], [], slice(None), [3, 3]])
+def test_compact_copy_stores_only_its_own_subtrees(rows) -> None:
+    view = Forest.from_brackets(TEXTS)[rows]
+    copy = view.compact()
+    again = Forest.from_trees(list(view))
+    assert list(copy) == list(view)
+    assert copy.vocabulary is view.vocabulary
+    assert copy.n_subtrees == again.n_subtrees <= view.n_subtrees
+    for name, array in view.arrays.items():
+        assert copy.arrays[name].dtype == array.dtype
+        if name != "label":  # numbers of labels belong to the vocabulary
+            assert len(copy.arrays[name]) == len(again.arrays[name])
+    assert np.array_equal(SubsetTree()(copy), SubsetTree()(view))
+
+
+def test_compact_copy_keeps_empty_structures(tmp_path) -> None:
+    copy = Forest.from_trees(["(A a)", None, "(B b)"], missing="empty")[[1, 2]].compact()
+    assert list(copy) == [None, Tree.from_brackets("(B b)")]
+    copy.save(tmp_path / "copy")  # loading checks everything that the compiled core trusts
+    assert list(Forest.load(tmp_path / "copy")) == list(copy)
+
+
+def test_compact_copy_shares_no_memory_with_the_corpus() -> None:
+    forest = Forest.from_brackets(TEXTS)
+    copy = forest[[0, 1, 2, 3]].compact()
+    assert not any(np.shares_memory(forest.arrays[name], copy.arrays[name]) for name in forest.arrays)
+
+
+def test_rows_are_chosen_as_scikit_learn_does() -> None:
+    forest = Forest.from_brackets(TEXTS)
+    assert forest.shape == (4,)
+    assert list(forest[np.array([1, 0]), ...]) == [forest[1], forest[0]]
+    assert list(forest[1:3, ...]) == [forest[1], forest[2]]
+    assert forest[1, ...] == forest[1]

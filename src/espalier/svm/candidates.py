@@ -1,0 +1,78 @@
+"""The candidates of a grid search: checked before anything is computed, and sorted by kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from espalier.kernels.base import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One point of the grid: its parameters, and an estimator that has them."""
+
+    params: dict[str, Any]
+    model: Any
+
+
+def make_candidates(estimator: Any, grid: Any) -> list[Candidate]:
+    """Every point of the grid, in the order of scikit-learn's ``ParameterGrid``."""
+    _check_names(grid, estimator)
+    candidates = [Candidate(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
+    if not candidates:
+        raise ValueError(f"param_grid holds nothing to try, got {grid!r}.")
+    for candidate in candidates:
+        try:
+            candidate.model._check_settings()
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"The grid holds {candidate.params}: {error}") from None
+    return candidates
+
+
+def by_kernel(candidates: list[Candidate]) -> list[tuple[Kernel, list[int]]]:
+    """The distinct kernels, each with the numbers of its candidates."""
+    groups: dict[Any, tuple[Kernel, list[int]]] = {}
+    for number, candidate in enumerate(candidates):
+        kernel = candidate.model.kernel
+        groups.setdefault(_key(kernel), (kernel, []))[1].append(number)
+    return list(groups.values())
+
+
+def columns_of(listed: list[dict[str, Any]]) -> dict[str, Any]:
+    """For each name ``param_<name>``: the values of all candidates, masked where one does not set it."""
+    out: dict[str, Any] = {}
+    for name in sorted({name for params in listed for name in params}):
+        column = np.empty(len(listed), dtype=object)
+        for number, params in enumerate(listed):
+            column[number] = params.get(name)
+        out[f"param_{name}"] = np.ma.MaskedArray(column, mask=[name not in params for params in listed])
+    return out
+
+
+def _check_names(grid: Any, estimator: Any) -> None:
+    known = sorted(estimator.get_params())
+    parts = list(grid) if isinstance(grid, Sequence) and not isinstance(grid, str) else [grid]
+    for part in parts:
+        if not isinstance(part, Mapping):
+            raise TypeError(f"param_grid must be a dict of lists, or a list of such dicts, got {part!r}.")
+        for name in part:
+            if name not in known:
+                raise ValueError(
+                    f"{type(estimator).__name__} has no parameter {name!r}; it has {', '.join(known)}. "
+                    "Hyperparameters of a kernel are tried as several kernels: "
+                    "{'kernel': [SubsetTree(decay=d) for d in (0.2, 0.4)]}."
+                )
+
+
+def _key(kernel: Kernel) -> Any:
+    try:
+        hash(kernel)
+    except TypeError:  # a user's kernel with a list inside: it is only ever itself
+        return id(kernel)
+    return kernel

@@ -1,0 +1,196 @@
+"""``KernelSVC``: support vector classification over any kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.metaestimators import available_if
+
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.schedule import Progress
+from espalier.svm.calibration import fit_sigmoid, probabilities
+from espalier.svm.estimator import KernelMachine, check_whole
+from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
+from espalier.svm.targets import Codes, Floats, check_class_weight, check_classes, check_labels
+
+
+def _gives_probabilities(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError(
+            f"{type(model).__name__} gives probabilities only with probability=True. "
+            "Set it and fit again, or use decision_function."
+        )
+    return True
+
+
+class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
+    """Sort structures into classes by the training rows that lie near the borders between them.
+
+    scikit-learn's solver (LIBSVM) works on the kernel's matrix over the training rows; predictions need only the
+    support rows. Two classes take one machine. More take one machine per class, which tells the class from all
+    others, or one per pair of classes.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel. Values of unnormalised tree kernels are large, and ``C`` belongs to their scale: use
+        ``Normalized`` unless the size of a tree should count.
+    C
+        The price of a training row on the wrong side, positive. Larger values follow the training rows more closely.
+    strategy
+        ``"one-vs-rest"``: the class whose machine has the largest value. ``"one-vs-one"``: the class that wins most
+        pairs, the first among equals, as in scikit-learn's ``SVC``.
+    class_weight
+        A dict of weights by class, by which ``C`` is multiplied (1 for those not named); or ``"balanced"``, weights
+        inverse to the number of rows: of each class, and in one-vs-rest of each machine's two sides.
+    probability
+        Whether ``fit`` also prepares ``predict_proba``, which takes ``calibration_folds`` times as long: the machines
+        are solved without each fold in turn, on the same matrix, and a sigmoid is fitted to the values of the rows
+        that were left out (Platt, 1999). Its largest probability need not be the class that ``predict`` gives.
+    calibration_folds
+        How many folds; every class needs as many rows.
+    tolerance
+        When a solver stops.
+    max_iterations
+        How many iterations a machine may take; None is LIBSVM's own limit, ten million or 100 per row.
+    random_state
+        Shuffles the rows before they are cut into folds for ``probability``; None keeps their order. Nothing else
+        is random.
+    n_threads, memory, progress
+        How matrices are computed: see :func:`~espalier.gram`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    support_ : array of shape (n_support,)
+        The training rows that any machine uses, ascending.
+    support_data_
+        These rows, of the kind that ``fit`` was given; a dict or a frame becomes a ``Table``.
+    dual_coef_ : array of shape (n_machines, n_support)
+        The coefficient of each support row in each machine, 0 where a machine does not use it.
+    intercept_ : array of shape (n_machines,)
+        The constants. The values of all machines are
+        ``kernel(X, support_data_) @ dual_coef_.T + intercept_``.
+    machines_ : array of shape (n_machines, 2)
+        What a machine decides, as numbers of classes: its value is positive for the first and negative for the
+        second, where -1 is all others. Two classes: ``[[1, 0]]``.
+    calibration_ : array of shape (n_scores, 2)
+        Slope and offset of each sigmoid, with ``probability=True``.
+    n_iter_ : array of shape (n_machines,)
+        The iterations that each machine took.
+
+    Notes
+    -----
+    Time and memory of ``fit`` are those of the matrix, 8 bytes for each pair of rows, and of the solver, between
+    the square and the cube of the number of rows. The matrix is dropped when ``fit`` ends.
+
+    Examples
+    --------
+    >>> from espalier import Normalized, SubsetTree
+    >>> trees = ["(NP (D the) (N cat))", "(NP (D a) (N dog))", "(VP (V runs))", "(VP (V runs) (R fast))"]
+    >>> model = KernelSVC(Normalized(SubsetTree())).fit(trees, ["noun", "noun", "verb", "verb"])
+    >>> model.predict(["(NP (D the) (N dog))", "(VP (V sleeps) (R fast))"])
+    array(['noun', 'verb'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        C: float = 1.0,
+        strategy: Strategy = "one-vs-rest",
+        class_weight: Any = None,
+        probability: bool = False,
+        calibration_folds: int = 5,
+        tolerance: float = 1e-3,
+        max_iterations: int | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.strategy = strategy
+        self.class_weight = class_weight
+        self.probability = probability
+        self.calibration_folds = calibration_folds
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the values of the machines: one per row for two classes, else one column per machine."""
+        values = self._machine_values(X)
+        return np.ascontiguousarray(values[:, 0]) if len(self.classes_) == 2 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return one label per row."""
+        values = self._machine_values(X)
+        labels: NDArray[Any] = self.classes_[winners(values, self.machines_, len(self.classes_))]
+        return labels
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each class, in the order of ``classes_``; needs ``probability=True``."""
+        values = self._machine_values(X)
+        return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.strategy not in ("one-vs-rest", "one-vs-one"):
+            raise ValueError(f"strategy must be 'one-vs-rest' or 'one-vs-one', got {self.strategy!r}.")
+        check_whole("calibration_folds", self.calibration_folds, 2)
+
+    def _check_targets(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
+        classes, codes = check_labels(y, n_rows)
+        check_classes(classes, codes, None)
+        check_class_weight(self.class_weight, classes)
+        if self.probability:
+            fewest = np.bincount(codes).argmin()
+            if (count := int((codes == fewest).sum())) < self.calibration_folds:
+                raise InputError(
+                    f"probability=True needs at least calibration_folds={self.calibration_folds} rows of every class, "
+                    f"but {classes[fewest].item()!r} has {count}. Use fewer folds, or add rows."
+                )
+        return classes, codes
+
+    def _learn(self, gram: Matrix, targets: tuple[NDArray[Any], Codes], weights: Floats | None) -> None:
+        classes, codes = targets
+        check_classes(classes, codes, weights)
+        machines = self._solve(gram, codes, classes, weights)
+        self.classes_ = classes
+        self.machines_ = machines.sides
+        self._set_machines(machines)
+        if self.probability:
+            self.calibration_ = self._calibrate(gram, codes, weights)
+
+    def _solve(self, gram: Matrix, codes: Codes, classes: NDArray[Any], weights: Floats | None) -> Machines:
+        class_weight = check_class_weight(self.class_weight, classes)
+        if class_weight is None:
+            class_weight = self.class_weight
+        return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
+
+    def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None) -> Matrix:
+        """Fit sigmoids to scores of rows that were left out, one fold after the other."""
+        n_classes = len(self.classes_)
+        shuffled = self.random_state is not None
+        folds = StratifiedKFold(self.calibration_folds, shuffle=shuffled, random_state=self.random_state)
+        scores = np.empty((len(gram), 1 if n_classes == 2 else n_classes))
+        for train, test in folds.split(codes, codes):
+            own = None if weights is None else weights[train]
+            machines = self._solve(gram[np.ix_(train, train)], codes[train], self.classes_, own)
+            values = machines.values(gram[np.ix_(test, train[machines.support])])
+            scores[test] = class_scores(values, machines.sides, n_classes)
+            self._n_early += machines.n_early
+        positives = [1] if n_classes == 2 else range(n_classes)
+        return np.array([fit_sigmoid(scores[:, k], codes == c, weights) for k, c in enumerate(positives)])

@@ -1,0 +1,176 @@
+"""What the classifier and the regressor share: the matrix, the rows that are kept, the values of the machines.
+
+A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can fit without its rows. It has
+
+* a parameter ``kernel``;
+* ``_check_settings()`` and ``_check_targets(y, n_rows)``, which raise before anything is computed;
+* ``_fit_matrix(gram, y, sample_weight)``, which learns from the matrix of the training rows and returns ``self``;
+* ``_keep_rows(inputs)``, which keeps what predictions on new rows need, after ``_fit_matrix``;
+* ``predict`` and its like, which take :class:`~espalier.svm.rows.MatrixRows` in place of rows;
+* ``_n_early``, after ``_fit_matrix``: how many machines stopped before they converged.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.gram import gram as compute_gram
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.svm.machines import Machines, Solver, check_matrix
+from espalier.svm.rows import MatrixRows, kept_rows, row_data, take_rows
+from espalier.svm.targets import check_weights
+
+
+class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
+    """An estimator of machines over a kernel; a subclass says what the targets are and how they are solved."""
+
+    kernel: Kernel
+    C: float
+    tolerance: float
+    max_iterations: int | None
+    n_threads: int | None
+    memory: int | str | None
+    progress: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their targets.
+
+        Parameters
+        ----------
+        X
+            What the kernel reads: a list of structures, a ``Forest``, a table, a frame, a dict of columns, an array or
+            a sparse matrix.
+        y
+            One target per row.
+        sample_weight
+            One weight per row, by which ``C`` is multiplied; a row with weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        inputs = Inputs.of(X)
+        targets = self._check_targets(y, len(inputs))
+        weights = check_weights(sample_weight, len(inputs))
+        schedule = self._schedule()
+        matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
+        self._learn(matrix, targets, weights)
+        self._keep_rows(inputs)
+        schedule.done()
+        warn_of_early_stop(self._n_early)
+        return self
+
+    def _fit_matrix(self, gram: Matrix, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the matrix of the training rows; rows are not kept."""
+        self._check_settings()
+        self._learn(gram, self._check_targets(y, len(gram)), check_weights(sample_weight, len(gram)))
+        return self
+
+    def _keep_rows(self, inputs: Inputs) -> None:
+        """Keep the support rows, and nothing else, for predictions."""
+        data = row_data(inputs)
+        self.support_data_ = kept_rows(data, self.support_)
+        # Interned at the first prediction, once.
+        self._support = Inputs.of(self.support_data_)
+        if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
+            self.n_features_in_ = int(data.shape[1])
+
+    def _check_targets(self, y: Any, n_rows: int) -> Any:
+        raise NotImplementedError
+
+    def _learn(self, gram: Matrix, targets: Any, weights: Any) -> None:
+        raise NotImplementedError
+
+    def _set_machines(self, machines: Machines) -> None:
+        self.support_ = machines.support
+        self.dual_coef_ = machines.dual_coef
+        self.intercept_ = machines.intercept
+        self.n_iter_ = machines.n_iter
+        self._n_early = machines.n_early
+
+    def _machine_values(self, X: Any) -> Matrix:
+        """The value of every machine for every row."""
+        check_is_fitted(self, "support_")
+        if isinstance(X, MatrixRows):
+            return X.values[:, self.support_] @ self.dual_coef_.T + self.intercept_
+        inputs = Inputs.of(X)
+        n_rows, n_support = len(inputs), len(self.support_)
+        values = np.empty((n_rows, len(self.intercept_)))
+        schedule = self._schedule()
+        if n_support == 0 or n_rows == 0:
+            values[:] = self.intercept_
+            return values
+        # A block of the matrix takes no more than a quarter of the budget.
+        step = max(1, min(n_rows, schedule.memory // (4 * 8 * n_support)))
+        n_blocks = -(-n_rows // step)
+        for k in range(n_blocks):
+            rows = slice(k * step, min((k + 1) * step, n_rows))
+            block = X if n_blocks == 1 else take_rows(row_data(inputs), rows)
+            matrix = kernel_matrix(self.kernel, self._support, block, schedule.part(k, n_blocks))
+            values[rows] = matrix.T @ self.dual_coef_.T + self.intercept_
+        return values
+
+    def _schedule(self) -> Schedule:
+        return Schedule.of(self.n_threads, self.memory, self.progress)
+
+    def _solver(self, epsilon: float = 0.0) -> Solver:
+        return Solver(float(self.C), float(self.tolerance), self.max_iterations, float(epsilon))
+
+    def _check_settings(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
+        check_positive("C", self.C)
+        check_positive("tolerance", self.tolerance)
+        if self.max_iterations is not None:
+            check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+def kernel_matrix(kernel: Kernel, a: Inputs, b: Any, schedule: Schedule) -> Matrix:
+    """The matrix under a schedule, checked: a kernel of a user may give anything."""
+    matrix = compute_gram(
+        kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.progress
+    )
+    check_matrix(matrix)
+    return matrix
+
+
+def warn_of_early_stop(n_early: int) -> None:
+    """Say, once, how many machines did not converge."""
+    if n_early:
+        warnings.warn(
+            f"{n_early} machines stopped at the limit of iterations, before they converged. "
+            "Normalise the kernel, use a smaller C or decay, or raise max_iterations.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
+    """Refuse what is no positive finite number."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    if not is_number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        allowed = "0 or a positive" if zero else "a positive"
+        raise ValueError(f"{name} must be {allowed} finite number, got {value!r}.")
+
+
+def check_whole(name: str, value: Any, least: int, other: str = "") -> None:
+    """Refuse what is no integer of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}{other}, got {value!r}.")

@@ -1,0 +1,265 @@
+"""``KernelGridSearch``: try many settings of a kernel machine, and compute each kernel's matrix once."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Progress, Schedule
+from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
+from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
+from espalier.svm.rows import MatrixRows, row_data
+from espalier.svm.targets import check_weights
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+_HOOKS = ("_check_settings", "_check_targets", "_fit_matrix", "_keep_rows", "predict")
+
+
+def _best_has(name: str) -> Any:
+    def check(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Find the best kernel and the best settings of a machine by cross-validation, one matrix per kernel.
+
+    scikit-learn's ``GridSearchCV`` gives the same scores, but computes a matrix for every fold of every candidate.
+    Here the matrix of each distinct kernel over all rows is computed once, and folds are cut out of it.
+
+    Parameters
+    ----------
+    estimator
+        A ``KernelSVC`` or a ``KernelSVR``; its settings are those that the grid does not name.
+    param_grid
+        A dict of lists, ``{"kernel": [...], "C": [...]}``, of which every combination is tried; or a list of them.
+    cv
+        The number of folds (stratified for a classifier), a splitter of scikit-learn, or pairs of training and test
+        rows.
+    scoring
+        The name of a score of scikit-learn, or a function of estimator, rows and targets; None is the estimator's
+        own. A function is handed kernel values in place of rows, and can only pass them on to the estimator.
+    refit
+        Whether to fit the best settings on all rows in the end.
+    n_threads, memory, progress
+        How matrices are computed: see :func:`~espalier.gram`. The progress is that of the whole search.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_
+        The candidate with the best mean score, the first among equals; its score; its place in ``cv_results_``.
+    best_estimator_
+        The best candidate, fitted on all rows, with ``refit=True``.
+    cv_results_ : dict of arrays
+        For each candidate ``params``, ``param_<name>``, ``split<k>_test_score``, ``mean_test_score``,
+        ``std_test_score`` and ``rank_test_score``, in the order of ``GridSearchCV``.
+    n_splits_
+        How many folds.
+    n_matrices_
+        How many matrices were computed: one per distinct kernel, and one more for the last fit where the best kernel
+        was not the last one, because only one matrix is held at a time.
+
+    Notes
+    -----
+    Memory is that of one matrix over all rows, 8 bytes for each pair, and of a fold's part of it.
+
+    Examples
+    --------
+    >>> from espalier import KernelSVC, Normalized, SubsetTree
+    >>> from espalier.demo import generate
+    >>> table = generate(80, seed=1)
+    >>> kernels = [Normalized(SubsetTree(decay=decay)) for decay in (0.2, 0.4, 0.8)]
+    >>> search = KernelGridSearch(KernelSVC(kernels[0]), {"kernel": kernels, "C": [1.0, 10.0]}, cv=4)
+    >>> search = search.fit(table["tree"], table["label"])
+    >>> len(search.cv_results_["params"]), search.n_splits_, search.n_matrices_ <= 4
+    (6, 4, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: bool = True,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Score every candidate by cross-validation, and fit the best on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the estimator is fitted on. Weights also count in the scores that take weights, as most do.
+        groups
+            For each row the group it belongs to, for splitters that keep groups together.
+
+        Returns
+        -------
+        self
+        """
+        candidates = self._check_settings()
+        self.__dict__.pop("best_estimator_", None)  # of an earlier search
+        inputs = Inputs.of(X)
+        candidates[0].model._check_targets(y, len(inputs))
+        y = np.asarray(y).ravel()
+        weights = check_weights(sample_weight, len(inputs))
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        splits: list[Split] = list(splitter.split(row_data(inputs), y, groups))
+        self.scorer_ = _scorer(self.estimator, self.scoring)
+        scores = np.empty((len(candidates), len(splits)))
+        whole = Schedule.of(self.n_threads, self.memory, self.progress)
+        searching = whole.between(0.0, 0.9 if self.refit else 1.0)
+        kernels = by_kernel(candidates)
+        n_early = 0
+        gram: Matrix | None = None
+        for k, (kernel, numbers) in enumerate(kernels):
+            gram = None  # dropped before the next one is made
+            part = searching.part(k, len(kernels))
+            gram = kernel_matrix(kernel, inputs, None, part.between(0.0, 0.5))
+            models = [(number, candidates[number].model) for number in numbers]
+            n_early += self._evaluate(gram, y, weights, splits, models, scores, part.between(0.5, 1.0))
+        self.n_matrices_ = len(kernels)
+        self._set_results(candidates, scores)
+        if self.refit:
+            best = candidates[self.best_index_].model
+            if self.best_index_ not in kernels[-1][1]:
+                gram = None
+                gram = kernel_matrix(best.kernel, inputs, None, whole.between(0.9, 1.0))
+                self.n_matrices_ += 1
+            self.best_estimator_ = best._fit_matrix(gram, y, weights)
+            best._keep_rows(inputs)
+            n_early += best._n_early
+        whole.done()
+        warn_of_early_stop(n_early)
+        return self
+
+    def _evaluate(
+        self,
+        gram: Matrix,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        splits: list[Split],
+        models: list[tuple[int, Any]],
+        scores: Matrix,
+        schedule: Schedule,
+    ) -> int:
+        """Fill in the scores of candidates that share a kernel; return how many machines stopped early."""
+        n_early, weighs = 0, _takes_weights(self.scorer_)
+        for fold, (train, test) in enumerate(splits):
+            inside, outside = gram[np.ix_(train, train)], MatrixRows(gram[np.ix_(test, train)])
+            own = None if weights is None else weights[train]
+            weighing = {} if weights is None or not weighs else {"sample_weight": weights[test]}
+            for number, unfitted in models:
+                model = clone(unfitted)._fit_matrix(inside, y[train], own)
+                scores[number, fold] = self.scorer_(model, outside, y[test], **weighing)
+                n_early += model._n_early
+            schedule.part(fold, len(splits)).done()
+        return n_early
+
+    def _check_settings(self) -> list[Candidate]:
+        missing = [name for name in _HOOKS if not hasattr(self.estimator, name)]
+        if missing or not isinstance(getattr(self.estimator, "kernel", None), Kernel):
+            raise TypeError(
+                f"KernelGridSearch needs an estimator that learns from a kernel's matrix, such as KernelSVC or "
+                f"KernelSVR, got {self.estimator!r}. Use GridSearchCV of scikit-learn for any other."
+            )
+        if not isinstance(self.refit, bool):
+            raise ValueError(f"refit must be True or False, got {self.refit!r}.")
+        return make_candidates(self.estimator, self.param_grid)
+
+    def _set_results(self, candidates: list[Candidate], scores: Matrix) -> None:
+        mean = scores.mean(axis=1)
+        listed = [candidate.params for candidate in candidates]
+        ranked = rankdata(np.where(np.isnan(mean), np.inf, -mean), method="min").astype(np.int32)
+        self.n_splits_ = scores.shape[1]
+        self.cv_results_ = {"params": listed, **columns_of(listed)}
+        self.cv_results_ |= {f"split{k}_test_score": scores[:, k].copy() for k in range(scores.shape[1])}
+        self.cv_results_ |= {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": ranked}
+        self.best_index_ = int(ranked.argmin())
+        self.best_params_ = listed[self.best_index_]
+        self.best_score_ = float(mean[self.best_index_])
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels of the best classifier."""
+        classes: NDArray[Any] = self.best_estimator_.classes_
+        return classes
+
+    @available_if(_best_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the best estimator."""
+        return np.asarray(self._best().predict(X))
+
+    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the values of the best estimator's machines."""
+        return np.asarray(self._best().decision_function(X))
+
+    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probabilities of the best estimator."""
+        return np.asarray(self._best().predict_proba(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Score the best estimator on other rows, by the score of the search."""
+        return float(self.scorer_(self._best(), X, y))
+
+    def _best(self) -> Any:
+        check_is_fitted(self, "cv_results_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                "The search was made with refit=False, so there is no fitted estimator. "
+                "Set refit=True, or fit an estimator with best_params_."
+            )
+        return self.best_estimator_
+
+    @property
+    def _estimator_type(self) -> Any:  # how scikit-learn before 1.6 tells classifiers from regressors
+        return getattr(self.estimator, "_estimator_type", None)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags = inner.input_tags
+        return tags
+
+
+def _scorer(estimator: Any, scoring: Any) -> Any:
+    if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
+        raise ValueError(f"scoring must be None, the name of one score or a function, got {scoring!r}.")
+    return check_scoring(estimator, scoring=scoring)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    says = getattr(scorer, "_accept_sample_weight", None)  # scikit-learn's own scorers, since 1.7
+    return bool(says()) if says is not None else "sample_weight" in inspect.signature(scorer).parameters

@@ -1,0 +1,247 @@
+"""Binary machines solved on a matrix by scikit-learn's solvers, in one layout whatever the problem was.
+
+A machine is a row of coefficients over support rows, and an intercept: its value for a new row is the sum of
+coefficient times kernel value, plus the intercept. Classification has one machine for two classes, else one per
+class or one per pair of classes; regression has one.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.kernels.base import Matrix
+from espalier.svm.targets import Codes, Floats
+
+Strategy = Literal["one-vs-rest", "one-vs-one"]
+
+_LARGEST = 2.0**60  # the solver stores values in single precision, which ends at 2 ** 128
+_FEWEST_ITERATIONS = 10_000_000  # LIBSVM's own limit is this or 100 per row
+
+
+@dataclass(frozen=True)
+class Solver:
+    """The settings that every machine shares."""
+
+    C: float
+    tolerance: float
+    max_iterations: int | None
+    epsilon: float = 0.0
+
+    def limit(self, n_rows: int) -> int:
+        """How many iterations a machine may take."""
+        return max(_FEWEST_ITERATIONS, 100 * n_rows) if self.max_iterations is None else self.max_iterations
+
+
+@dataclass(frozen=True, eq=False)
+class Machines:
+    """What was solved: ``values = kernel(X, support rows) @ dual_coef.T + intercept``.
+
+    Attributes
+    ----------
+    support
+        The rows that any machine uses, ascending.
+    dual_coef, intercept
+        One row of coefficients and one intercept per machine.
+    sides
+        For each machine the numbers of the classes for which its value is positive and negative; -1 is all others.
+    n_iter
+        The iterations that each machine took.
+    n_early
+        How many machines reached the limit of iterations before they converged.
+    """
+
+    support: NDArray[np.intp]
+    dual_coef: Matrix
+    intercept: Floats
+    sides: NDArray[np.intp]
+    n_iter: NDArray[np.intp]
+    n_early: int
+
+    def values(self, matrix: Matrix) -> Matrix:
+        """The value of each machine, from kernel values of new rows with the support rows."""
+        return matrix @ self.dual_coef.T + self.intercept
+
+
+def solve_classifier(
+    gram: Matrix,
+    codes: Codes,
+    strategy: Strategy,
+    solver: Solver,
+    *,
+    class_weight: Any,
+    weights: Floats | None,
+) -> Machines:
+    """Solve all machines of a classification into the classes 0, 1, ..."""
+    n_classes = int(codes.max()) + 1
+    if n_classes == 2 or strategy == "one-vs-one":
+        solved = [_solve(gram, codes, solver, "classifier", _row_weights(codes, class_weight, weights))]
+        pairs = [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
+    else:
+        solved = []
+        for k in range(n_classes):
+            own = (codes == k).astype(np.intp)
+            balanced = isinstance(class_weight, str)
+            row_weights = _row_weights(own if balanced else codes, class_weight, weights)
+            solved.append(_solve(gram, own, solver, "classifier", row_weights))
+        pairs = [(k, -1) for k in range(n_classes)]
+    return _joined(solved, np.array(pairs, np.intp))
+
+
+def solve_regressor(gram: Matrix, targets: Floats, solver: Solver, *, weights: Floats | None) -> Machines:
+    """Solve the one machine of a regression."""
+    return _joined([_solve(gram, targets, solver, "regressor", weights)], np.full((1, 2), -1, np.intp))
+
+
+def class_scores(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> Matrix:
+    """One score per class, or one in all for two classes; the largest is the answer.
+
+    For machines of pairs a score counts the pairs that the class wins, and orders equal counts by how clearly it
+    won: the sum of values, drawn in to less than half a pair.
+    """
+    if n_classes == 2 or (sides[:, 1] < 0).all():
+        return values
+    votes, clarity = _pairs_won(values, sides, n_classes)
+    return np.asarray(votes + clarity / (3 * (np.abs(clarity) + 1)))
+
+
+def winners(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+    """The number of the class that the machines decide for; among equals the first."""
+    if n_classes == 2:
+        return np.asarray(values[:, 0] > 0, np.intp)
+    if (sides[:, 1] < 0).all():
+        return np.asarray(values.argmax(axis=1), np.intp)
+    return np.asarray(_pairs_won(values, sides, n_classes)[0].argmax(axis=1), np.intp)
+
+
+def _pairs_won(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> tuple[Matrix, Matrix]:
+    """How many pairs each class wins, and the sum of the values by which it wins or loses them."""
+    votes, clarity = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
+    for column, (first, second) in zip(values.T, sides.tolist(), strict=True):
+        votes[:, first] += column > 0
+        votes[:, second] += column <= 0
+        clarity[:, first] += column
+        clarity[:, second] -= column
+    return votes, clarity
+
+
+def check_matrix(gram: Matrix) -> None:
+    """Refuse a kernel value that is no finite number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(gram.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(gram))
+    if len(bad):
+        i, j = bad[0].tolist()
+        raise InputError(
+            f"The kernel value of row {i} with row {j} is {gram[i, j]}, and must be a finite number. "
+            "Use a kernel, or hyperparameters, that give finite values."
+        )
+
+
+def _row_weights(codes: Codes, class_weight: Any, weights: Floats | None) -> Floats | None:
+    """The weight of each row: its own times that of its class."""
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, str):  # "balanced"
+        counts = np.bincount(codes if weights is None else codes[weights > 0])
+        of_class = counts.sum() / (len(counts) * counts)
+    else:
+        of_class = class_weight
+    by_class: Floats = of_class[codes]
+    return by_class if weights is None else by_class * weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """One call of a solver: machines over the rows of its own support."""
+
+    support: NDArray[np.intp]
+    dual_coef: Matrix
+    intercept: Floats
+    n_iter: NDArray[np.intp]
+    n_early: int
+
+
+def _solve(gram: Matrix, targets: NDArray[Any], solver: Solver, kind: str, weights: Floats | None) -> _Solved:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import SVC, SVR
+
+    rows = np.arange(len(gram)) if weights is None else np.flatnonzero(weights)
+    if len(rows) < len(gram):  # a row without weight is no row
+        gram, targets, weights = gram[np.ix_(rows, rows)], targets[rows], weights[rows] if weights is not None else None
+    scale = _scale(gram)
+    if not math.isfinite(solver.C * scale):
+        raise _no_solution(gram)
+    # The same problem in other units: the coefficients are those of the kernel times its scale.
+    limit = solver.limit(len(gram))
+    settings = {"kernel": "precomputed", "C": solver.C * scale, "tol": solver.tolerance, "max_iter": limit}
+    machine = SVC(**settings) if kind == "classifier" else SVR(epsilon=solver.epsilon, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            machine.fit(gram if scale == 1.0 else gram / scale, targets, sample_weight=weights)
+        except ValueError as error:
+            if "not finite" not in str(error):
+                raise
+            raise _no_solution(gram) from None
+    dual_coef = _per_machine(machine) if kind == "classifier" else machine.dual_coef_
+    n_iter = np.atleast_1d(np.asarray(machine.n_iter_, np.intp))
+    n_early = int((n_iter >= limit).sum())
+    return _Solved(rows[machine.support_], dual_coef / scale, np.atleast_1d(machine.intercept_), n_iter, n_early)
+
+
+def _no_solution(gram: Matrix) -> InputError:
+    return InputError(
+        f"The machine has no finite solution: kernel values reach {np.abs(gram).max():.3g}. "
+        "Normalise the kernel (Normalized(kernel)), or use a smaller decay or C."
+    )
+
+
+def _scale(gram: Matrix) -> float:
+    """A power of two by which the solver's values are divided: 1 unless they are huge, and then exact."""
+    largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
+    return 1.0 if largest <= _LARGEST else 2.0 ** math.frexp(largest)[1]
+
+
+def _per_machine(machine: Any) -> Matrix:
+    """scikit-learn's coefficients, one row per pair of classes.
+
+    For two classes they are so already. For more, a support row of class i has one coefficient for each other class,
+    in the order of classes and i itself left out.
+    """
+    n_classes = len(machine.classes_)
+    dual_coef: Matrix = np.asarray(machine.dual_coef_, np.float64)
+    if n_classes == 2:
+        return dual_coef
+    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    pairs = list(combinations(range(n_classes), 2))
+    out = np.zeros((len(pairs), dual_coef.shape[1]))
+    for row, (i, j) in enumerate(pairs):
+        out[row, ends[i] : ends[i + 1]] = dual_coef[j - 1, ends[i] : ends[i + 1]]
+        out[row, ends[j] : ends[j + 1]] = dual_coef[i, ends[j] : ends[j + 1]]
+    return out
+
+
+def _joined(solved: list[_Solved], sides: NDArray[np.intp]) -> Machines:
+    """Machines of several calls over the rows that any of them uses."""
+    support = np.unique(np.concatenate([part.support for part in solved])).astype(np.intp)
+    dual_coef = np.zeros((len(sides), len(support)))
+    first = 0
+    for part in solved:
+        last = first + len(part.dual_coef)
+        dual_coef[first:last, np.searchsorted(support, part.support)] = part.dual_coef
+        first = last
+    # A row whose coefficients are all 0 adds nothing.
+    used = dual_coef.any(axis=0)
+    intercept = np.concatenate([part.intercept for part in solved])
+    n_iter = np.concatenate([part.n_iter for part in solved])
+    n_early = sum(part.n_early for part in solved)
+    return Machines(support[used], dual_coef[:, used], intercept, sides, n_iter, n_early)

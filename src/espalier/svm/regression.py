@@ -1,0 +1,99 @@
+"""``KernelSVR``: support vector regression over any kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.schedule import Progress
+from espalier.svm.estimator import KernelMachine, check_positive
+from espalier.svm.machines import solve_regressor
+from espalier.svm.targets import Floats, check_numbers
+
+
+class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
+    """Predict a number from structures, as a sum over the training rows that matter.
+
+    Errors up to ``epsilon`` cost nothing, larger ones cost ``C`` for each unit beyond it. scikit-learn's solver
+    (LIBSVM) works on the kernel's matrix over the training rows; predictions need only the support rows.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel. Values of unnormalised tree kernels are large, and ``C`` belongs to their scale: use
+        ``Normalized`` unless the size of a tree should count.
+    C
+        The price of an error, positive. Larger values follow the training rows more closely.
+    epsilon
+        The error that costs nothing, in the units of the targets.
+    tolerance
+        When the solver stops.
+    max_iterations
+        How many iterations the solver may take; None is LIBSVM's own limit, ten million or 100 per row.
+    n_threads, memory, progress
+        How matrices are computed: see :func:`~espalier.gram`.
+
+    Attributes
+    ----------
+    support_ : array of shape (n_support,)
+        The training rows that the machine uses, ascending.
+    support_data_
+        These rows, of the kind that ``fit`` was given; a dict or a frame becomes a ``Table``.
+    dual_coef_ : array of shape (1, n_support)
+        The coefficient of each support row.
+    intercept_ : array of shape (1,)
+        The constant: ``predict(X) = kernel(X, support_data_) @ dual_coef_[0] + intercept_[0]``.
+    n_iter_ : array of shape (1,)
+        The iterations that the solver took.
+
+    Notes
+    -----
+    Time and memory of ``fit`` are those of the matrix, 8 bytes for each pair of rows, and of the solver, between
+    the square and the cube of the number of rows. The matrix is dropped when ``fit`` ends.
+
+    Examples
+    --------
+    >>> from espalier import Normalized, SubsetTree
+    >>> trees = ["(S (A a))", "(S (A a) (A a))", "(S (A a) (A a) (A a))", "(S (A a) (A a) (A a) (A a))"]
+    >>> model = KernelSVR(SubsetTree(decay=0.5), C=10.0, epsilon=0.01).fit(trees, [1, 2, 3, 4])
+    >>> model.predict(["(S (A a) (A a))"]).round(2)
+    array([2.01])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        tolerance: float = 1e-3,
+        max_iterations: int | None = None,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def predict(self, X: Any) -> Floats:
+        """Return one number per row."""
+        return np.ascontiguousarray(self._machine_values(X)[:, 0])
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_positive("epsilon", self.epsilon, zero=True)
+
+    def _check_targets(self, y: Any, n_rows: int) -> Floats:
+        return check_numbers(y, n_rows)
+
+    def _learn(self, gram: Matrix, targets: Floats, weights: Floats | None) -> None:
+        self._set_machines(solve_regressor(gram, targets, self._solver(self.epsilon), weights=weights))

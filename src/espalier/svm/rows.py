@@ -1,0 +1,69 @@
+"""Some rows of whatever a kernel takes, without keeping the others alive; and rows that are kernel values already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.forest import Forest
+from espalier.kernels.base import Matrix
+from espalier.kernels.inputs import Inputs
+from espalier.structures.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRows:
+    """Rows given by their kernel values: what a search passes to ``predict`` instead of the rows themselves.
+
+    Attributes
+    ----------
+    values
+        Kernel values of the rows with every row that the estimator was fitted on, in that order.
+    """
+
+    values: Matrix
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and of fitted rows."""
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def row_data(inputs: Inputs) -> Any:
+    """What the caller gave, in a form that has rows: a table for a dict or a frame."""
+    data = inputs._data
+    return data.tocsr() if hasattr(data, "tocsr") else data
+
+
+def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
+    """Some rows of a corpus, a table, a list, an array or a sparse matrix.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if isinstance(data, list | tuple):
+        return list(data[rows]) if isinstance(rows, slice) else [data[row] for row in rows.tolist()]
+    if hasattr(data, "iloc"):  # a Series of pandas, whose brackets look for labels
+        return data.iloc[rows]
+    return data[rows]
+
+
+def kept_rows(data: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows as a copy of their own: a forest among them is compact."""
+    taken = take_rows(data, rows)
+    if isinstance(taken, Forest):
+        return taken.compact()
+    if not isinstance(taken, Table):
+        return taken
+    forests = {name: column for name in taken.columns if isinstance(column := taken[name], Forest)}
+    for name, forest in forests.items():
+        taken = taken.with_column(name, forest.compact())
+    return taken

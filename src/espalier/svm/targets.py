@@ -1,0 +1,167 @@
+"""What learners are told about the rows: labels, numbers and weights, each checked before any matrix is computed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
+    """Return the classes in order, and for each row the number of its class.
+
+    Examples
+    --------
+    >>> check_labels(["yes", "no", "yes"], 3)
+    (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]))
+    """
+    labels = _column(y, n_rows)
+    _check_kinds(labels, y)
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise InputError(
+            "Unknown label type: continuous. y holds numbers that are not whole, so they are no classes. "
+            "Use KernelSVR for numbers, or turn them into labels."
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.intp)
+
+
+def check_numbers(y: Any, n_rows: int) -> Floats:
+    """Return the targets of a regression as finite float64."""
+    column = _column(y, n_rows)
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"y must hold one number per row, got {column.dtype}: {column[0]!r}, ...") from None
+    if column.dtype.kind in "US":
+        raise InputError(f"y must hold numbers, got text: {column[0]!r}. Convert it, or use KernelSVC for labels.")
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        _refuse_targets(bad, numbers[bad[0]])
+    return numbers
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return one weight per row, finite and not negative; None where every row counts the same."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.array(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must hold one number per row.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise InputError(f"sample_weight must have shape ({n_rows},), one weight per row, got {weights.shape}.")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise InputError(f"A weight must be 0 or a positive finite number, got {weights[bad[0]]} in row {bad[0]}.")
+    if not weights.any():
+        raise InputError("Every weight is zero, so no row is left to learn from. Give some row a positive weight.")
+    return weights
+
+
+def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
+    """Refuse what leaves a class without rows to learn from."""
+    if len(classes) < 2:
+        raise InputError(
+            f"All rows belong to one class, {_shown(classes[0])}; a classifier needs at least two classes. "
+            "Add rows of another class."
+        )
+    if weights is not None:
+        total = np.bincount(codes, weights, minlength=len(classes))
+        empty = np.flatnonzero(total == 0)
+        if len(empty):
+            raise InputError(
+                f"Every row of class {_shown(classes[empty[0]])} has the weight 0. "
+                "Drop these rows, or give some of them a positive weight."
+            )
+
+
+def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | None:
+    """Return the weight of each class, or None where there is none or where it follows from the rows."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return None
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights by class, got {class_weight!r}.")
+    known = set(classes.tolist())
+    # A part of the rows may lack a class, so a name too many is an error only where another got no weight.
+    if not known <= set(class_weight) and not set(class_weight) <= known:
+        unknown = next(name for name in class_weight if name not in known)
+        raise ValueError(f"class_weight names the class {unknown!r}, but the classes are {sorted(known)}.")
+    weights = np.array([class_weight.get(name, 1.0) for name in classes.tolist()], np.float64)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(f"The weight of a class must be a positive finite number, got {class_weight!r}.")
+    return weights
+
+
+def _column(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise InputError(
+            "This estimator requires y to be passed, but the target y is None. Give one label or number per row."
+        )
+    if hasattr(y, "tocsr"):
+        raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
+    try:
+        column = np.asarray(y)
+    except ValueError:
+        raise InputError("y must hold one label or number per row, got a ragged list.") from None
+    if column.ndim == 2 and column.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
+            "It is read as one target per row; y.ravel() says so without this warning.",
+            DataConversionWarning,
+            stacklevel=5,  # the caller of fit
+        )
+        column = column.ravel()
+    if column.ndim != 1:
+        raise InputError(f"y must hold one label or number per row, of shape ({n_rows},), got shape {column.shape}.")
+    if len(column) != n_rows:
+        raise InputError(f"X has {n_rows:,} rows, but y has {len(column):,} targets. Give one target for each row.")
+    if n_rows == 0:
+        raise InputError("There are no rows to learn from: X is empty.")
+    if column.dtype.kind == "c":
+        raise InputError("Complex data not supported: y must hold labels or real numbers.")
+    return column
+
+
+def _check_kinds(labels: NDArray[Any], y: Any) -> None:
+    """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
+    if labels.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(labels))
+        if len(bad):
+            _refuse_targets(bad, labels[bad[0]])
+        return
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biuUS":
+        return
+    listed = np.asarray(y, dtype=object).ravel().tolist()
+    for row, label in enumerate(listed):
+        if label is None or label != label or type(label).__name__ == "NAType":
+            raise InputError(f"Row {row} of y holds no label, got {label!r}. Drop the row or fill it in.")
+    first = isinstance(listed[0], str)
+    for row, label in enumerate(listed):
+        if isinstance(label, str) != first:
+            raise InputError(
+                f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
+            )
+
+
+def _refuse_targets(bad: NDArray[Any], value: Any) -> None:
+    more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
+    kind = "NaN" if value != value else "infinity"
+    raise InputError(
+        f"Input y contains {kind}: row {bad[0]} must be a finite number{more}. Drop the row or fill it in."
+    )
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if hasattr(label, "item") else label)

@@ -1,0 +1,249 @@
+"""KernelGridSearch: the scores of GridSearchCV, with one matrix per kernel."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
+
+import espalier as es
+from espalier import KernelGridSearch, KernelSVC, KernelSVR
+from espalier.demo import generate
+from espalier.kernels.tree_plan import TreePlan
+
+TABLE = generate(100, seed=3)
+FOREST = es.Forest.from_trees(TABLE["tree"])
+LABELS = np.array(TABLE["label"])
+SIZES = np.array([float(len(list(tree))) for tree in TABLE["tree"]])
+KERNELS = [es.Normalized(es.SubsetTree(decay=decay)) for decay in (0.1, 0.4, 0.9)]
+GRID = {"kernel": KERNELS, "C": [0.1, 1.0, 10.0]}
+
+
+@pytest.fixture
+def matrices(monkeypatch):
+    """The shapes of all matrices that tree kernels compute."""
+    shapes = []
+    compute = TreePlan.matrix
+
+    def counted(plan, kernel):
+        shapes.append(plan.shape)
+        return compute(plan, kernel)
+
+    monkeypatch.setattr(TreePlan, "matrix", counted)
+    return shapes
+
+
+def agree(ours, theirs):
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_index_ == theirs.best_index_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-9)
+    assert ours.n_splits_ == theirs.n_splits_
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    names = [name for name in theirs.cv_results_ if name.endswith("test_score")]
+    for name in names:
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], rtol=1e-7, atol=1e-12)
+    for name in (name for name in theirs.cv_results_ if name.startswith("param_")):
+        assert ours.cv_results_[name].tolist() == theirs.cv_results_[name].tolist()
+    assert ours.cv_results_["rank_test_score"].dtype == theirs.cv_results_["rank_test_score"].dtype
+
+
+@pytest.mark.parametrize("cv", [3, StratifiedKFold(4, shuffle=True, random_state=0)])
+@pytest.mark.parametrize("scoring", [None, "f1_macro"])
+def test_classifier_scores_equal_those_of_scikit_learn(cv, scoring):
+    ours = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=cv, scoring=scoring).fit(FOREST, LABELS)
+    theirs = GridSearchCV(KernelSVC(KERNELS[0]), GRID, cv=cv, scoring=scoring).fit(FOREST, LABELS)
+    agree(ours, theirs)
+    assert ours.predict(FOREST).tolist() == theirs.predict(FOREST).tolist()
+    np.testing.assert_allclose(ours.decision_function(FOREST), theirs.decision_function(FOREST), rtol=1e-9)
+    assert ours.score(FOREST, LABELS) == theirs.score(FOREST, LABELS)
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+
+
+def test_scores_equal_those_of_a_precomputed_matrix():
+    search = KernelGridSearch(KernelSVC(KERNELS[1], strategy="one-vs-one"), {"C": [0.1, 10.0]}, cv=KFold(4))
+    search.fit(FOREST, LABELS)
+    gram = KERNELS[1](FOREST)
+    expected = [cross_val_score(SVC(kernel="precomputed", C=C), gram, LABELS, cv=KFold(4)) for C in (0.1, 10.0)]
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], np.mean(expected, axis=1), rtol=1e-12)
+
+
+def test_regressor_scores_equal_those_of_scikit_learn():
+    grid = [{"kernel": KERNELS[:2], "C": [1.0, 10.0]}, {"kernel": KERNELS[2:], "epsilon": [0.0, 1.0]}]
+    for scoring in (None, "neg_mean_absolute_error"):
+        ours = KernelGridSearch(KernelSVR(KERNELS[0]), grid, cv=3, scoring=scoring).fit(FOREST, SIZES)
+        theirs = GridSearchCV(KernelSVR(KERNELS[0]), grid, cv=3, scoring=scoring).fit(FOREST, SIZES)
+        agree(ours, theirs)
+        np.testing.assert_allclose(ours.predict(FOREST), theirs.predict(FOREST), rtol=1e-9)
+    assert not hasattr(ours, "decision_function")
+    assert is_regressor(ours) and not is_classifier(ours)
+
+
+def test_weights_and_groups_reach_the_folds():
+    rng = np.random.default_rng(0)
+    weight, groups = rng.uniform(0.1, 3.0, 100), rng.integers(0, 9, 100)
+    plain = make_scorer(lambda y, predicted: float(np.mean(y == predicted)))  # takes no weights
+    for scoring in (None, plain):
+        ours = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=GroupKFold(3), scoring=scoring)
+        ours.fit(FOREST, LABELS, groups=groups, sample_weight=weight)
+        theirs = GridSearchCV(KernelSVC(KERNELS[0]), GRID, cv=GroupKFold(3), scoring=scoring)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The scoring .* does not support sample_weight")
+            theirs.fit(FOREST, LABELS, groups=groups, sample_weight=weight)
+        agree(ours, theirs)
+
+
+def test_scores_of_probabilities_and_functions():
+    model = KernelSVC(KERNELS[1], probability=True, calibration_folds=3)
+    grid = {"C": [1.0, 10.0]}
+    for scoring in ("neg_log_loss", make_scorer(lambda y, p: float(np.mean(y == p)))):
+        ours = KernelGridSearch(model, grid, cv=3, scoring=scoring).fit(FOREST, LABELS)
+        agree(ours, GridSearchCV(model, grid, cv=3, scoring=scoring).fit(FOREST, LABELS))
+    assert ours.predict_proba(FOREST[:2]).shape == (2, 4)
+
+
+def test_each_kernel_is_computed_once(matrices):
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=4).fit(FOREST, LABELS)
+    again = search.best_params_["kernel"] != KERNELS[-1]
+    assert matrices == [(100, 100)] * (3 + again)
+    assert search.n_matrices_ == len(matrices)
+
+
+@pytest.mark.parametrize("best_last", [True, False])
+def test_the_best_matrix_is_used_again_if_it_was_the_last(matrices, best_last):
+    kernels = [es.SubsetTree(decay=es.fixed(1e-9)), KERNELS[1]]
+    grid = {"kernel": kernels if best_last else kernels[::-1], "C": [1e-3, 10.0]}
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), grid, cv=4).fit(FOREST, LABELS)
+    assert search.best_params_ == {"kernel": KERNELS[1], "C": 10.0}
+    assert search.n_matrices_ == len(matrices) == (2 if best_last else 3)
+    fitted = KernelSVC(KERNELS[1], C=10.0).fit(FOREST, LABELS)
+    assert np.array_equal(search.best_estimator_.dual_coef_, fitted.dual_coef_)
+    assert search.best_estimator_.support_data_.n_subtrees == fitted.support_data_.n_subtrees
+
+
+def test_equal_kernels_share_a_matrix(matrices):
+    twice = [es.Normalized(es.SubsetTree(decay=0.4)), es.Normalized(es.SubsetTree(decay=0.4))]
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {"kernel": twice}, cv=3).fit(FOREST, LABELS)
+    assert len(matrices) == search.n_matrices_ == 1
+    # GridSearchCV: a matrix for each candidate and fold, for the test rows as well (with two diagonals), and a last.
+    matrices.clear()
+    GridSearchCV(KernelSVC(KERNELS[0]), {"kernel": twice}, cv=3).fit(FOREST, LABELS)
+    assert len(matrices) == 2 * 3 * (1 + 3) + 1
+
+
+def test_at_most_one_matrix_is_held(monkeypatch):
+    import weakref
+
+    from espalier.svm import grid_search
+
+    alive = []
+    compute = grid_search.kernel_matrix
+
+    def watched(*arguments):
+        assert [ref for ref in alive if ref() is not None] == []
+        matrix = compute(*arguments)
+        alive.append(weakref.ref(matrix))
+        return matrix
+
+    monkeypatch.setattr(grid_search, "kernel_matrix", watched)
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {"kernel": KERNELS[::-1]}, cv=3).fit(FOREST, LABELS)
+    assert len(alive) == search.n_matrices_
+    assert [ref for ref in alive if ref() is not None] == []
+
+
+def _forms():
+    import pandas
+
+    on = es.Normalized(es.SubsetTree(on="tree"))
+    return {
+        "list": (KERNELS[1], list(TABLE["tree"])),
+        "table": (on, TABLE),
+        "dict": (on, {"tree": TABLE["tree"]}),
+        "pandas": (on, pandas.DataFrame({"tree": [tree.to_brackets() for tree in TABLE["tree"]]})),
+    }
+
+
+@pytest.mark.parametrize("form", _forms())
+def test_every_form_of_rows(form):
+    kernel, data = _forms()[form]
+    search = KernelGridSearch(KernelSVC(kernel), {"C": [1.0, 10.0]}, cv=3).fit(data, TABLE["label"])
+    expected = KernelGridSearch(KernelSVC(KERNELS[1]), {"C": [1.0, 10.0]}, cv=3).fit(FOREST, LABELS)
+    assert search.best_score_ == expected.best_score_
+    assert search.predict(data).tolist() == expected.predict(FOREST).tolist()
+
+
+def test_without_refit_there_is_no_estimator():
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {"C": [1.0]}, cv=3, refit=False).fit(FOREST, LABELS)
+    assert search.best_params_ == {"C": 1.0} and search.n_matrices_ == 1
+    assert not hasattr(search, "best_estimator_")
+    with pytest.raises(AttributeError, match="refit=False"):
+        search.predict(FOREST)
+
+
+def test_a_search_is_an_estimator():
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {"C": [1.0, 10.0]}, cv=2)
+    assert is_classifier(search)
+    assert len(cross_val_score(clone(search), FOREST, LABELS, cv=2)) == 2
+    with pytest.raises(NotFittedError):
+        search.predict(FOREST)
+    assert not hasattr(search, "classes_")
+
+
+def test_progress_rises_to_one():
+    for refit in (True, False):
+        seen = []
+        search = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3, refit=refit, progress=seen.append)
+        search.fit(FOREST, LABELS)
+        assert seen == sorted(seen) and seen[-1] == 1.0
+        assert len(seen) > 9
+
+
+def test_machines_that_do_not_converge_are_counted_once():
+    search = KernelGridSearch(KernelSVC(KERNELS[1], max_iterations=3), {"C": [1.0, 10.0]}, cv=2)
+    with pytest.warns(ConvergenceWarning, match="20 machines stopped") as caught:
+        search.fit(FOREST, LABELS)  # 2 candidates, 2 folds and the last fit, with 4 machines each
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"param_grid": {"c": [1.0]}}, ValueError, "KernelSVC has no parameter 'c'; it has C, .*strategy"),
+        ({"param_grid": {"kernel__decay": [1.0]}}, ValueError, "tried as several kernels"),
+        ({"param_grid": {"C": [1.0, -1.0]}}, ValueError, "The grid holds {'C': -1.0}: C must be a positive"),
+        ({"param_grid": {"kernel": ["rbf"]}}, TypeError, "The grid holds .*kernel must be a kernel"),
+        ({"param_grid": {"C": 1.0}}, TypeError, "needs to be a list"),
+        ({"param_grid": {"C": []}}, ValueError, "non-empty|at least one|empty"),
+        ({"param_grid": []}, ValueError, "nothing to try"),
+        ({"param_grid": "C"}, TypeError, "dict of lists, or a list of such dicts"),
+        ({"estimator": SVC()}, TypeError, "such as KernelSVC or KernelSVR, got SVC"),
+        ({"refit": "f1"}, ValueError, "refit must be True or False"),
+        ({"scoring": ["f1", "accuracy"]}, ValueError, "scoring must be None, the name of one score"),
+        ({"cv": 1}, ValueError, "n_splits=1"),
+        ({"n_threads": 0}, ValueError, "n_threads must be"),
+    ],
+)
+def test_bad_settings_are_errors_of_fit(settings, error, message):
+    search = KernelGridSearch(**({"estimator": KernelSVC(KERNELS[0]), "param_grid": {"C": [1.0]}} | settings))
+    with pytest.raises(error, match=message):
+        search.fit(FOREST, LABELS)
+
+
+def test_bad_targets_are_errors_before_any_matrix(matrices):
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {"C": [1.0]})
+    for y, message in [
+        (LABELS[:-1], "X has 100 rows, but y has 99 targets"),
+        (["a"] * 100, "All rows belong to one class"),
+        (["a"] * 99 + [1], "all text or all numbers"),
+        (None, "requires y to be passed"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            search.fit(FOREST, y)
+    with pytest.raises(ValueError, match="sample_weight must have shape"):
+        search.fit(FOREST, LABELS, sample_weight=[1.0])
+    assert matrices == []

@@ -1,0 +1,420 @@
+"""KernelSVC: the machines of scikit-learn on the full matrix, support rows alone, and what goes wrong."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+
+import espalier as es
+from espalier import KernelSVC
+from espalier.demo import generate
+from espalier.svm.calibration import fit_sigmoid, sigmoid
+
+TABLE = generate(160, seed=3)
+TREES, LABELS = list(TABLE["tree"]), np.array(TABLE["label"])
+FOREST = es.Forest.from_trees(TREES)
+KERNEL = es.Normalized(es.SubsetTree())
+TRAIN, TEST = slice(0, 110), slice(110, 160)
+GRAM = KERNEL(FOREST)
+BINARY = np.where(np.isin(LABELS, np.unique(LABELS)[:2]), "first", "second")
+
+
+def close(a, b, tolerance=1e-9):
+    np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"first": 3.0}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_classes_equal_scikit_learn(C, class_weight, weighted):
+    weight = np.random.default_rng(0).uniform(0.1, 2.0, 110) if weighted else None
+    ours = KernelSVC(KERNEL, C=C, class_weight=class_weight).fit(FOREST[TRAIN], BINARY[TRAIN], weight)
+    theirs = SVC(kernel="precomputed", C=C, class_weight=class_weight).fit(GRAM[TRAIN, TRAIN], BINARY[TRAIN], weight)
+    close(ours.decision_function(FOREST[TEST]), theirs.decision_function(GRAM[TEST, TRAIN]))
+    assert ours.predict(FOREST[TEST]).tolist() == theirs.predict(GRAM[TEST, TRAIN]).tolist()
+    assert ours.support_.tolist() == sorted(theirs.support_.tolist())
+    assert ours.machines_.tolist() == [[1, 0]] and ours.decision_function(FOREST[TEST]).shape == (50,)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"who": 3.0, "where": 0.2}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_vs_one_equals_scikit_learn(class_weight, weighted):
+    labels = np.array(["who", "where", "when", "how"])[np.unique(LABELS, return_inverse=True)[1]]
+    weight = np.random.default_rng(0).uniform(0.1, 2.0, 110) if weighted else None
+    ours = KernelSVC(KERNEL, C=5.0, strategy="one-vs-one", class_weight=class_weight)
+    ours.fit(FOREST[TRAIN], labels[TRAIN], sample_weight=weight)
+    theirs = SVC(kernel="precomputed", C=5.0, decision_function_shape="ovo", class_weight=class_weight)
+    theirs.fit(GRAM[TRAIN, TRAIN], labels[TRAIN], sample_weight=weight)
+    close(ours.decision_function(FOREST[TEST]), theirs.decision_function(GRAM[TEST, TRAIN]))
+    assert ours.predict(FOREST[TEST]).tolist() == theirs.predict(GRAM[TEST, TRAIN]).tolist()
+    assert ours.dual_coef_.shape == (6, len(ours.support_))
+    assert ours.machines_.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_one_vs_rest_equals_scikit_learn(class_weight):
+    ours = KernelSVC(KERNEL, C=5.0, class_weight=class_weight).fit(FOREST[TRAIN], LABELS[TRAIN])
+    theirs = OneVsRestClassifier(SVC(kernel="precomputed", C=5.0, class_weight=class_weight))
+    theirs.fit(GRAM[TRAIN, TRAIN], LABELS[TRAIN])
+    close(ours.decision_function(FOREST[TEST]), theirs.decision_function(GRAM[TEST, TRAIN]))
+    assert ours.predict(FOREST[TEST]).tolist() == theirs.predict(GRAM[TEST, TRAIN]).tolist()
+    assert ours.machines_.tolist() == [[0, -1], [1, -1], [2, -1], [3, -1]]
+
+
+def test_weights_of_classes_are_weights_of_their_rows_in_one_vs_rest():
+    name = LABELS[0]
+    by_class = KernelSVC(KERNEL, class_weight={name: 4.0}).fit(FOREST, LABELS)
+    by_row = KernelSVC(KERNEL).fit(FOREST, LABELS, np.where(name == LABELS, 4.0, 1.0))
+    assert np.array_equal(by_class.dual_coef_, by_row.dual_coef_)
+
+
+@pytest.mark.parametrize("strategy", ["one-vs-rest", "one-vs-one"])
+@pytest.mark.parametrize("labels", [BINARY, LABELS], ids=["two", "four"])
+def test_machines_are_their_coefficients(strategy, labels):
+    model = KernelSVC(KERNEL, C=10.0, strategy=strategy).fit(FOREST[TRAIN], labels[TRAIN])
+    values = KERNEL(FOREST[TEST], model.support_data_) @ model.dual_coef_.T + model.intercept_
+    decision = model.decision_function(FOREST[TEST])
+    close(values if decision.ndim == 2 else values[:, 0], decision)
+    assert model.dual_coef_.any(axis=0).all()
+    assert model.n_iter_.shape == (len(model.machines_),)
+
+
+def test_only_support_rows_are_kept_and_their_forest_is_compact():
+    model = KernelSVC(KERNEL, C=100.0).fit(FOREST[TRAIN], BINARY[TRAIN])
+    assert 0 < len(model.support_) < 110
+    assert [model.support_data_[k] for k in range(len(model.support_))] == [TREES[row] for row in model.support_]
+    assert model.support_data_.n_subtrees < FOREST.n_subtrees
+    shared = [name for name in FOREST.arrays if np.shares_memory(FOREST.arrays[name], model.support_data_.arrays[name])]
+    assert shared == []
+    biggest = max((value.size for value in vars(model).values() if isinstance(value, np.ndarray)), default=0)
+    assert biggest < 110 * 110
+
+
+def test_a_forest_in_a_table_is_compact_too():
+    model = KernelSVC(es.Normalized(es.SubsetTree(on="tree")), C=100.0)
+    model.fit(es.Table(tree=FOREST, label=list(LABELS))[:110], BINARY[TRAIN])
+    assert model.support_data_.columns == ("tree", "label")
+    assert model.support_data_["tree"].n_subtrees < FOREST.n_subtrees
+
+
+def _forms_of_trees():
+    import pandas
+    import polars
+
+    brackets = [tree.to_brackets() for tree in TREES]
+    on = es.Normalized(es.SubsetTree(on="tree"))
+    return {
+        "list of trees": (KERNEL, TREES),
+        "brackets": (KERNEL, brackets),
+        "tuple": (KERNEL, tuple(TREES)),
+        "array of objects": (KERNEL, np.array(brackets, dtype=object)),
+        "series": (KERNEL, pandas.Series(brackets, index=range(1000, 1160))),
+        "forest": (KERNEL, FOREST),
+        "table": (on, es.Table(tree=TREES)),
+        "table of a forest": (on, es.Table(tree=FOREST)),
+        "dict": (on, {"tree": TREES}),
+        "pandas": (on, pandas.DataFrame({"tree": brackets}, index=range(1000, 1160))),
+        "polars": (on, polars.DataFrame({"tree": brackets})),
+    }
+
+
+@pytest.mark.parametrize("form", _forms_of_trees())
+def test_every_form_of_trees_gives_the_same_model(form):
+    kernel, data = _forms_of_trees()[form]
+    model = KernelSVC(kernel, C=10.0).fit(data, LABELS)
+    expected = KernelSVC(KERNEL, C=10.0).fit(FOREST, LABELS)
+    close(model.decision_function(data), expected.decision_function(FOREST))
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.decision_function(data), model.decision_function(data))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.coo_matrix, sparse.csr_array])
+def test_vectors_dense_or_sparse(make):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    model = KernelSVC(es.RBF(), C=10.0).fit(make(X), y)
+    theirs = SVC(gamma=0.5, C=10.0, decision_function_shape="ovo").fit(X, y)
+    ours = KernelSVC(es.RBF(), C=10.0, strategy="one-vs-one").fit(make(X), y)
+    close(ours.decision_function(make(X)), theirs.decision_function(X), 1e-6)
+    assert model.score(make(X), y) > 0.8
+    assert model.support_data_.shape == (len(model.support_), 4)
+
+
+def test_predictions_do_not_depend_on_the_memory_or_the_threads():
+    whole = KernelSVC(KERNEL).fit(TREES, LABELS)
+    small = KernelSVC(KERNEL, memory="300 KB", n_threads=1).fit(TREES, LABELS)
+    assert 300_000 // (4 * 8 * len(small.support_)) < len(TREES)  # so that there are several blocks
+    close(whole.decision_function(TREES), small.decision_function(TREES))
+    small.memory = 40_000
+    columns = es.Table(tree=TREES)
+    table_model = KernelSVC(es.Normalized(es.SubsetTree(on="tree")), memory="300 KB").fit(columns, LABELS)
+    close(table_model.decision_function(columns), whole.decision_function(TREES))
+
+
+def test_no_rows_give_no_predictions():
+    model = KernelSVC(KERNEL).fit(TREES, LABELS)
+    assert model.predict([]).shape == (0,)
+    assert model.decision_function(FOREST[:0]).shape == (0, 4)
+
+
+def test_trees_with_unknown_labels_are_predicted_without_changing_the_model():
+    model = KernelSVC(KERNEL).fit(FOREST, LABELS)
+    n_labels = len(FOREST.vocabulary)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.predict(["(NEW (LABEL word))"]).shape == (1,)
+    assert len(FOREST.vocabulary) == n_labels
+
+
+def test_rows_of_weight_zero_are_no_rows():
+    weight = np.ones(160)
+    weight[::3] = 0
+    with_zeros = KernelSVC(KERNEL, class_weight="balanced").fit(FOREST, LABELS, weight)
+    without = KernelSVC(KERNEL, class_weight="balanced").fit(FOREST[weight > 0], LABELS[weight > 0])
+    assert np.array_equal(with_zeros.support_, np.flatnonzero(weight)[without.support_])
+    assert np.array_equal(with_zeros.dual_coef_, without.dual_coef_)
+
+
+@pytest.mark.parametrize("strategy", ["one-vs-rest", "one-vs-one"])
+def test_whole_weights_are_rows_repeated(strategy):
+    times = np.random.default_rng(0).integers(0, 3, 160)
+    weighted = KernelSVC(KERNEL, strategy=strategy, tolerance=1e-9).fit(FOREST, LABELS, times)
+    rows = np.repeat(np.arange(160), times)
+    repeated = KernelSVC(KERNEL, strategy=strategy, tolerance=1e-9).fit(FOREST[rows], LABELS[rows])
+    close(weighted.decision_function(FOREST), repeated.decision_function(FOREST), 1e-6)
+
+
+# Probabilities.
+
+
+@pytest.mark.parametrize("strategy", ["one-vs-rest", "one-vs-one"])
+@pytest.mark.parametrize("labels", [BINARY, LABELS], ids=["two", "four"])
+def test_probabilities_equal_those_of_a_calibrated_classifier(strategy, labels):
+    model = KernelSVC(KERNEL, C=5.0, strategy=strategy, probability=True).fit(FOREST[TRAIN], labels[TRAIN])
+    inner = SVC(kernel="precomputed", C=5.0)
+    if strategy == "one-vs-rest" and len(np.unique(labels)) > 2:
+        inner = OneVsRestClassifier(inner)
+    theirs = CalibratedClassifierCV(inner, ensemble=False, cv=5).fit(GRAM[TRAIN, TRAIN], labels[TRAIN])
+    ours = model.predict_proba(FOREST[TEST])
+    np.testing.assert_allclose(ours, theirs.predict_proba(GRAM[TEST, TRAIN]), atol=2e-4)
+    close(ours.sum(axis=1), 1.0)
+
+
+def test_probabilities_may_be_shuffled_and_are_repeatable():
+    fits = [KernelSVC(KERNEL, probability=True, random_state=seed).fit(FOREST, LABELS) for seed in (None, 0, 0, 1)]
+    plain, zero, again, one = (fit.predict_proba(FOREST[:20]) for fit in fits)
+    assert np.array_equal(zero, again)
+    assert not np.array_equal(zero, one) and not np.array_equal(zero, plain)
+
+
+def test_probabilities_must_be_asked_for():
+    model = KernelSVC(KERNEL).fit(FOREST, LABELS)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(FOREST)
+    with pytest.raises(ValueError, match="at least calibration_folds=5 rows of every class, but 'x' has 3"):
+        KernelSVC(KERNEL, probability=True).fit(FOREST[:20], ["x"] * 3 + ["y"] * 17)
+
+
+def test_sigmoid_has_the_smallest_loss():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=200) * 1e4
+    positive = scores + rng.normal(size=200) * 1e4 > 3000
+    weights = rng.uniform(0.5, 2.0, 200)
+    slope, offset = fit_sigmoid(scores, positive, weights)
+    n, m = weights[positive].sum(), weights[~positive].sum()
+    targets = np.where(positive, (n + 1) / (n + 2), 1 / (m + 2))
+
+    def loss(a, b):
+        p = sigmoid(scores, a, b)
+        return -(weights * (targets * np.log(p) + (1 - targets) * np.log(1 - p))).sum()
+
+    best = loss(slope, offset)
+    assert all(loss(slope * (1 + s), offset + o) >= best for s in (-1e-3, 0, 1e-3) for o in (-1e-3, 0, 1e-3))
+
+
+@pytest.mark.parametrize("scores", [np.zeros(6), np.array([-1e300, -1.0, -1.0, 1.0, 1.0, 1e300]), np.arange(6.0)])
+def test_sigmoid_of_odd_scores_is_finite(scores):
+    slope, offset = fit_sigmoid(scores, np.array([False, False, False, True, True, True]))
+    assert np.isfinite([slope, offset]).all()
+    assert np.isfinite(sigmoid(scores, slope, offset)).all()
+
+
+# Huge values, and what goes wrong.
+
+
+@dataclass(frozen=True, repr=False)
+class Times(es.Kernel):
+    """A dot product times a number, or a number that is none."""
+
+    scale: float = 1.0
+
+    def block(self, a, b):
+        return self.scale * (np.asarray(a) @ np.asarray(b).T)
+
+
+@pytest.mark.parametrize("scale", [2.0**-100, 2.0**100, 2.0**700])
+def test_the_scale_of_a_kernel_goes_against_the_price(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] > 0
+    one = KernelSVC(Times(), C=1.0).fit(X, y)
+    scaled = KernelSVC(Times(scale), C=1.0 / scale).fit(X, y)
+    close(scaled.decision_function(X), one.decision_function(X), 1e-6)
+
+
+def test_huge_values_of_a_tree_kernel_end_in_a_result():
+    trees = ["(S " + "(X x) " * n + f"(Y {y}))" for n in range(1200, 1230) for y in "ab"]
+    kernel = es.SubsetTree(decay=0.3)
+    assert kernel.value(trees[0], trees[0]) > 1e40
+    model = KernelSVC(kernel).fit(trees, ["a", "b"] * 30)
+    assert np.isfinite(model.dual_coef_).all() and np.isfinite(model.decision_function(trees)).all()
+
+
+def test_a_machine_that_does_not_converge_says_so_once():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
+    with pytest.warns(ConvergenceWarning, match="18 machines stopped at the limit") as caught:
+        KernelSVC(Times(1e10), max_iterations=200, probability=True).fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_values_that_are_no_numbers_are_an_error():
+    with pytest.raises(ValueError, match="row 0 with row 0 is nan, and must be a finite number"):
+        KernelSVC(Times(np.nan)).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match=r"no finite solution: kernel values reach 4e\+300"):
+        KernelSVC(Times(1e300), C=1e20).fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"C": 0}, "C must be a positive finite number, got 0"),
+        ({"C": -1.0}, "C must be a positive"),
+        ({"C": np.inf}, "C must be a positive finite"),
+        ({"C": "1"}, "C must be a positive"),
+        ({"C": True}, "C must be a positive"),
+        ({"tolerance": 0.0}, "tolerance must be a positive"),
+        ({"strategy": "ovr"}, "strategy must be 'one-vs-rest' or 'one-vs-one', got 'ovr'"),
+        ({"class_weight": "even"}, "class_weight must be None, 'balanced' or a dict"),
+        ({"class_weight": {"nowhere": 2.0}}, "class_weight names the class 'nowhere', but the classes are"),
+        ({"class_weight": {LABELS[0]: -2.0}}, "weight of a class must be a positive"),
+        ({"max_iterations": 0}, "max_iterations must be an integer of at least 1"),
+        ({"calibration_folds": 1}, "calibration_folds must be an integer of at least 2"),
+        ({"n_threads": 0}, "n_threads must be a positive integer"),
+        ({"memory": "much"}, "memory must be a number of bytes"),
+    ],
+)
+def test_bad_settings_are_errors_of_fit(settings, message):
+    model = KernelSVC(KERNEL, **settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(FOREST, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (LABELS[:-1], "X has 160 rows, but y has 159 targets"),
+        (["a"] * 160, "All rows belong to one class, 'a'"),
+        ([1.0] * 159 + [np.nan], "Input y contains NaN: row 159"),
+        ([1.0] * 159 + [np.inf], "Input y contains infinity: row 159"),
+        (["a"] * 159 + [None], "Row 159 of y holds no label, got None"),
+        (["a"] * 159 + [float("nan")], "Row 159 of y holds no label, got nan"),
+        (["a"] * 159 + [1], "all text or all numbers, got 'a' in row 0 and 1 in row 159"),
+        (np.linspace(0, 1, 160), "Unknown label type: continuous"),
+        (np.zeros((160, 2)), r"one label or number per row, of shape \(160,\), got shape \(160, 2\)"),
+        ("yes", r"one label or number per row, of shape \(160,\), got shape \(\)"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels_are_errors(y, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC(KERNEL).fit(FOREST, y)
+
+
+def test_a_column_of_labels_is_read_with_a_warning():
+    with pytest.warns(DataConversionWarning, match=r"y has shape \(160, 1\)") as caught:
+        model = KernelSVC(KERNEL).fit(FOREST, LABELS[:, None])
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert np.array_equal(model.dual_coef_, KernelSVC(KERNEL).fit(FOREST, LABELS).dual_coef_)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(3), r"sample_weight must have shape \(160,\)"),
+        (-np.ones(160), "0 or a positive finite number, got -1.0 in row 0"),
+        (np.full(160, np.nan), "got nan in row 0"),
+        (np.zeros(160), "Every weight is zero"),
+        ((LABELS[0] == LABELS).astype(float), "Every row of class .* has the weight 0"),
+        (["a"] * 160, "one number per row"),
+    ],
+)
+def test_bad_weights_are_errors(weight, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC(KERNEL).fit(FOREST, LABELS, weight)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "error", "message"),
+    [
+        ("rbf", TREES[:4], TypeError, "kernel must be a kernel such as SubsetTree"),
+        (es.SubsetTree(), np.ones((4, 2)), TypeError, "Row 0: A tree is made of"),
+        (es.RBF(), TREES[:4], ValueError, "Row 0 is no vector of numbers"),
+        (es.SubsetTree(on="tree"), {"trees": TREES[:4]}, ValueError, "no column 'tree'.*Did you mean 'trees'"),
+        (es.SubsetTree(on="tree"), TREES[:4], ValueError, "reads the column 'tree', but was not given a table"),
+        (es.SubsetTree(), {"tree": TREES[:4]}, ValueError, "names no column"),
+        (es.SubsetTree(), "(A a)", TypeError, "got one string"),
+        (es.SubsetTree(), 4, TypeError, "list, an array, a corpus or a table"),
+    ],
+)
+def test_bad_rows_are_errors(kernel, X, error, message):
+    with pytest.raises(error, match=message):
+        KernelSVC(kernel).fit(X, ["a", "b", "a", "b"])
+
+
+def test_empty_input_is_an_error():
+    with pytest.raises(ValueError, match="no rows to learn from"):
+        KernelSVC(KERNEL).fit([], [])
+
+
+def test_rows_of_another_kind_are_errors_of_predict():
+    model = KernelSVC(es.RBF()).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="equally many dimensions, got 4 and 3"):
+        model.predict(np.ones((2, 3)))
+    with pytest.raises(NotFittedError):
+        KernelSVC(KERNEL).predict(TREES)
+    with pytest.raises(es.VocabularyMismatchError):
+        KernelSVC(KERNEL).fit(FOREST, LABELS).predict(es.Forest.from_trees(["(Z z)", "(A a)"]))
+
+
+def test_progress_rises_to_one():
+    seen = []
+    KernelSVC(KERNEL, progress=seen.append).fit(FOREST, LABELS)
+    assert seen == sorted(seen) and seen[-1] == 1.0
+    seen.clear()
+    KernelSVC(KERNEL).fit(FOREST, LABELS).set_params(progress=seen.append, memory=100_000).predict(FOREST)
+    assert seen == sorted(seen) and seen[-1] == 1.0
+
+
+def test_questions_of_trec_are_sorted_by_their_trees(data):
+    with gzip.open(data / "trec" / "constituency_train.tsv.gz", "rt", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    rows = np.random.default_rng(0).permutation(len(lines))[:900]
+    fields = [lines[row].split("\t") for row in rows]
+    labels = np.array([field[0].split(":")[0] for field in fields])
+    forest = es.Forest.from_trees([field[2] for field in fields])
+    model = KernelSVC(es.Normalized(es.SubsetTree()), C=10.0).fit(forest[:600], labels[:600])
+    majority = np.unique(labels[:600], return_counts=True)[1].max() / 600
+    assert model.score(forest[600:], labels[600:]) > majority + 0.3
