@@ -7,25 +7,20 @@ mistyped arguments answer at once and an interruption while libraries load is ha
 
 from __future__ import annotations
 
-import functools
-import os
 import sys
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from espalier.cli.reporting import INTERRUPTED, reported, say
+from espalier.cli.reproduce import app as reproduce
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from espalier.corpus.forest import Forest
     from espalier.kernels.base import Kernel
-
-P = ParamSpec("P")
-
-USER_ERROR, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="espalier",
@@ -35,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(reproduce)
 
 BracketFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file of bracketed trees, plain or .gz.")]
 KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
@@ -42,41 +38,6 @@ Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; 
 Encoding = Annotated[str, typer.Option(help="How the file is encoded.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
-
-
-def _say(message: str) -> None:
-    typer.echo(message, err=True)
-
-
-def reported(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn what a user can cause into one message and an exit code, without a traceback."""
-
-    @functools.wraps(command)
-    def run_command(*arguments: P.args, **options: P.kwargs) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_: _say(f"Warning: {message}")
-            try:
-                command(*arguments, **options)
-            except KeyboardInterrupt:
-                _say("Interrupted.")
-                raise typer.Exit(INTERRUPTED) from None
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                _say(f"Error: {_os_message(error)}")
-                raise typer.Exit(USER_ERROR) from None
-            except (ValueError, OverflowError, MemoryError, ImportError, LookupError) as error:
-                _say(f"Error: {error}")
-                raise typer.Exit(USER_ERROR) from None
-
-    return run_command
-
-
-def _os_message(error: OSError) -> str:
-    if error.filename is None:
-        return str(error)
-    return f"{os.fspath(error.filename)}: {error.strerror}."
 
 
 def _console(*, err: bool = False) -> Console:
@@ -158,7 +119,7 @@ def nearest(
     chosen, tree = _kernel(kernel), Tree.from_brackets(query)
     forest = _forest(file, encoding)
     if k > len(forest):
-        _say(f"Warning: -k asks for {k:,} trees, and {file} holds {len(forest):,}: all are shown.")
+        say(f"Warning: -k asks for {k:,} trees, and {file} holds {len(forest):,}: all are shown.")
         k = len(forest)
     indices, values = find_nearest(chosen, forest, [tree], k, n_threads=threads)
     for row, value in zip(indices[0].tolist(), values[0].tolist(), strict=True):
@@ -209,7 +170,7 @@ def run(arguments: list[str] | None = None) -> None:
     try:
         app(args=arguments, prog_name="espalier")
     except KeyboardInterrupt:
-        _say("Interrupted.")
+        say("Interrupted.")
         sys.exit(INTERRUPTED)
 
 

@@ -1,0 +1,51 @@
+"""How commands fail: what a user can cause becomes one message on standard error and an exit code."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+
+USER_ERROR, INTERRUPTED = 2, 130
+
+
+def say(message: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(message, err=True)
+
+
+def reported(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn what a user can cause into one message and an exit code, without a traceback."""
+
+    @functools.wraps(command)
+    def run_command(*arguments: P.args, **options: P.kwargs) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_: say(f"Warning: {message}")
+            try:
+                command(*arguments, **options)
+            except KeyboardInterrupt:
+                say("Interrupted.")
+                raise typer.Exit(INTERRUPTED) from None
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                say(f"Error: {_os_message(error)}")
+                raise typer.Exit(USER_ERROR) from None
+            except (ValueError, OverflowError, MemoryError, ImportError, LookupError) as error:
+                say(f"Error: {error}")
+                raise typer.Exit(USER_ERROR) from None
+
+    return run_command
+
+
+def _os_message(error: OSError) -> str:
+    if error.filename is None:
+        return str(error)
+    return f"{os.fspath(error.filename)}: {error.strerror}."

@@ -1,0 +1,100 @@
+"""``espalier reproduce``: published experiments, run again from where they stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from espalier.cli.reporting import reported
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+    from espalier.reproduce.store import Progress
+
+app = typer.Typer(
+    name="reproduce",
+    help="Run published experiments again.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def reproduce() -> None:
+    """Run published experiments again; what was computed before is kept."""
+
+
+@app.command("beck2015")
+@reported
+def beck2015(
+    experiment: Annotated[str, typer.Argument(help="synthetic, time, emotion, quality or all.")] = "all",
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder of the data sets; $ESPALIER_DATA by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and pages go.")] = Path("docs/results"),
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks at once, each on one thread; 1 uses all threads.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="A tiny version that only shows that all runs.")] = False,
+    seed: Annotated[int, typer.Option(help="Which trees, folds and starts are drawn.")] = 0,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only tasks such as pair=en-es; may be repeated.")
+    ] = None,
+    pages_only: Annotated[bool, typer.Option("--pages-only", help="Write pages of results that are there.")] = False,
+) -> None:
+    """Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes."""
+    from rich.console import Console
+
+    from espalier.reproduce import beck2015 as paper
+
+    paper.chosen(experiment)
+    chosen = dict(_pair(text) for text in only or ())
+    with _bars(Console(stderr=True, highlight=False)) as bars:
+        pages = paper.run(
+            experiment,
+            data=data,
+            out=out,
+            jobs=jobs,
+            quick=quick,
+            seed=seed,
+            only=chosen,
+            pages_only=pages_only,
+            progress=_Meter(bars),
+        )
+    for page in pages:
+        typer.echo(f"Written to {page}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name and sign and value):
+        raise ValueError(f"--only takes NAME=VALUE, such as pair=en-es, got {text!r}.")
+    return name, value
+
+
+def _bars(console: object) -> Bars:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    return Progress(*columns, TextColumn("{task.fields[rest]}"), console=console)  # type: ignore[arg-type]
+
+
+class _Meter:
+    """Draws one bar per experiment."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._tasks: dict[str, int] = {}
+
+    def __call__(self, name: str, state: Progress) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=state.total, rest="")
+        rest = "" if state.remaining is None else f"about {_spoken(state.remaining)} left"
+        self._bars.update(self._tasks[name], completed=state.done, rest=rest)  # type: ignore[arg-type]
+
+
+def _spoken(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 100 else f"{minutes} min" if minutes < 100 else f"{minutes / 60:.1f} h"

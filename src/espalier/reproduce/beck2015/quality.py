@@ -1,0 +1,100 @@
+"""Quality estimation: how long a translation takes to correct, predicted from trees and features."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from espalier.reproduce import data
+from espalier.reproduce.baselines import fit_svm, search_record
+from espalier.reproduce.beck2015.quality_models import (
+    ALL_TRANSFORMS,
+    BASELINES,
+    MODELS,
+    TRANSFORMED,
+    Transform,
+)
+from espalier.reproduce.beck2015.quality_page import quality_page
+from espalier.reproduce.beck2015.settings import Plan
+from espalier.reproduce.page import Page
+from espalier.reproduce.records import fit_gp, fit_record, point_scores, regression_scores
+from espalier.reproduce.selection import Record
+from espalier.reproduce.store import Results, Task
+from espalier.structures.table import Table
+
+NAME = "quality"
+N_FOLDS = 10
+RESTARTS = 0
+QUICK_MODELS = ("features, Matern", "Matern + trees summed")
+
+
+def settings(*, quick: bool) -> dict[str, Any]:
+    """What all results have in common."""
+    return {"restarts": RESTARTS, "noise": 0.5, "rows": 80 if quick else None}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """One task per pair, model, transform and fold: the small pair first, and baselines last."""
+    pairs = (data.PAIRS[-1],) if plan.quick else data.PAIRS[::-1]
+    folds = range(1) if plan.quick else range(N_FOLDS)
+    models: list[tuple[str, Transform]] = [(name, "log") for name in (QUICK_MODELS if plan.quick else MODELS)]
+    if not plan.quick:
+        models += [(name, other) for name in TRANSFORMED for other in ALL_TRANSFORMS if other != "log"]
+    models += [(name, "none") for name in (list(BASELINES)[:1] if plan.quick else BASELINES)]
+    return [
+        Task({"pair": pair, "model": model, "transform": transform, "fold": fold}, learn, plan.arguments)
+        for pair in pairs
+        for model, transform in models
+        for fold in folds
+    ]
+
+
+@cache
+def _split(folder: Path, pair: data.Pair, fold: int, n_rows: int | None, seed: int) -> tuple[Table, Table]:
+    """Training and test rows of a fold; features in units of the training rows' mean and standard deviation."""
+    table = data.quality(folder, pair)
+    if n_rows is not None:
+        table = table[np.sort(np.random.default_rng(seed).permutation(len(table))[:n_rows])]
+    parts = [table[table["fold"] != fold], table[table["fold"] == fold]]
+    features = parts[0]["features"]
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)  # a constant feature stays constant
+    train, test = (part.with_column("features", (part["features"] - mean) / spread) for part in parts)
+    return train, test
+
+
+def learn(pair: data.Pair, model: str, transform: Transform, fold: int, plan: Plan) -> Record:
+    """Learn from one training fold; keep what a choice needs, and the errors on the test fold."""
+    common = settings(quick=plan.quick)
+    train, test = _split(plan.data, pair, fold, common["rows"], plan.seed)
+    y, y_test = np.array(train["response"]), np.array(test["response"])
+    if model in BASELINES:
+        return _baseline(model, train, y, test, y_test, plan)
+    fitted, seconds = fit_gp(
+        MODELS[model](),
+        train,
+        y,
+        noise=common["noise"],
+        transform=None if transform == "none" else transform,
+        restarts=common["restarts"],
+        random_state=plan.seed,
+        n_threads=plan.n_threads,
+    )
+    return {**fit_record(fitted, y, seconds), **regression_scores(fitted, test, y_test)}
+
+
+def _baseline(model: str, train: Table, y: Any, test: Table, y_test: Any, plan: Plan) -> Record:
+    chosen = BASELINES[model]
+    kernels, C, epsilon = chosen.kernels(), chosen.C, chosen.epsilon
+    if plan.quick:
+        kernels, C, epsilon = kernels[:2], C[:2], epsilon[:1]
+    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=plan.n_threads)
+    return {**search_record(search, seconds), **point_scores(search.predict(test), y_test)}
+
+
+def page(results: Results) -> Page:
+    """All models, the one that is chosen without test data, and the decays of source and target."""
+    return quality_page(results)

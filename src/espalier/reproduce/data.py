@@ -1,0 +1,188 @@
+"""The data sets of the experiments, read from a folder that is not part of the project.
+
+``ESPALIER_DATA`` names the folder, or an argument does. Rows out equal rows in, texts stay as they are, and nothing
+depends on a file's order: where a choice is drawn, what it is drawn from is sorted first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.forest import Forest
+from espalier.errors import InputError
+from espalier.structures.brackets import read_brackets
+from espalier.structures.files import read_text
+from espalier.structures.table import Table
+from espalier.structures.tree import Tree
+
+Pair = Literal["fr-en", "en-es"]
+
+VARIABLE = "ESPALIER_DATA"
+EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
+PAIRS: tuple[Pair, ...] = ("fr-en", "en-es")
+N_PAIRS = {"fr-en": 2497, "en-es": 858}
+N_FEATURES = 17
+LENGTH = 1  # the feature "number of words of the translation", counted from 0
+
+
+def data_folder(folder: str | Path | None = None) -> Path:
+    """The folder of the data sets: the argument, or what ``ESPALIER_DATA`` says."""
+    chosen = os.environ.get(VARIABLE) if folder is None else folder
+    if not chosen:
+        raise InputError(
+            f"The experiments read data that is not part of the project. Set {VARIABLE} to the folder that holds it, "
+            "or pass it: data='...' in Python, --data in the command."
+        )
+    path = Path(chosen)
+    if not path.is_dir():
+        raise InputError(f"There is no folder of data at {path}. Set {VARIABLE}, or pass the folder that holds it.")
+    return path
+
+
+def affective(folder: str | Path | None = None) -> Table:
+    """The 1,000 headlines of SemEval-2007 Affective Text, each with a parse and six emotions from 0 to 100.
+
+    Returns
+    -------
+    table
+        Columns ``id``, ``headline``, ``tree`` (a Forest) and ``emotions`` (one column per name in ``EMOTIONS``).
+    """
+    path = data_folder(folder) / "affective" / "test.tsv"
+    ids, headlines, trees, scores = [], [], [], []
+    for number, line in _lines(path, header="id\t" + "\t".join(EMOTIONS)):
+        fields = line.split("\t")
+        if len(fields) < 10:
+            raise InputError(f"{path}, line {number}: expected 10 fields separated by tabs, got {len(fields)}.")
+        ids.append(int(fields[0]))
+        scores.append([float(value) for value in fields[1:7]])
+        headlines.append("\t".join(fields[8:-1]))  # a headline may itself hold a tab
+        trees.append(fields[-1])
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{path}: two headlines have the same id.")
+    table = Table(id=np.array(ids), headline=headlines, tree=Forest.from_brackets(trees))
+    return table.with_column("emotions", np.array(scores), feature_names=EMOTIONS)
+
+
+def emotion_folds(table: Table, n_folds: int = 5, *, seed: int = 0) -> NDArray[np.int64]:
+    """The test fold of each headline: headlines that repeat, but for case and punctuation, stand in one fold."""
+    groups: dict[str, list[int]] = {}
+    for row in np.argsort(table["id"], kind="stable").tolist():
+        groups.setdefault(plain_text(table["headline"][row]), []).append(row)
+    listed = list(groups.values())
+    folds = np.empty(len(table), np.int64)
+    sizes = np.zeros(n_folds, np.int64)
+    order = np.random.default_rng(seed).permutation(len(listed))
+    # Large groups first, so that the folds can be evened out with single headlines.
+    for group in sorted((listed[k] for k in order), key=len, reverse=True):
+        fold = int(np.argmin(sizes))
+        folds[group] = fold
+        sizes[fold] += len(group)
+    return folds
+
+
+def plain_text(text: str) -> str:
+    """The words of a text without case, punctuation and spacing: what makes two headlines the same.
+
+    Examples
+    --------
+    >>> plain_text("Goal!  Delight for Sheva")
+    'goal delight for sheva'
+    """
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def quality(folder: str | Path | None = None, pair: Pair = "fr-en") -> Table:
+    """Machine translations, and the seconds per word that it took to correct them.
+
+    Returns
+    -------
+    table
+        Columns ``source`` and ``target`` (Forests over one vocabulary each, without the outer ``ROOT``), ``features``
+        (17 numbers), ``response`` (time divided by the length of the translation) and ``fold`` (the test fold of 10).
+    """
+    if pair not in N_PAIRS:
+        raise InputError(f"There is no language pair {pair!r}; there are {', '.join(PAIRS)}.")
+    place = data_folder(folder) / "qe" / pair
+    forests = [_forest(place / f"{side}.trees.gz") for side in ("source", "target")]
+    features = np.array([line.split() for _, line in _lines(place / "feats.17")], dtype=np.float64)
+    time = np.array([line for _, line in _lines(place / "time")], dtype=np.float64)
+    found = {"source": len(forests[0]), "target": len(forests[1]), "features": len(features), "time": len(time)}
+    for name, n_rows in found.items():
+        if n_rows != N_PAIRS[pair]:
+            raise InputError(f"{place}: {name} has {n_rows:,} rows, expected {N_PAIRS[pair]:,}.")
+    if features.shape[1] != N_FEATURES:
+        raise InputError(f"{place / 'feats.17'} has {features.shape[1]} columns, expected {N_FEATURES}.")
+    if features[:, LENGTH].min() <= 0:
+        raise InputError(f"{place / 'feats.17'}: a translation has no words, so it has no time per word.")
+    return Table(
+        source=forests[0],
+        target=forests[1],
+        features=features,
+        response=time / features[:, LENGTH],
+        fold=_given_folds(place / "folds.tsv", N_PAIRS[pair]),
+    )
+
+
+def _given_folds(path: Path, n_rows: int) -> NDArray[np.int64]:
+    folds = np.full(n_rows, -1, np.int64)
+    for number, line in _lines(path, header="row\ttest_fold"):
+        row, fold = (int(field) for field in line.split("\t"))
+        if not 0 <= row < n_rows or folds[row] >= 0:
+            raise InputError(f"{path}, line {number}: row {row} is given twice, or is none of the {n_rows:,} rows.")
+        folds[row] = fold
+    if folds.min() < 0 or set(folds.tolist()) != set(range(10)):
+        raise InputError(f"{path}: every row must have a test fold from 0 to 9.")
+    return folds
+
+
+def _forest(path: Path) -> Forest:
+    return Forest.from_trees(tree.without_outer() for tree in read_brackets(path))
+
+
+def treebank_trees(folder: str | Path | None = None, n: int = 1000, *, seed: int = 0) -> Forest:
+    """Draw ``n`` different trees of the Wall Street Journal, as the synthetic experiments need them.
+
+    The trees are those of the sample that NLTK distributes, without the empty outer label, traces, function tags
+    and indices: bare Penn Treebank constituents, which a parser would give too.
+    """
+    path = data_folder(folder) / "wsj" / "sample.mrg.gz"
+    bare = {tree.to_brackets() for tree in map(_bare, read_brackets(path)) if tree is not None}
+    if len(bare) < n:
+        raise InputError(f"{path} holds {len(bare):,} different trees, too few to draw {n:,}.")
+    listed = sorted(bare)  # so that the file's order does not matter
+    rows = np.random.default_rng(seed).choice(len(listed), size=n, replace=False)
+    return Forest.from_brackets(listed[row] for row in rows.tolist())
+
+
+def _bare(tree: Tree) -> Tree | None:
+    kept = tree.without_outer().without_traces()
+    return None if kept is None else kept.without_function_tags()
+
+
+def inner_labels(*forests: Forest) -> tuple[str, ...]:
+    """The labels that have children somewhere in these forests, sorted: those that can have a decay of their own."""
+    found: set[str] = set()
+    for forest in forests:
+        arrays = forest.arrays
+        inner = np.diff(arrays["child_start"]) > 0
+        found |= {forest.vocabulary[number] for number in np.unique(arrays["label"][inner]).tolist()}
+    return tuple(sorted(found))
+
+
+def _lines(path: Path, *, header: str | None = None) -> Sequence[tuple[int, str]]:
+    """The lines of a file with their numbers from 1, without a header that is checked."""
+    if not path.is_file():
+        raise InputError(f"There is no {path}; the folder of data is not complete.")
+    lines = [(number, line) for number, line in enumerate(read_text(path).split("\n"), start=1) if line.strip()]
+    if header is None:
+        return lines
+    if not lines or not lines[0][1].startswith(header):
+        raise InputError(f"{path} must start with the line {header!r}.")
+    return lines[1:]
