@@ -105,7 +105,7 @@ def quality(folder: str | Path | None = None, pair: Pair = "fr-en") -> Table:
     -------
     table
         Columns ``source`` and ``target`` (Forests over one vocabulary each, without the outer ``ROOT``), ``features``
-        (17 numbers), ``response`` (time divided by the length of the translation) and ``fold`` (the test fold of 10).
+        (17 numbers), ``length`` (of the translation), ``response`` (time divided by it) and ``fold`` (its test fold).
     """
     if pair not in N_PAIRS:
         raise InputError(f"There is no language pair {pair!r}; there are {', '.join(PAIRS)}.")
@@ -126,6 +126,7 @@ def quality(folder: str | Path | None = None, pair: Pair = "fr-en") -> Table:
         target=forests[1],
         features=features,
         response=time / features[:, LENGTH],
+        length=features[:, LENGTH],
         fold=_given_folds(place / "folds.tsv", N_PAIRS[pair]),
     )
 

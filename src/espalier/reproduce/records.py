@@ -19,7 +19,7 @@ Record = dict[str, Any]
 Vector = NDArray[np.float64]
 
 
-def fit_gp(kernel: Kernel, X: Any, y: Vector, **options: Any) -> tuple[GPRegressor, float]:
+def fit_gp(kernel: Kernel, X: Any, y: Vector, *, groups: Any = None, **options: Any) -> tuple[GPRegressor, float]:
     """Fit a Gaussian process; return it with the seconds that took.
 
     That learning stopped early, or that the matrix needed jitter, is kept in the record and not warned of.
@@ -32,7 +32,7 @@ def fit_gp(kernel: Kernel, X: Any, y: Vector, **options: Any) -> tuple[GPRegress
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The covariance matrix was nearly singular")
-        model = GPRegressor(kernel, **options).fit(X, y)
+        model = GPRegressor(kernel, **options).fit(X, y, noise_groups=groups)
     return model, time.perf_counter() - start
 
 
@@ -51,9 +51,9 @@ def fit_record(model: GPRegressor, y: Vector, seconds: float) -> Record:
     }
 
 
-def regression_scores(model: GPRegressor, X: Any, y: Vector) -> Record:
+def regression_scores(model: GPRegressor, X: Any, y: Vector, *, groups: Any = None) -> Record:
     """Errors on new examples in the units of the response: of medians, of means, and of whole distributions."""
-    prediction = model.predict_distribution(X)
+    prediction = model.predict_distribution(X, noise_groups=groups)
     return {
         "mae": measures.mae(y, prediction.median),
         "rmse": measures.rmse(y, prediction.mean),

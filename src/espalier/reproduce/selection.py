@@ -10,7 +10,7 @@ import numpy as np
 from espalier.errors import InputError
 
 Record = dict[str, Any]
-Criterion = Literal["evidence", "leave_one_out"]
+Criterion = Literal["penalized_evidence", "leave_one_out", "evidence"]
 
 
 def choose(
@@ -25,15 +25,16 @@ def choose(
     within
         What a choice is made for, such as ``("pair", "fold")``.
     by
-        The log marginal likelihood, or the mean log density of each training example given the others; both are in
-        the units of the response, so models with different transforms compare.
+        The log marginal likelihood, the same less 1 for each learned value (Akaike's information criterion for
+        evidence that was maximised, ABIC), or the mean log density of each training example given the others; all
+        in the units of the response, so models with different transforms compare.
     among
         The models that may be chosen; all by default.
     """
     allowed = None if among is None else set(among)
     best: dict[tuple[Any, ...], Record] = {}
     for record in records:
-        if record.get(by) is None or (allowed is not None and record["model"] not in allowed):
+        if _value(record, by) is None or (allowed is not None and record["model"] not in allowed):
             continue
         place = tuple(record[name] for name in within)
         # Equal values are settled by the name, so that the choice does not depend on the order.
@@ -43,7 +44,14 @@ def choose(
 
 
 def _rank(record: Record, by: Criterion) -> tuple[float, str]:
-    return record[by], record["model"]
+    value = _value(record, by)
+    return -np.inf if value is None else value, record["model"]
+
+
+def _value(record: Record, by: Criterion) -> float | None:
+    if by != "penalized_evidence" or record.get("evidence") is None:
+        return record.get(by)
+    return float(record["evidence"]) - len(record["learned"])
 
 
 def mean_of(records: Sequence[Record], name: str) -> float | None:

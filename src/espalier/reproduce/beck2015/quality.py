@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from espalier.kernels.hyperparameters import PerLabel
 from espalier.reproduce import data
 from espalier.reproduce.baselines import fit_svm, search_record
 from espalier.reproduce.beck2015.quality_models import (
-    ALL_TRANSFORMS,
     BASELINES,
     MODELS,
+    OTHER_TRANSFORMS,
     TRANSFORMED,
     Transform,
 )
@@ -27,6 +28,7 @@ from espalier.structures.table import Table
 
 NAME = "quality"
 N_FOLDS = 10
+N_LENGTHS = 5  # groups of translations by length, for noise that depends on it
 RESTARTS = 0
 QUICK_MODELS = ("features, Matern", "Matern + trees summed")
 
@@ -37,17 +39,17 @@ def settings(*, quick: bool) -> dict[str, Any]:
 
 
 def tasks(plan: Plan) -> list[Task]:
-    """One task per pair, model, transform and fold: the small pair first, and baselines last."""
+    """One task per model, transform, pair and fold, in the order of the models; baselines last."""
     pairs = (data.PAIRS[-1],) if plan.quick else data.PAIRS[::-1]
     folds = range(1) if plan.quick else range(N_FOLDS)
     models: list[tuple[str, Transform]] = [(name, "log") for name in (QUICK_MODELS if plan.quick else MODELS)]
     if not plan.quick:
-        models += [(name, other) for name in TRANSFORMED for other in ALL_TRANSFORMS if other != "log"]
+        models += [(name, other) for other in OTHER_TRANSFORMS for name in TRANSFORMED]
     models += [(name, "none") for name in (list(BASELINES)[:1] if plan.quick else BASELINES)]
     return [
         Task({"pair": pair, "model": model, "transform": transform, "fold": fold}, learn, plan.arguments)
-        for pair in pairs
         for model, transform in models
+        for pair in pairs
         for fold in folds
     ]
 
@@ -73,17 +75,29 @@ def learn(pair: data.Pair, model: str, transform: Transform, fold: int, plan: Pl
     y, y_test = np.array(train["response"]), np.array(test["response"])
     if model in BASELINES:
         return _baseline(model, train, y, test, y_test, plan)
+    chosen = MODELS[model]
+    groups = length_groups(train, test) if chosen.noise_by_length else (None, None)
     fitted, seconds = fit_gp(
-        MODELS[model](),
+        chosen.kernel(),
         train,
         y,
-        noise=common["noise"],
+        groups=groups[0],
+        noise=PerLabel(common["noise"]) if chosen.noise_by_length else common["noise"],
         transform=None if transform == "none" else transform,
         restarts=common["restarts"],
         random_state=plan.seed,
         n_threads=plan.n_threads,
     )
-    return {**fit_record(fitted, y, seconds), **regression_scores(fitted, test, y_test)}
+    return {**fit_record(fitted, y, seconds), **regression_scores(fitted, test, y_test, groups=groups[1])}
+
+
+def length_groups(train: Table, test: Table) -> tuple[list[str], list[str]]:
+    """The fifth of the training translations, from short to long, that each row belongs to."""
+    edges = np.quantile(train["length"], np.arange(1, N_LENGTHS) / N_LENGTHS)
+    first, second = (
+        [f"fifth {place + 1}" for place in np.searchsorted(edges, part["length"])] for part in (train, test)
+    )
+    return first, second
 
 
 def _baseline(model: str, train: Table, y: Any, test: Table, y_test: Any, plan: Plan) -> Record:

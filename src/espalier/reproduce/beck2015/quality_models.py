@@ -34,51 +34,62 @@ def multiplied(decay: Any = DECAY, frontier: Any = FRONTIER) -> Kernel:
     return 1.0 * (side("source", decay, frontier) * side("target", decay, frontier))
 
 
+def counted() -> Kernel:
+    """Source and target, not normalised: long sentences share more. Counts are large, so scales start small."""
+    return 0.01 * SubsetTree(decay=0.05, on="source") + 0.01 * SubsetTree(decay=0.05, on="target")
+
+
 def rbf() -> Kernel:
-    """A Gaussian kernel on the features, with a lengthscale for each."""
-    return 1.0 * RBF(lengthscale=PerDimension(LENGTHSCALE), on="features")
+    """A Gaussian kernel on the features."""
+    return 1.0 * RBF(lengthscale=LENGTHSCALE, on="features")
 
 
 def matern() -> Kernel:
-    """A Matern kernel on the features, with a lengthscale for each."""
+    """A Matern kernel on the features, with one lengthscale."""
+    return 1.0 * Matern(lengthscale=LENGTHSCALE, on="features")
+
+
+def matern_each() -> Kernel:
+    """A smoother Matern kernel with a lengthscale for each feature, as in the first author's later run."""
     return 1.0 * Matern(lengthscale=PerDimension(LENGTHSCALE), smoothness=2.5, on="features")
 
 
-def one_scale() -> Kernel:
-    """A Matern kernel on the features with one lengthscale: stiffer, and safer on few rows."""
-    return 1.0 * Matern(lengthscale=LENGTHSCALE, smoothness=2.5, on="features")
+@dataclass(frozen=True)
+class Model:
+    """A kernel to learn, and whether the noise may depend on the length of the translation."""
+
+    kernel: Callable[[], Kernel]
+    noise_by_length: bool = False
 
 
-def times_trees() -> Kernel:
-    """Features, source and target multiplied."""
-    features = Matern(lengthscale=PerDimension(LENGTHSCALE), smoothness=2.5, on="features")
-    return 1.0 * (features * side("source") * side("target"))
+_per_label = (PerLabel(DECAY), PerLabel(FRONTIER))
 
-
-MODELS: dict[str, Callable[[], Kernel]] = {
-    "features, RBF": rbf,
-    "features, Matern": matern,
-    "features, Matern, one lengthscale": one_scale,
-    "trees summed": summed,
-    "trees multiplied": multiplied,
-    "trees summed, frontier 1": lambda: summed(frontier=fixed(1.0)),
-    "trees multiplied, frontier 1": lambda: multiplied(frontier=fixed(1.0)),
-    "trees summed, symbol-aware": lambda: summed(PerLabel(DECAY), PerLabel(FRONTIER)),
-    "RBF + trees summed": lambda: rbf() + summed(),
-    "Matern + trees summed": lambda: matern() + summed(),
-    "Matern + trees multiplied": lambda: matern() + multiplied(),
-    "Matern x trees multiplied": times_trees,
-    "Matern, one lengthscale + trees summed": lambda: one_scale() + summed(),
-    "Matern + trees summed, frontier 1": lambda: matern() + summed(frontier=fixed(1.0)),
-    "Matern + trees summed, symbol-aware": lambda: matern() + summed(PerLabel(DECAY), PerLabel(FRONTIER)),
+# The cheap and the telling ones first: an interrupted run has those.
+MODELS: dict[str, Model] = {
+    "features, RBF": Model(rbf),
+    "features, Matern": Model(matern),
+    "features, Matern, a lengthscale each": Model(matern_each),
+    "features, Matern, noise by length": Model(matern, noise_by_length=True),
+    "trees summed": Model(summed),
+    "Matern + trees summed": Model(lambda: matern() + summed()),
+    "Matern + trees summed, noise by length": Model(lambda: matern() + summed(), noise_by_length=True),
+    "Matern + trees summed, not normalised, noise by length": Model(lambda: matern() + counted(), noise_by_length=True),
+    "trees multiplied": Model(multiplied),
+    "Matern + trees multiplied": Model(lambda: matern() + multiplied()),
+    "trees summed, frontier 1": Model(lambda: summed(frontier=fixed(1.0))),
+    "trees multiplied, frontier 1": Model(lambda: multiplied(frontier=fixed(1.0))),
+    "Matern + trees summed, frontier 1": Model(lambda: matern() + summed(frontier=fixed(1.0))),
+    "RBF + trees summed": Model(lambda: rbf() + summed()),
+    "RBF + trees multiplied": Model(lambda: rbf() + multiplied()),
+    "Matern, a lengthscale each + trees summed": Model(lambda: matern_each() + summed()),
+    "trees summed, symbol-aware": Model(lambda: summed(*_per_label)),
+    "Matern + trees summed, symbol-aware": Model(lambda: matern() + summed(*_per_label)),
+    "trees summed, symbol-aware, frontier 1": Model(lambda: summed(PerLabel(DECAY), fixed(1.0))),
 }
 
-# What a choice by evidence or by leave-one-out density is made among.
-CANDIDATES = tuple(name for name in MODELS if "symbol-aware" not in name)
-
-# Transforms beside the logarithm, which all models are run with, for the models that a choice is likely to fall on.
-ALL_TRANSFORMS: tuple[Transform, ...] = ("none", "log", "boxcox", "warped")
-TRANSFORMED = ("features, Matern", "trees summed", "Matern + trees summed", "Matern, one lengthscale + trees summed")
+# Transforms beside the logarithm, which all models are run with.
+OTHER_TRANSFORMS: tuple[Transform, ...] = ("none", "boxcox", "warped")
+TRANSFORMED = ("features, Matern", "trees summed", "Matern + trees summed")
 
 
 @dataclass(frozen=True)
@@ -120,11 +131,11 @@ LATER_RUN: dict[str, dict[str, Figures]] = {
         "features + trees": (0.8321, 1.2468, 0.349, 1.494),
     },
 }
-# Which of our models is the same as one of those: a Matern kernel with a lengthscale each, a log response.
-SAME_MODEL = {
-    "features": "features, Matern",
-    "trees summed": "trees summed",
-    "features + trees": "Matern + trees summed",
+# Which of our models answer to one of those: the same kernels, with a lengthscale each or one for all, a log response.
+SAME_MODELS = {
+    "features": ("features, Matern, a lengthscale each", "features, Matern"),
+    "trees summed": ("trees summed",),
+    "features + trees": ("Matern, a lengthscale each + trees summed", "Matern + trees summed"),
 }
 # The paper's table 4, on other folds and with 2,524 French rows: MAE and RMSE.
 TABLE_4: dict[str, dict[str, Figures]] = {

@@ -10,10 +10,9 @@ import numpy as np
 
 from espalier.reproduce.beck2015.quality_models import (
     BASELINES,
-    CANDIDATES,
     LATER_RUN,
     MODELS,
-    SAME_MODEL,
+    SAME_MODELS,
     TABLE_4,
 )
 from espalier.reproduce.beck2015.settings import PAPER
@@ -24,7 +23,11 @@ from espalier.reproduce.store import Results
 
 MEASURES = ("mae", "rmse", "pearson", "nlpd")
 HEADER = ("MAE", "RMSE", "r", "NLPD")
-CRITERIA: dict[Criterion, str] = {"leave_one_out": "leave-one-out density", "evidence": "evidence"}
+CRITERIA: dict[Criterion, str] = {
+    "penalized_evidence": "evidence less 1 for each learned value",
+    "leave_one_out": "leave-one-out density",
+    "evidence": "evidence",
+}
 
 
 def quality_page(results: Results) -> Page:
@@ -85,7 +88,7 @@ def _choices(out: Page, pair: str, records: Sequence[Record]) -> None:
     """Models chosen inside each training fold; test folds take no part in the choice."""
     rows, said = [], []
     for by, name in CRITERIA.items():
-        found = choose(records, within=("fold",), by=by, among=CANDIDATES)
+        found = choose(records, within=("fold",), by=by)
         if found:
             rows.append([f"chosen by {name}", *_cells(found)])
             counts = Counter(_label(record) for record in found).most_common()
@@ -94,9 +97,9 @@ def _choices(out: Page, pair: str, records: Sequence[Record]) -> None:
         out.section(f"{pair}: the model chosen in each training fold")
         out.table(["", *HEADER, "LOO", "seconds per fold"], rows)
         out.say(
-            " ".join(said)
-            + " Symbol-aware kernels are no candidates: with over a hundred values fitted to it, neither "
-            "criterion is what it would be for new data."
+            "All models are candidates. Evidence and leave-one-out density are those of values fitted to the same "
+            "rows, so both flatter models with many; Akaike's criterion takes that off, and is our choice. "
+            + " ".join(said)
         )
 
 
@@ -105,9 +108,12 @@ def _published(out: Page, pair: str, records: Sequence[Record]) -> None:
     rows = []
     for name, figures in LATER_RUN[pair].items():
         rows.append([f"later run: {name}", *(number(figure) for figure in figures)])
-        same = [r for r in records if r["model"] == SAME_MODEL[name] and r["transform"] == "log"]
-        if same:
-            rows.append([f"ours: {_label(same[0])}", *_cells(same)[:4]])
+        for model in SAME_MODELS[name]:
+            same = [r for r in records if r["model"] == model and r["transform"] == "log"]
+            if same:
+                rows.append([f"ours: {_label(same[0])}", *_cells(same)[:4]])
+    best = choose(records, within=("fold",), by="penalized_evidence")
+    rows.append(["ours: the model chosen in each training fold", *_cells(best)[:4]])
     for name, figures in TABLE_4[pair].items():
         rows.append([f"table 4, other folds: {name}", *(number(figure) for figure in figures), "-", "-"])
     out.table(["model", *HEADER], rows)
