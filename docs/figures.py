@@ -5,16 +5,24 @@ can be compared: the tests check that the kernel counts as many as are drawn, an
 is written above them.
 
 A framed node was left without its children; what stands in green is a word.
+
+The pictures of a fitted model are those of ``espalier.explain``, set in the type and the colours of the others.
 """
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
+import espalier as es
 from espalier import Fragment, Tree
+from espalier.demo import generate_translations
 from espalier.explain import shared_fragments
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
@@ -124,8 +132,68 @@ FIGURES = {
 }
 
 
+@cache
+def fitted() -> tuple[es.GPRegressor, es.Table]:
+    """The model of the guide, climbed from more starts, and the translations that it has not seen."""
+    table = generate_translations(400, seed=2)
+    source = es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source"))
+    target = es.Normalized(es.SubsetTree(on="target"))
+    kernel = 1.0 * source + 1.0 * target + 1.0 * es.RBF(on="features")
+    model = es.GPRegressor(kernel, transform="log", restarts=5, random_state=4)
+    return model.fit(table[:200], table["seconds"][:200]), table[200:]
+
+
+# What is drawn in light colours, and what stands for it on a dark page.
+DARK = {
+    "#ffffff": "#1c2128", "#d0d7de": "#444c56", "#eaeef2": "#2d333b", "#8c959f": "#8b949e", "#1f2328": "#e6edf3",
+    "#57606a": "#b1bac4", "#0969da": "#6cb6ff", "#b6d4f7": "#2f4d6e", "#c2410c": "#f0a070",
+}  # fmt: skip
+
+
+def _plot(draw: Callable[[], Any]) -> str:
+    """A picture of matplotlib like the others: text as text, on a card, for light and dark pages, always the same."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    options = {"svg.hashsalt": "espalier", "svg.fonttype": "none", "savefig.transparent": True}
+    with matplotlib.rc_context(options):
+        drawn = draw()
+        figure = getattr(drawn, "figure", None) or drawn[0].figure
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        pyplot.close(figure)
+    text = buffer.getvalue()
+    text = re.sub(r"(font: [^;]*?px) [^;\"]*", r"\1 Helvetica, Arial, 'Liberation Sans', sans-serif", text)
+    text = re.sub(r"font-family: [^;\"]*", "font-family: Helvetica, Arial, 'Liberation Sans', sans-serif", text)
+    text = re.sub(r"(?<=#)[0-9a-fA-F]{6}", lambda found: found[0].lower(), text)
+    dark = "".join(
+        f'[style*="{kind}: {light}"]{{{kind}:{shade} !important}}'
+        for light, shade in DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
+    card = (
+        f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
+        f'<rect x=".5" y=".5" width="{float(width) - 1:g}" height="{float(height) - 1:g}" rx="8" '
+        'style="fill: #ffffff; stroke: #d0d7de"/>'
+    )
+    start = text.index("<g ")
+    # Matplotlib leaves spaces at the ends of lines, which version control complains about.
+    lines = (text[text.index("<svg") : start] + card + text[start:]).splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+# Learned numbers differ in their last digits between machines, so these need not be the same to the bit.
+PLOTS = {
+    "learned": lambda: _plot(lambda: es.plot_learned(fitted()[0])),
+    "predictions": lambda: _plot(lambda: es.plot_predictions(fitted()[0], fitted()[1], fitted()[1]["seconds"])),
+    "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),
+    "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
+}
+
+
 def main() -> None:
-    for name, draw in FIGURES.items():
+    for name, draw in {**FIGURES, **PLOTS}.items():
         write_text(FOLDER / f"{name}.svg", draw())
         sys.stdout.write(f"{name}.svg\n")
 

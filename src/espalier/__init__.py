@@ -52,7 +52,7 @@ from espalier.structures import (
 )
 
 if TYPE_CHECKING:
-    from espalier.explain import shared_fragments
+    from espalier.explain import plot_calibration, plot_learned, plot_predictions, plot_restarts, shared_fragments
     from espalier.gp import (
         Beta,
         BoxCox,
@@ -136,6 +136,10 @@ __all__ = [
     "hyperparameter",
     "nearest",
     "number_of",
+    "plot_calibration",
+    "plot_learned",
+    "plot_predictions",
+    "plot_restarts",
     "read_brackets",
     "read_conllu",
     "read_klp",
@@ -153,7 +157,10 @@ __getattr__ = load_on_use(
         ["Fragment", "read_conllu", "read_klp", "read_table", "side_by_side", "tree_svg", "tree_text"],
         "espalier.structures",
     )
-    | {"shared_fragments": "espalier.explain"}
+    | dict.fromkeys(
+        ["plot_calibration", "plot_learned", "plot_predictions", "plot_restarts", "shared_fragments"],
+        "espalier.explain",
+    )
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
     | dict.fromkeys(
         [

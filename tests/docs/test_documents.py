@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import suppress
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from pathlib import Path
@@ -28,10 +29,13 @@ def _name(path: Path) -> str:
 def test_code_of_the_document_runs(path, tmp_path, monkeypatch):
     # A document that writes a file writes it here.
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     for example in SYBIL.parse(path).examples():
         # One block may need a library that is not installed; the others run all the same.
         with suppress(SkipTest):
             example.evaluate()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_name)

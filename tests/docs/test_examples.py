@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISES = {
     "mixed_table.py": ["structure alone  the room was dirty", "both must agree  the staff helped us"],
     "own_kernel.py": ["keeps the laws", "factors[1].width"],
+    "quality_estimation.py": [
+        "features and trees       -33",
+        "learned.svg, predictions.svg",
+        "kernel.terms[0].decay[NN]",
+    ],
     "question_neighbours.py": ["73% answered", "by the words they share: 28%", "question_neighbours.svg"],
 }
 
@@ -25,9 +32,19 @@ def test_every_example_is_run():
 @pytest.mark.parametrize("name", PROMISES)
 def test_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [name])
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     printed = capsys.readouterr().out
     assert [text for text in PROMISES[name] if text not in printed] == []
+    assert all((tmp_path / picture).exists() for picture in re.findall(r"\w+\.svg", printed))
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_examples_are_short():
+    lengths = {path.name: len(path.read_text().splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert [name for name, length in lengths.items() if length > 60] == []
 
 
 def test_example_draws_the_neighbours(tmp_path, monkeypatch):

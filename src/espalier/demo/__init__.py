@@ -1,9 +1,20 @@
-"""Questions that the project wrote itself, in which structure decides and words mislead.
+"""Questions and translations that the project wrote itself, in which structure decides and words mislead.
 
-``grammar`` says how a question is built and what it asks for; ``questions`` draws labelled tables of them.
+``grammar`` says how a question is built and what it asks for; ``questions`` draws labelled tables of them;
+``translations`` draws sentences in two languages with the time that correcting them takes.
 """
 
 from espalier.demo.grammar import CLASSES, asked_for
 from espalier.demo.questions import BEST_SCORE, BLOCK, CHANCE, generate
+from espalier.demo.translations import expected_log_seconds, generate_translations
 
-__all__ = ["BEST_SCORE", "BLOCK", "CHANCE", "CLASSES", "asked_for", "generate"]
+__all__ = [
+    "BEST_SCORE",
+    "BLOCK",
+    "CHANCE",
+    "CLASSES",
+    "asked_for",
+    "expected_log_seconds",
+    "generate",
+    "generate_translations",
+]

@@ -1,0 +1,284 @@
+"""What a fitted Gaussian process learned and how far it can be trusted, as pictures.
+
+Every function draws into the axes it is given, or into a new figure, and returns what it drew on; to keep a picture,
+``axes.figure.savefig("picture.svg")``. matplotlib is loaded when the first one is drawn, and none of its settings
+change. Blue and orange are told apart by every eye, and never by colour alone. ``learned_plot`` draws hyperparameters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, ndtr
+
+from espalier.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from espalier.gp.prediction import Prediction
+    from espalier.gp.regressor import GPRegressor
+
+TEXT, MUTED, LINE = "#1f2328", "#57606a", "#d0d7de"
+BLUE, PALE, ORANGE = "#0969da", "#b6d4f7", "#c2410c"
+
+
+def plot_predictions(
+    model: GPRegressor,
+    X: Any = None,
+    y: Any = None,
+    *,
+    probability: float = 0.9,
+    noise_groups: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what was observed against what was predicted, with an interval for each example.
+
+    A point that lies on the dashed line was predicted exactly; one that its vertical bar does not reach is orange.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    X, y
+        Examples and their targets; the training examples, each predicted from all others, where both are None.
+    probability
+        Of the central intervals.
+    noise_groups
+        The groups of the examples, where noise is per group.
+    ax
+        Where to draw; a new figure where None.
+    """
+    prediction, y = _predicted(model, X, y, noise_groups)
+    interval, median = prediction.interval(probability), prediction.median
+    inside = (interval[:, 0] <= y) & (y <= interval[:, 1])
+    ax = _axes(ax, (5.4, 5.2))
+    # Many thick bars side by side would be a wall, so they become thinner and paler.
+    room = min(1.0, 6 / np.sqrt(max(len(y), 1)))
+    ax.vlines(median, interval[:, 0], interval[:, 1], color=PALE, lw=0.6 + 2.4 * room, zorder=1)
+    styles = ((inside, BLUE, "o", 30, "inside its interval"), (~inside, ORANGE, "D", 32, "outside"))
+    for chosen, colour, marker, size, label in styles:
+        ax.scatter(
+            median[chosen],
+            y[chosen],
+            s=size * (0.35 + 0.65 * room),
+            color=colour,
+            marker=marker,
+            edgecolors="white",
+            linewidths=0.6,
+            zorder=3,
+            label=label,
+        )
+    if _in_logs(model, y, interval):
+        ax.set(xscale="log", yscale="log")
+        _plain_logs(ax)
+    low, high = np.nanmin([median.min(), y.min()]), np.nanmax([median.max(), y.max()])
+    ax.plot([low, high], [low, high], color=MUTED, lw=1, ls=(0, (4, 3)), zorder=2)
+    who = "predicted from all others" if X is None else "predicted"
+    ax.set(xlabel=f"{who} (median)", ylabel="observed")
+    share = f"{inside.sum():,} of {len(y):,} ({inside.mean():.0%})"
+    ax.set_title(f"{probability:.0%} intervals hold {share}")
+    legend_above(ax)
+    return ax
+
+
+def plot_calibration(
+    model: GPRegressor, X: Any = None, y: Any = None, *, noise_groups: Any = None, ax: Axes | None = None
+) -> Axes:
+    """Draw which share of the targets central intervals really hold, for every probability.
+
+    A calibrated model follows the diagonal. The grey band is where 95 % of calibrated models would pass at each
+    probability, with as many examples.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    X, y
+        Examples and their targets; the training examples, each predicted from all others, where both are None.
+    noise_groups
+        The groups of the examples, where noise is per group.
+    ax
+        Where to draw; a new figure where None.
+    """
+    prediction, y = _predicted(model, X, y, noise_groups)
+    needed = np.sort(interval_needed(prediction, y))
+    n = len(needed)
+    ax = _axes(ax, (5.4, 5.2))
+    rank = np.arange(1, n + 1)
+    ends = [np.concatenate([[0.0], betaincinv(rank, n + 1 - rank, level), [1.0]]) for level in (0.025, 0.975)]
+    share = np.concatenate([[0.0], rank / (n + 1), [1.0]])
+    ax.fill_betweenx(share, ends[0], ends[1], color="#eaeef2", lw=0, zorder=0, label="by chance, if calibrated")
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 3)), zorder=1)
+    steps = np.concatenate([[0.0], needed, [1.0]])
+    ax.step(steps, np.concatenate([[0.0], rank / n, [1.0]]), where="post", color=BLUE, lw=2, zorder=2, label="observed")
+    for x, height, words, side in ((0.04, 0.7, "too wide", "left"), (0.96, 0.22, "too narrow", "right")):
+        ax.text(x, height, f"intervals {words}", ha=side, color=MUTED, style="italic", fontsize=9)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability of the interval", ylabel="share of targets inside")
+    ax.set_aspect("equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    how = "each left out in turn" if X is None else "new examples"
+    ax.set_title(f"90% intervals hold {(needed <= 0.9).mean():.0%} of {n:,}, {how}")
+    legend_above(ax)
+    return ax
+
+
+def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
+    """Draw the best log evidence so far by evaluation for every climb, the best one emphasised.
+
+    Where priors are declared, a climb maximises evidence and prior together, and may end a little below its line.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    ax
+        Where to draw; a new figure where None.
+    """
+    check_fitted(model)
+    climbs = [climb for climb in model.restarts_ if climb.trace]
+    best = max(climbs, key=lambda climb: climb.objective)
+    ax = _axes(ax, (6.4, 4.2))
+    for climb in sorted(climbs, key=lambda climb: climb is best):
+        chosen = climb is best
+        colour, width = (BLUE, 2.4) if chosen else ("#8c959f", 1.1)
+        number = next(k for k, other in enumerate(model.restarts_) if other is climb)
+        steps = np.arange(1, len(climb.trace) + 1)
+        ax.plot(
+            steps,
+            np.maximum.accumulate(climb.trace),
+            color=colour,
+            lw=width,
+            zorder=3 if chosen else 2,
+            gid=f"climb-{number}",
+        )
+        face = colour if climb.converged else "white"
+        ax.plot(steps[-1], climb.log_likelihood, "o", ms=7, mec=colour, mfc=face, mew=1.5, zorder=4)
+    top = max(max(climb.trace) for climb in climbs)
+    floor = _floor(best, [climb.log_likelihood for climb in climbs])
+    span = max(top - floor, 1e-3)
+    ax.set(ylim=(floor - 0.08 * span, top + 0.08 * span), xlabel="evaluation", ylabel="log evidence, best so far")
+    ax.set_xlim(left=0)
+    reached = sum(best.log_likelihood - climb.log_likelihood < 0.1 for climb in climbs)
+    many = f"{reached} of {len(climbs)} climbs come within 0.1" if len(climbs) > 1 else "one climb"
+    ax.set_title(f"log evidence {best.log_likelihood:,.1f}; {many}".replace("-", "\N{MINUS SIGN}"))
+    _legend_of_climbs(ax, model, best, climbs)
+    return ax
+
+
+def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of the smallest central interval that holds each target; 1 where none does."""
+    z, _ = prediction.target.modelled(y)
+    with np.errstate(invalid="ignore"):
+        away = np.abs(z - prediction.modelled_mean) / prediction.modelled_std
+    return np.asarray(np.where(np.isnan(away), 1.0, 2 * ndtr(away) - 1))
+
+
+def _legend_of_climbs(ax: Axes, model: GPRegressor, best: Any, climbs: list[Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    number = next(k for k, climb in enumerate(model.restarts_) if climb is best)
+    where = "from the declared start" if number == 0 else f"from random start {number}"
+    handles = [Line2D([], [], color=BLUE, lw=2.4, label=f"best, {where}")]
+    if len(climbs) > 1:
+        handles.append(Line2D([], [], color="#8c959f", lw=1.1, label="others"))
+    for converged, words in ((True, "converged"), (False, "stopped before")):
+        if any(climb.converged is converged for climb in climbs):
+            face = MUTED if converged else "white"
+            handles.append(Line2D([], [], color=MUTED, marker="o", lw=0, ms=7, mfc=face, mew=1.5, label=words))
+    legend_above(ax, handles)
+
+
+def _floor(best: Any, ends: list[float]) -> float:
+    """The lowest value worth room on the page: where climbs begin is often so low that all else would look flat."""
+    lowest = min(ends)
+    return min(lowest - 0.5 * (max(ends) - lowest), float(np.quantile(np.maximum.accumulate(best.trace), 0.2)))
+
+
+def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[Prediction, NDArray[np.float64]]:
+    check_fitted(model)
+    if X is None and y is None:
+        return model.leave_one_out(), model._problem_of_fit.y
+    if X is None or y is None:
+        raise InputError("Give both X and y, or neither for the training examples, each predicted from all others.")
+    prediction = model.predict_distribution(X, noise_groups=noise_groups)
+    targets = np.asarray(y, np.float64).ravel()
+    if len(targets) != len(prediction):
+        raise InputError(
+            f"X has {len(prediction):,} examples but y has {len(targets):,} targets; they must be as many."
+        )
+    if not len(targets):
+        raise InputError("There is nothing to draw: X and y are empty.")
+    return prediction, targets
+
+
+def check_fitted(model: GPRegressor) -> None:
+    """Refuse a model that has not learned anything yet."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+
+
+def _in_logs(model: GPRegressor, y: NDArray[np.float64], interval: NDArray[np.float64]) -> bool:
+    from espalier.gp.transforms import Log
+
+    return isinstance(model.transform_, Log) and bool((y > 0).all() and (interval > 0).all())
+
+
+def _plain_logs(ax: Axes) -> None:
+    """Label 1, 2 and 5 of each decade with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """A figure of so many inches, known to ``pyplot`` so that notebooks show it, with some room at its edges."""
+    from matplotlib import pyplot
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return pyplot.figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.12))
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    ax = new_figure(size).add_subplot() if ax is None else ax
+    style(ax)
+    return ax
+
+
+def legend_above(ax: Axes, handles: list[Any] | None = None) -> None:
+    """Put the legend between the axes and the title, where no data can be."""
+    drawn = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(
+        handles=drawn,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=len(drawn),
+        frameon=False,
+        labelcolor=TEXT,
+        fontsize=9,
+        handletextpad=0.4,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
+    ax.set_title(ax.get_title(), pad=24)
+
+
+def style(ax: Axes) -> None:
+    """Give axes the quiet look of the project's drawings, whatever the settings of the process are."""
+    ax.set_facecolor("white")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set(color="#8c959f", linewidth=0.8)
+    ax.tick_params(which="both", colors=MUTED, labelsize=9)
+    ax.grid(True, color="#eaeef2", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for text in (ax.xaxis.label, ax.yaxis.label):
+        text.set(color=TEXT, fontsize=10)
+    ax.title.set(color=TEXT, fontsize=11)
