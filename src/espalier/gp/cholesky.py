@@ -98,7 +98,7 @@ def factorize(matrix: Vector, noise: Vector | float) -> Factor:
         if info == 0 and np.isfinite(factor.diagonal()).all():
             return Factor(factor.T, jitter)
         jitter = max(10 * jitter, FIRST_JITTER * size)
-        if not jitter <= LAST_JITTER * size:
+        if not 0 < jitter <= LAST_JITTER * size:
             raise NotPositiveDefiniteError(
                 "The covariance matrix is not positive definite, even with "
                 f"{LAST_JITTER:g} of its mean diagonal added: the kernel may not be positive semi-definite, or its "
@@ -123,3 +123,19 @@ def mirror_upper(matrix: Vector) -> None:
         for column in range(rows.stop, n, _BLOCK):
             columns = slice(column, min(column + _BLOCK, n))
             matrix[columns, rows] = matrix[rows, columns].T
+
+
+def square_root(matrix: Vector) -> Vector:
+    """Return some ``R`` with ``R R^T = matrix``, for a matrix that may be singular: variances of 0 stay 0."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrix))
+    except np.linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(matrix)
+    top = float(np.abs(matrix.diagonal()).max()) if len(matrix) else 0.0
+    if not values[0] >= -1e-6 * max(top, float(values[-1])):
+        raise NotPositiveDefiniteError(
+            f"The covariance matrix has a negative eigenvalue, {values[0]:.3g}, beside {values[-1]:.3g}: "
+            "the kernel is not positive semi-definite."
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

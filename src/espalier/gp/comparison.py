@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gp.learned import aligned
@@ -77,15 +78,28 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> Compar
     Parameters
     ----------
     models
-        Fitted models by name, or just models, which are then named by their kernels.
+        Fitted models by name, or just models, which are then named by their kernels, or by all their settings
+        where two have the same kernel.
     """
-    named = dict(models) if isinstance(models, Mapping) else {repr(model.kernel): model for model in models}
+    named = dict(models) if isinstance(models, Mapping) else _named(list(models))
     if not named:
         raise InputError("There are no models to compare.")
+    for model in named.values():
+        check_is_fitted(model)
     targets = [model._problem_of_fit.y for model in named.values()]
     if any(len(y) != len(targets[0]) or not np.array_equal(y, targets[0]) for y in targets):
         raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
     return Comparison([_row(name, model) for name, model in named.items()])
+
+
+def _named(models: list[GPRegressor]) -> dict[str, GPRegressor]:
+    """Models by kernel; by all their settings where kernels are the same, and by number where those are too."""
+    names = [repr(model.kernel) for model in models]
+    if len(set(names)) < len(names):
+        names = [" ".join(repr(model).split()) for model in models]
+    if len(set(names)) < len(names):
+        names = [f"{k}: {name}" for k, name in enumerate(names)]
+    return dict(zip(names, models, strict=True))
 
 
 def _row(name: str, model: GPRegressor) -> ComparisonRow:

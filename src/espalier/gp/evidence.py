@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.gp.cholesky import Factor, factorize
 from espalier.gp.noise import Noise
@@ -22,6 +23,7 @@ from espalier.gp.parameters import Parameter, Vector
 from espalier.gp.targets import Target
 from espalier.gp.transforms import Transform
 from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.inputs import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +46,28 @@ class Problem:
 
     kernel: Kernel  # bound: one entry for every label or dimension of the data
     plan: Plan
+    inputs: Inputs
     y: Vector
     transform: Transform
     standardize: bool
     noise: Noise
     basis: Vector | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A plan holds compiled state; whoever unpickles makes it again when it is needed.
+        return {name: value for name, value in vars(self).items() if name != "plan"}
+
+    def part(self, rows: NDArray[np.intp], **options: Any) -> Problem:
+        """The same problem with some of the examples; options are those of a plan."""
+        inputs = self.inputs.rows(rows)
+        return replace(
+            self,
+            plan=self.kernel.plan(inputs, **options),
+            inputs=inputs,
+            y=self.y[rows],
+            noise=self.noise.part(rows),
+            basis=None if self.basis is None else self.basis[rows],
+        )
 
     def parameters(self) -> list[Parameter]:
         """Every number that is learned by gradients."""
@@ -76,7 +95,8 @@ class Problem:
         out = {f"kernel.{path}": value for path, value in pull_back(bar).items()}
         out.update(self.noise.pull_back(diagonal))
         scale = state.target.scale
-        scale_bar = float(-2 * (self.noise.known @ diagonal) / scale**3)
+        # In parts: the cube of a huge or tiny scale is no number.
+        scale_bar = float(-2 * (self.noise.known / scale / scale @ diagonal) / scale)
         out.update(state.target.pull_back(self.y, state.z, -state.alpha, scale_bar))
         return state, out
 
@@ -105,9 +125,17 @@ def generalised_least_squares(factor: Factor, basis: Vector, z: Vector) -> Vecto
     """The weights of the mean that make the targets most probable; the smallest ones where many do."""
     solved = factor.solve(basis)
     # Columns may repeat or vanish, so the least-squares solution of least norm is taken, on a common scale.
-    size = np.sqrt(np.maximum((basis**2).mean(axis=0), 1e-300))
+    size = column_sizes(basis)
     normal = (basis / size).T @ (solved / size)
     return np.asarray(np.linalg.lstsq(normal, (solved / size).T @ z, rcond=1e-12)[0] / size)
+
+
+def column_sizes(basis: Vector) -> Vector:
+    """The root mean square of each column; 1 where it vanishes."""
+    top = np.abs(basis).max(axis=0)
+    top[top == 0] = 1.0
+    size: Vector = top * np.sqrt(((basis / top) ** 2).mean(axis=0))
+    return np.where(size > 0, size, 1.0)
 
 
 def half_outer(inverse: Vector, alpha: Vector, rows: int = 256) -> None:

@@ -6,7 +6,7 @@ The variance of observation ``i`` is ``noise[group_i] / weight_i + known_i``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
-from espalier.gp.targets import check_finite_numbers
+from espalier.gp.targets import check_finite_numbers, real_numbers
 from espalier.kernels.hyperparameters import PerLabel, bind_labels, check_setting, declared, number_of, with_paths
 
 BOUNDS = (1e-6, 1e5)
@@ -37,7 +37,7 @@ class Noise:
         known = _vector(known, n, "noise_variance", low=0.0) if known is not None else np.zeros(n)
         weight = _vector(weight, n, "sample_weight", low=0.0) if weight is not None else np.ones(n)
         if (weight == 0).any():
-            raise InputError("sample_weight must be above 0: drop the examples that should not count.")
+            raise InputError("A sample_weight is zero; drop the examples that should not count.")
         if not isinstance(setting, PerLabel):
             if groups is not None:
                 raise InputError(
@@ -55,6 +55,10 @@ class Noise:
         group = np.array([place[name] for name in names], np.intp)
         return Noise(bind_labels(setting, labels, leaves=False), group, unique, weight, known)
 
+    def part(self, rows: NDArray[np.intp]) -> Noise:
+        """The noise of some of the observations."""
+        return replace(self, group=self.group[rows], weight=self.weight[rows], known=self.known[rows])
+
     def parameters(self, unit: str) -> list[Parameter]:
         """The noise levels to learn."""
         return [
@@ -65,7 +69,9 @@ class Noise:
     def with_parameters(self, values: Mapping[str, float]) -> Any:
         """The setting at other values."""
         chosen = {path: value for path, value in values.items() if path == "noise" or path.startswith("noise[")}
-        return with_paths("noise", self.setting, chosen)[0]
+        setting = with_paths("noise", self.setting, chosen)[0]
+        check_setting("noise", setting)
+        return setting
 
     def levels(self, setting: Any) -> Vector:
         """The variance of each group."""
@@ -75,7 +81,7 @@ class Noise:
 
     def variances(self, setting: Any, scale: float) -> Vector:
         """The variance of each observation, in squared modelled units."""
-        return self.levels(setting)[self.group] / self.weight + self.known / scale**2
+        return self.levels(setting)[self.group] / self.weight + self.known / scale / scale
 
     def pull_back(self, bar: Vector) -> dict[str, float]:
         """The gradient by path from the gradient of each observation's variance."""
@@ -86,7 +92,7 @@ class Noise:
 
 
 def _vector(values: Any, n: int, name: str, *, low: float) -> Vector:
-    out = np.asarray(values, np.float64)
+    out = real_numbers(values, name)
     if out.ndim == 0:
         out = np.full(n, float(out))
     if out.shape != (n,):

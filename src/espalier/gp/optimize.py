@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,9 +78,8 @@ class Climb:
         """The climb that came highest."""
         return max(self.restarts, key=lambda restart: restart.objective)
 
-    def run(self, n_random: int, rng: np.random.Generator) -> None:
-        """Climb from the declared start, where a failure is an error, and then from random ones."""
-        starts = [self._parameters.start()] + [self._parameters.draw(rng) for _ in range(n_random)]
+    def run(self, starts: Sequence[Vector]) -> None:
+        """Climb from each start; a failure at the first, the declared one, is an error."""
         for k, theta in enumerate(starts):
             restart = Restart(self._parameters.values(theta))
             self.restarts.append(restart)
@@ -127,14 +126,18 @@ class Climb:
         values = self._parameters.values(theta)
         restart.n_evaluations += 1
         try:
-            log_likelihood, natural = self._evaluate(values)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+                log_likelihood, natural = self._evaluate(values)
             log_prior, slopes = self._parameters.log_prior(values)
             for path, slope in slopes.items():
                 natural[path] = natural.get(path, 0.0) + slope
             gradient = self._parameters.gradient(values, natural)
             objective = log_likelihood + log_prior
             if not (math.isfinite(objective) and np.isfinite(gradient).all()):
-                raise FloatingPointError("The evidence or its gradient is not finite.")
+                raise FloatingPointError(
+                    "The evidence or its gradient is not finite: targets or kernel values are too large. Standardise "
+                    "the targets (standardize=True), or normalise the kernel."
+                )
         except FAILURES:
             restart.n_failures += 1
             if restart.objective == -math.inf or restart.n_failures > MAX_FAILURES:

@@ -19,7 +19,7 @@ from espalier.gp.priors import Beta, Prior
 Vector = NDArray[np.float64]
 Space = Literal["log", "logit", "linear"]
 
-TINY = 1e-12  # what stands for a bound of 0 in log space, and for the ends of the logit's interval
+TINY = 1e-12  # at most what stands for a bound of 0 in log space; the distance of the logit's interval from 1
 REACH = 1e3  # a start is drawn at most this factor away from the declared value
 JITTER = 0.5  # standard deviation, in the searched space, of values drawn for one family (one PerLabel)
 
@@ -69,7 +69,7 @@ class Parameter:
         """The number in the searched space."""
         if self.space == "linear":
             return value
-        value = max(value, TINY)
+        value = max(value, self.low or min(TINY, 1e-6 * self.start))
         if self.space == "log":
             return math.log(value)
         value = min(value, 1 - TINY)
@@ -107,6 +107,10 @@ class Parameters:
     def start(self) -> Vector:
         """The declared start."""
         return np.array([p.encode(p.start) for p in self._all])
+
+    def theta(self, values: Mapping[str, float]) -> Vector:
+        """The place of some numbers by path."""
+        return np.array([p.encode(values[p.path]) for p in self._all])
 
     def bounds(self) -> list[tuple[float, float]]:
         """The bounds of each place."""

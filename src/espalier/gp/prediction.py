@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
-from espalier.gp.targets import Target, levels_of
+from espalier.gp.targets import Target, levels_of, real_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +63,13 @@ class Prediction:
 
     def log_density(self, y: object) -> Vector:
         """Return the log density of an observed target for each example; minus infinity where it cannot be."""
-        values = np.asarray(y, np.float64)
+        values = real_numbers(y, "y")
         if values.shape != (len(self),):
             raise InputError(
                 f"There are {len(self):,} predictions, so y must hold as many targets, got {values.shape}."
             )
+        if np.isnan(values).any():
+            raise InputError(f"y[{int(np.argmax(np.isnan(values)))}] is nan; a density needs a number.")
         z, log_slope = self.target.modelled(values)
         with np.errstate(invalid="ignore"):
             residual = (z - self.modelled_mean) / self.modelled_std

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from espalier.errors import InputError
-from espalier.gp.cholesky import blas_threads, factorize
+from espalier.gp.cholesky import blas_threads
 from espalier.gp.evidence import Problem, State
 from espalier.gp.learned import LearnedTable
+from espalier.gp.learning import Settings, learn
+from espalier.gp.leaving_out import left_out
 from espalier.gp.mean import as_mean
 from espalier.gp.noise import Noise
-from espalier.gp.optimize import Climb, FitProgress
+from espalier.gp.optimize import FitProgress
 from espalier.gp.parameters import Parameters, Vector
 from espalier.gp.prediction import Prediction
+from espalier.gp.sampling import draw, generator
 from espalier.gp.targets import Target, check_targets, is_constant
 from espalier.gp.transforms import as_transform
 from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import number_of
 from espalier.kernels.inputs import Inputs
 
 
@@ -53,6 +54,9 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Whether the transformed targets are shifted and scaled to mean 0 and standard deviation 1.
     restarts
         How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
+    pilot
+        Learn first from so many examples, drawn at random, with all restarts; the best climb goes on with all examples.
+        Much faster for thousands of them. None starts with all.
     max_iterations, tolerance
         When a climb ends: after so many steps, or when the gradient per example is below the tolerance.
     learn
@@ -72,8 +76,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A readable table of all learned hyperparameters.
     log_marginal_likelihood_
         The log evidence of the training targets in the user's units.
-    restarts_
-        One record for each climb: start, values, likelihoods, how it ended.
+    restarts_, pilot_restarts_
+        One record for each climb on all examples, and on those of the pilot: start, values, how it ended.
     jitter_
         What had to be added to the diagonal to factorize the covariance matrix; 0 when nothing.
     alpha_
@@ -95,6 +99,9 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     array([2.])
     """
 
+    _problem_of_fit: Problem
+    _state: State
+
     def __init__(
         self,
         kernel: Kernel,
@@ -104,6 +111,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         transform: Any = None,
         standardize: bool = True,
         restarts: int = 0,
+        pilot: int | None = None,
         max_iterations: int = 200,
         tolerance: float = 1e-5,
         learn: bool = True,
@@ -118,6 +126,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.transform = transform
         self.standardize = standardize
         self.restarts = restarts
+        self.pilot = pilot
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.learn = learn
@@ -152,32 +161,23 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._problem(X, y, sample_weight, noise_variance, noise_groups)
         parameters = Parameters(problem.parameters() if self.learn else [])
 
-        def evaluate(values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-            if not len(parameters):
-                return problem.state(values).log_likelihood, {}
-            state, gradient = problem.gradient(values)
-            return state.log_likelihood, gradient
-
-        climb = Climb(
-            evaluate,
-            parameters,
-            len(problem.y),
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            tell=self.progress,
+        settings = Settings(
+            self.restarts,
+            self.pilot,
+            self.max_iterations,
+            self.tolerance,
+            self.n_threads,
+            self.memory,
+            self.progress,
         )
+        found = learn(problem, parameters, settings, generator(self.random_state))
+        self.restarts_, self.pilot_restarts_ = found.restarts, found.pilot
+        self.learned_ = LearnedTable.of(parameters, found.best.values, found.best.gradient)
         with blas_threads(self.n_threads):
-            climb.run(self.restarts if len(parameters) else 0, _generator(self.random_state))
-        if math.isinf(climb.best.objective):  # interrupted before the first evaluation was done
+            self._finish(problem, problem.state(found.best.values))
+        if found.interrupted:
             raise KeyboardInterrupt
-        self.restarts_ = climb.restarts
-        best = climb.best
-        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient)
-        with blas_threads(self.n_threads):
-            self._finish(problem, problem.state(best.values))
-        if climb.interrupted:
-            raise KeyboardInterrupt
-        self._warn(best.converged, best.message)
+        self._warn(found.best.converged, found.best.message)
         return self
 
     def predict(
@@ -223,7 +223,9 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             std = np.sqrt(covariance.diagonal())
             prediction = Prediction(mean, std, self._state.target)
-            out = [prediction.mean, covariance * self._state.target.scale**2]
+            scale = np.float64(self._state.target.scale)
+            with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
+                out = [prediction.mean, covariance * scale * scale]
         else:
             prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
             out = [prediction.mean, prediction.std] if return_std else [prediction.mean]
@@ -249,9 +251,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def leave_one_out(self) -> Prediction:
         """Predict each training target from all the others, in closed form, at the learned hyperparameters."""
         check_is_fitted(self)
-        state = self._state
-        variance = 1 / state.factor.inverse_diagonal()
-        return Prediction(state.z - state.alpha * variance, np.sqrt(variance), state.target)
+        mean, variance = left_out(self._state, self._problem_of_fit.basis)
+        return Prediction(mean, np.sqrt(variance), self._state.target)
 
     def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
         """Return the log evidence of the training targets at some hyperparameters.
@@ -265,6 +266,11 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         problem = self._problem_of_fit
+        if not hasattr(problem, "plan"):  # this model was pickled
+            plan = problem.kernel.plan(problem.inputs, n_threads=self.n_threads, memory=self.memory)
+            problem = self._problem_of_fit = replace(problem, plan=plan)
+        if theta is not None and not isinstance(theta, Mapping):
+            raise TypeError(f"theta must map paths to values, as learned_.to_dict() does, got {type(theta).__name__}.")
         known = {parameter.path: parameter.start for parameter in problem.parameters()}
         for path in theta or {}:
             if path not in known:
@@ -276,7 +282,13 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return state.log_likelihood, {path: slopes.get(path, 0.0) for path in known}
 
     def sample_prior(
-        self, X: Any, n_samples: int = 1, *, include_noise: bool = True, random_state: Any = None
+        self,
+        X: Any,
+        n_samples: int = 1,
+        *,
+        include_noise: bool = True,
+        noise_groups: Any = None,
+        random_state: Any = None,
     ) -> Vector:
         """Draw targets for some examples before any were seen: one column for each draw.
 
@@ -288,8 +300,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         inputs = Inputs.of(X, like=self._inputs) if fitted else Inputs.of(X)
         covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory)
         mean = self._state_mean(inputs) if fitted else np.zeros(len(inputs))
-        noise = self._noise_of(len(inputs), include_noise, None) if fitted else include_noise * number_of(self.noise)
-        draws = _draw(mean, covariance, noise, n_samples, random_state)
+        noise = _noise(self.noise_ if fitted else self.noise, len(inputs), include_noise, noise_groups)
+        draws = draw(mean, covariance, noise, n_samples, random_state)
         if fitted:
             return self._state.target.restored(draws)
         return Target(as_transform(self.transform), 0.0, 1.0, False).restored(draws)
@@ -307,34 +319,48 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         mean, covariance = self._joint(X, include_noise=False, noise_groups=None)
         noise = self._noise_of(len(mean), include_noise, noise_groups)
-        return self._state.target.restored(_draw(mean, covariance, noise, n_samples, random_state))
+        return self._state.target.restored(draw(mean, covariance, noise, n_samples, random_state))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
 
     def _problem(self, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> Problem:
         kernel = _checked_kernel(self.kernel)
-        for name, low in (("restarts", 0), ("max_iterations", 0)):
+        for name, low in (("restarts", 0), ("max_iterations", 0), ("pilot", 1)):
             value = getattr(self, name)
+            if name == "pilot" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
                 raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, Real) or not self.tolerance > 0:
+            raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
         inputs = Inputs.of(X)
         y = check_targets(y, len(inputs))
         transform = as_transform(self.transform).prepared(y)
         mean = as_mean(self.mean)
         noise = Noise.of(self.noise, len(y), groups, weight, known)
-        self._inputs = inputs
         plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)
         basis = None if mean is None else mean.basis(inputs)
-        return Problem(plan.bind(kernel), plan, y, transform, bool(self.standardize), noise, basis)
+        return Problem(plan.bind(kernel), plan, inputs, y, transform, bool(self.standardize), noise, basis)
 
     def _finish(self, problem: Problem, state: State) -> None:
-        self._problem_of_fit, self._state = problem, state
+        self._problem_of_fit, self._inputs, self._state = problem, problem.inputs, state
         self.kernel_, self.noise_, self.transform_ = state.kernel, state.noise, state.target.transform
-        mean = as_mean(self.mean)
+        self._mean = mean = as_mean(self.mean)
         names = [] if mean is None else mean.names(len(state.weights))
         self.mean_ = dict(zip(names, state.weights.tolist(), strict=True))
         self.log_marginal_likelihood_ = state.log_likelihood
         self.alpha_ = state.alpha
         self.jitter_ = state.factor.jitter
         self.n_examples_ = len(state.z)
+        data = problem.inputs._data
+        if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
+            self.n_features_in_ = int(data.shape[1])
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_
 
     def _warn(self, converged: bool, message: str) -> None:
         """Say once, after learning, what the user should know."""
@@ -362,12 +388,12 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.kernel_(self._inputs, X, n_threads=self.n_threads, memory=self.memory)
 
     def _state_mean(self, inputs: Inputs) -> Vector:
-        mean = as_mean(self.mean)
+        mean = self._mean
         return np.zeros(len(inputs)) if mean is None else mean.basis(inputs) @ self._state.weights
 
     def _means(self, cross: Vector, inputs: Inputs) -> Vector:
         out = cross.T @ self._state.alpha
-        return out if self.mean is None else out + self._state_mean(inputs)
+        return out if self._mean is None else out + self._state_mean(inputs)
 
     def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
         inputs = Inputs.of(X, like=self._inputs)
@@ -379,30 +405,17 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._means(cross, inputs), covariance
 
     def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
-        if not include:
-            return np.zeros(n)
-        noise = Noise.of(self.noise_, n, groups)
-        return noise.variances(noise.setting, 1.0)
+        return _noise(self.noise_, n, include, groups)
+
+
+def _noise(setting: Any, n: int, include: bool, groups: Any) -> Vector:
+    if not include:
+        return np.zeros(n)
+    noise = Noise.of(setting, n, groups)
+    return noise.variances(noise.setting, 1.0)
 
 
 def _checked_kernel(kernel: Any) -> Kernel:
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
     return kernel
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return np.random.default_rng(random_state)
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-def _draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
-        raise InputError(f"n_samples must be a positive integer, got {n_samples!r}.")
-    rng = _generator(random_state)
-    factor = factorize(np.ascontiguousarray(covariance), noise)
-    normals = rng.standard_normal((len(mean), n_samples))
-    return mean[:, None] + np.tril(factor.matrix.T) @ normals

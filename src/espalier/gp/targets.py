@@ -7,16 +7,20 @@ that is learned, so that a scale of 1 keeps its meaning for kernel and noise.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
-from espalier.gp.transforms import Transform
+from espalier.gp.transforms import Transform, location_and_scale
 
-# Gauss-Hermite nodes: exact for polynomials up to degree 99, far past what a smooth inverse needs.
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(50)
+# Equal steps: for a smooth inverse as good as any quadrature of a normal, and better than Gauss-Hermite where the
+# inverse has a kink (the end of a root's range) or climbs in steps (a warping).
+_NODES = np.linspace(-13.0, 13.0, 521)
+_WEIGHTS = np.exp(-0.5 * _NODES**2)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
@@ -33,7 +37,11 @@ class Target:
     def of(transform: Transform, y: Vector, *, standardize: bool) -> tuple[Target, Vector, float]:
         """Return the target, the modelled numbers, and the log of the Jacobian of all of them."""
         transformed, log_slope = transform.forward(y)
-        location, scale = (_location_and_scale(transformed)) if standardize else (0.0, 1.0)
+        if not np.isfinite(transformed).all():
+            raise FloatingPointError(
+                f"A target is too large for a float64 as {transform.name}. Use transform='log', or smaller units."
+            )
+        location, scale = location_and_scale(transformed) if standardize else (0.0, 1.0)
         target = Target(transform, location, scale, standardize)
         jacobian = float(log_slope.sum()) - len(y) * math.log(scale)
         return target, (transformed - location) / scale, jacobian
@@ -67,8 +75,12 @@ class Target:
         if self.is_linear:
             return self.restored(mean), self.scale * sd
         values = self.restored(mean[:, None] + sd[:, None] * _NODES)
-        first = values @ _WEIGHTS
-        return first, np.sqrt(np.maximum(((values - first[:, None]) ** 2) @ _WEIGHTS, 0.0))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            first = values @ _WEIGHTS
+            away = values - first[:, None]
+            size = np.abs(away).max(axis=1, initial=0.0, keepdims=True)  # squares of huge numbers overflow
+            second = size[:, 0] * np.sqrt(((away / np.where(size > 0, size, 1.0)) ** 2) @ _WEIGHTS)
+        return first, np.where(np.isfinite(first), second, np.inf)
 
     @property
     def unit(self) -> str:
@@ -78,11 +90,15 @@ class Target:
 
 def check_targets(y: object, n: int) -> Vector:
     """Return the targets as numbers, or say what is wrong with them."""
-    try:
-        values = np.asarray(y, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("y must be numbers, one for each example.") from None
+    if y is None:
+        raise InputError("Learning requires y to be passed, but the target y is None.")
+    values = real_numbers(y, "y")
     if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected: it is read as one. Pass y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
         values = values[:, 0]
     if values.ndim != 1:
         raise InputError(f"y must hold one number for each example, got an array of shape {values.shape}.")
@@ -92,6 +108,20 @@ def check_targets(y: object, n: int) -> Vector:
         raise InputError("There are no examples to learn from: X and y are empty.")
     check_finite_numbers(values, "y")
     return values
+
+
+def real_numbers(given: object, name: str) -> Vector:
+    """Return an array of float64; words, dates and complex numbers are no numbers."""
+    kind = type(given).__name__
+    try:
+        array = np.asarray(given)
+        kind = f"an array of {array.dtype}"
+        if array.dtype.kind not in "biufO" or any(isinstance(x, str) for x in array.flat if array.dtype == object):
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        complex_ = "Complex data not supported: " if "complex" in kind else ""  # scikit-learn's words
+        raise InputError(f"{complex_}{name} must be real numbers, one for each example, got {kind}.") from None
 
 
 def check_finite_numbers(values: Vector, name: str) -> None:
@@ -104,18 +134,10 @@ def check_finite_numbers(values: Vector, name: str) -> None:
         )
 
 
-def _location_and_scale(z: Vector) -> tuple[float, float]:
-    top = float(np.abs(z).max()) or 1.0
-    part = z / top  # so that squares of huge numbers do not overflow
-    location, scale = float(part.mean()) * top, float(part.std()) * top
-    if not scale > 1e-12 * max(abs(location), 1e-300):
-        scale = 1.0
-    return location, scale
-
-
 def is_constant(y: Vector) -> bool:
     """True where standardising has nothing to divide by."""
-    return bool(y.max() - y.min() <= 1e-12 * max(abs(float(y.max())), abs(float(y.min()))))
+    top = float(np.abs(y).max()) or 1.0
+    return bool(y.max() / top - y.min() / top <= 1e-12)
 
 
 def levels_of(quantiles: object) -> Vector:

@@ -97,7 +97,8 @@ class SquareRoot(Transform):
 
     def inverse(self, z: Vector) -> Vector:
         """Return the targets from transformed ones."""
-        return np.maximum(z, 0.0) ** 2 - self.offset
+        with np.errstate(over="ignore"):
+            return np.maximum(z, 0.0) ** 2 - self.offset
 
     @property
     def name(self) -> str:
@@ -112,7 +113,8 @@ class BoxCox(Transform):
     Parameters
     ----------
     power
-        Where learning starts: a number, ``Learned``, or ``fixed``. Between -2 and 3 unless bounds are given.
+        Where learning starts: a number, ``Learned``, or ``fixed``. Between 0 and 3 unless bounds are given; from
+        -2 where it starts below 0. With a negative power the mean of a prediction is infinite, its median is not.
     """
 
     power: float | Learned | Fixed = 0.5
@@ -125,7 +127,8 @@ class BoxCox(Transform):
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
         """Return the transformed targets and the logarithms of the slope there."""
         power, log_y = number_of(self.power), _log(y)
-        z = log_y if power == 0 else np.expm1(power * log_y) / power
+        with np.errstate(over="ignore"):
+            z = log_y if power == 0 else np.expm1(power * log_y) / power
         return z, (power - 1) * log_y
 
     def inverse(self, z: Vector) -> Vector:
@@ -141,8 +144,9 @@ class BoxCox(Transform):
         if isinstance(self.power, Fixed):
             return []
         bounds, prior = (self.power.bounds, self.power.prior) if isinstance(self.power, Learned) else (None, None)
-        low, high = bounds or (-2.0, 3.0)
-        return [Parameter("transform.power", number_of(self.power), low, high, prior, "power of y", signed=True)]
+        start = number_of(self.power)
+        low, high = bounds or (0.0 if start >= 0 else -2.0, 3.0)
+        return [Parameter("transform.power", start, low, high, prior, "power of y", signed=True)]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
         """Return the transform with another power."""
@@ -157,8 +161,9 @@ class BoxCox(Transform):
         # d/dp (exp(p l) - 1) / p = l^2 (e^u (u - 1) + 1) / u^2, by its series where u is small.
         near = np.abs(u) < 1e-3
         safe = np.where(near, 1.0, u)
-        ratio = np.where(near, 0.5 + u / 3 + u * u / 8, (np.exp(safe) * (safe - 1) + 1) / safe**2)
-        return {"transform.power": float(z_bar @ (log_y**2 * ratio) + log_slope_bar @ log_y)}
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is a gradient that is not finite
+            ratio = np.where(near, 0.5 + u / 3 + u * u / 8, (np.exp(safe) * (safe - 1) + 1) / safe**2)
+            return {"transform.power": float(z_bar @ (log_y**2 * ratio) + log_slope_bar @ log_y)}
 
     @property
     def name(self) -> str:
@@ -186,13 +191,21 @@ class Warping(Transform):
     def __post_init__(self) -> None:
         if isinstance(self.n_steps, bool) or not isinstance(self.n_steps, int) or self.n_steps < 1:
             raise ValueError(f"n_steps must be a positive integer, got {self.n_steps!r}.")
+        for name, low in (("height", 0.0), ("steepness", 0.0), ("centre", -math.inf)):
+            values = getattr(self, name)
+            if values is not None and (len(values) != self.n_steps or not all(low < x < math.inf for x in values)):
+                kind = "number" if name == "centre" else "positive number"
+                raise ValueError(f"{name} must hold one {kind} for each of the {self.n_steps} steps, got {values!r}.")
+        if self.scale is not None and not 0 < self.scale < math.inf:
+            raise ValueError(f"scale must be positive, got {self.scale!r}.")
 
     def prepared(self, y: Vector) -> Self:
         """Return the transform with location, scale and starts for these targets."""
-        location = float(np.mean(y)) if self.location is None else self.location
-        scale = (float(np.std(y)) or 1.0) if self.scale is None else self.scale
+        location, scale = location_and_scale(y)
+        location = location if self.location is None else self.location
+        scale = scale if self.scale is None else self.scale
         levels = (np.arange(self.n_steps) + 0.5) / self.n_steps
-        centre = tuple(((np.quantile(y, levels) - location) / scale).clip(-4.9, 4.9).tolist())
+        centre = tuple(np.quantile((y - location) / scale, levels).clip(-4.9, 4.9).tolist())
         ones = (1.0,) * self.n_steps
         return replace(
             self,
@@ -217,16 +230,28 @@ class Warping(Transform):
         return u + t @ a, np.log(slope) - math.log(self.scale or 1.0)
 
     def inverse(self, z: Vector) -> Vector:
-        """Return the targets from transformed ones, by bisection to the last bits: the function is monotone."""
+        """Return the targets from transformed ones, by Newton's method inside a bracket: the function is monotone."""
         z = np.asarray(z, np.float64)
+        goal = z.ravel()
         location, scale = self.location or 0.0, self.scale or 1.0
         reach = sum(self.height or (0.0,))
-        low, high = z.ravel() - reach, z.ravel() + reach
-        for _ in range(80):
-            middle = 0.5 * (low + high)
-            above = self.forward(middle * scale + location)[0] > z.ravel()
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
-        return np.asarray(0.5 * (low + high) * scale + location).reshape(z.shape)
+        u, open_ = goal.copy(), np.arange(len(goal))
+        low, high, last = goal - reach, goal + reach, np.full(len(goal), np.inf)
+        for _ in range(200):
+            x = u[open_]
+            _, a, _, _, t, slope = self._parts(x * scale + location)
+            excess = x + t @ a - goal[open_]
+            low[open_], high[open_] = np.where(excess > 0, low[open_], x), np.where(excess > 0, x, high[open_])
+            new = x - excess / slope
+            # Newton's step is taken where it stays in the bracket and is at most half of the last one.
+            good = (new > low[open_]) & (new < high[open_]) & (np.abs(new - x) <= 0.5 * last[open_])
+            new = np.where(good | (excess == 0), new, 0.5 * (low[open_] + high[open_]))
+            moved = np.abs(new - x)
+            u[open_], last[open_] = new, moved
+            open_ = open_[moved > 1e-15 * np.maximum(np.abs(x), 1.0)]
+            if len(open_) == 0:
+                break
+        return np.asarray(u * scale + location).reshape(z.shape)
 
     def parameters(self) -> list[Parameter]:
         """Return heights, steepnesses and centres."""
@@ -292,6 +317,14 @@ def as_transform(transform: Any) -> Transform:
         names = ", ".join(repr(name) for name in TRANSFORMS)
         raise ValueError(f"transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}.")
     raise TypeError(f"transform must be a name such as 'log' or an object such as Log(offset=1), got {transform!r}.")
+
+
+def location_and_scale(values: Vector) -> tuple[float, float]:
+    """The mean and the standard deviation of some numbers; 1 for the latter where they are equal."""
+    top = float(np.abs(values).max()) or 1.0
+    part = values / top  # so that squares of huge numbers do not overflow
+    location, scale = float(part.mean()) * top, float(part.std()) * top
+    return location, scale if scale > 1e-12 * abs(location) else 1.0
 
 
 def _check_positive(y: Vector, offset: float, name: str) -> None:

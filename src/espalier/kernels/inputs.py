@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.vocabulary import check_same_vocabulary
@@ -38,6 +39,11 @@ class Inputs:
     def __len__(self) -> int:
         data = self._data
         return int(data.shape[0]) if hasattr(data, "tocsr") else len(data)
+
+    def rows(self, rows: NDArray[np.intp]) -> Inputs:
+        """Some of the rows, in this order."""
+        data = self._data
+        return Inputs(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
 
     def column(self, on: str | None) -> Any:
         """The column that a kernel names, or all there is where it names none."""
@@ -81,6 +87,21 @@ class Inputs:
     def items(self, on: str | None) -> list[Any]:
         """The column as a list of items."""
         return list(self.column(on))
+
+
+def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
+    """Some rows of a corpus, a table, a list, an array or a sparse matrix.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if isinstance(data, list | tuple):
+        return list(data[rows]) if isinstance(rows, slice) else [data[row] for row in rows.tolist()]
+    if hasattr(data, "iloc"):  # a Series of pandas, whose brackets look for labels
+        return data.iloc[rows]
+    return data[rows]
 
 
 def _table_or_column(data: Any) -> Any:

@@ -75,8 +75,8 @@ class NormalizedPlan(WrapperPlan):
         root = _roots(values.diagonal())
         _divide(values, root, root)
         np.fill_diagonal(values, np.isfinite(root))
-        if self._warns:
-            _warn_of_zeros(inner, [root])
+        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
+            self._warns = not _warn_of_zeros(inner, [root])
         return root
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
@@ -106,8 +106,8 @@ class NormalizedCrossPlan(WrapperPlan):
         values, *diagonals = (plan.matrix(kernel.kernel) for plan in self._plans)
         roots = [_roots(diagonal) for diagonal in diagonals]
         _divide(values, *roots)
-        if self._warns:
-            _warn_of_zeros(kernel.kernel, roots)
+        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
+            self._warns = not _warn_of_zeros(kernel.kernel, roots)
         return values
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
@@ -116,8 +116,8 @@ class NormalizedCrossPlan(WrapperPlan):
         )
         roots = [_roots(rows), _roots(columns)]
         _divide(values, *roots)
-        if self._warns:
-            _warn_of_zeros(kernel.kernel, roots)
+        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
+            self._warns = not _warn_of_zeros(kernel.kernel, roots)
         kept = values.copy()
 
         def pull_back(cotangent: Matrix) -> Gradients:
@@ -140,8 +140,8 @@ class NormalizedDiagonalPlan(UnitDiagonalPlan):
 
     def matrix(self, kernel: Any) -> Matrix:
         root = _roots(self._plans[0].matrix(kernel.kernel))
-        if self._warns:
-            _warn_of_zeros(kernel.kernel, [root])
+        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
+            self._warns = not _warn_of_zeros(kernel.kernel, [root])
         return np.isfinite(root).astype(np.float64)
 
 
@@ -184,16 +184,18 @@ def _pulled(
     return inner, row_sums, column_sums
 
 
-def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> None:
+def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> bool:
+    """Warn of items without fragments, and say whether there are any."""
     n_zero = sum(int(np.isinf(root).sum()) for root in roots)
     if n_zero == 0:
-        return
+        return False
     side, row = next((k, int(np.argmax(np.isinf(root)))) for k, root in enumerate(roots) if np.isinf(root).any())
     warnings.warn(
         f"{n_zero:,} of {sum(map(len, roots)):,} items have no fragment of {inner!r}, the first is item {row}"
         f"{' of the second input' if side else ''}: k(x, x) = 0. Their normalised values are 0.",
         stacklevel=_user_level(),
     )
+    return True
 
 
 def _user_level() -> int:

@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.gram import gram as compute_gram
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.inputs import Inputs
+from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
 from espalier.svm.machines import Machines, Solver, check_matrix
-from espalier.svm.rows import MatrixRows, kept_rows, row_data, take_rows
+from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
 from espalier.kernels.base import Matrix
-from espalier.kernels.inputs import Inputs
+from espalier.kernels.inputs import Inputs, take_rows
 from espalier.structures.table import Table
 
 
@@ -39,21 +39,6 @@ def row_data(inputs: Inputs) -> Any:
     """What the caller gave, in a form that has rows: a table for a dict or a frame."""
     data = inputs._data
     return data.tocsr() if hasattr(data, "tocsr") else data
-
-
-def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
-    """Some rows of a corpus, a table, a list, an array or a sparse matrix.
-
-    Examples
-    --------
-    >>> take_rows(["a", "b", "c"], np.array([2, 0]))
-    ['c', 'a']
-    """
-    if isinstance(data, list | tuple):
-        return list(data[rows]) if isinstance(rows, slice) else [data[row] for row in rows.tolist()]
-    if hasattr(data, "iloc"):  # a Series of pandas, whose brackets look for labels
-        return data.iloc[rows]
-    return data[rows]
 
 
 def kept_rows(data: Any, rows: NDArray[np.intp]) -> Any:

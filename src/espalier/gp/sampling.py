@@ -1,0 +1,32 @@
+"""Random numbers: seeds as scikit-learn takes them, and draws from many normals at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from espalier.errors import InputError
+from espalier.gp.cholesky import square_root
+from espalier.gp.parameters import Vector
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The generator of a seed, or the one that was given."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
+    """Draws from a normal with this mean and covariance plus noise: one column for each."""
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise InputError(f"n_samples must be a positive integer, got {n_samples!r}.")
+    rng = generator(random_state)
+    covariance = np.array(covariance, order="C")
+    covariance[np.diag_indices_from(covariance)] += noise
+    normals = rng.standard_normal((len(mean), n_samples))
+    return mean[:, None] + square_root(covariance) @ normals
