@@ -18,6 +18,8 @@ from espalier import GPRegressor, Learned, PerDimension, PerLabel, fixed
 from espalier.demo import generate
 from espalier.errors import InputError, KernelOverflowError
 from espalier.gp import FitProgress
+from espalier.gp.optimize import Climb
+from espalier.gp.parameters import Parameter, Parameters
 from random_trees import random_trees
 
 TREES = [tree for tree in random_trees(7, 60) if tree.children][:30]
@@ -489,3 +491,27 @@ def test_an_evaluation_takes_at_most_six_matrices(kernel):
         tree=es.Forest.from_trees(generate(n, seed=1)["tree"]), x=np.random.default_rng(0).normal(size=(n, 3))
     )
     assert _matrices_of_one_evaluation(kernel, table, n) <= 6
+
+
+# The climb itself
+
+
+def test_a_worse_point_never_takes_the_place_of_a_better_one():
+    """The line search overshoots, and is interrupted just there."""
+    told = []
+
+    def evaluate(values):
+        return (3.0 if values["x"] == 1.0 else 1.0), {"x": 1.0}
+
+    def stop(progress):
+        told.append(progress)
+        if progress.log_likelihood < progress.best:
+            raise KeyboardInterrupt
+
+    parameters = Parameters([Parameter("x", 1.0, 0.1, 10.0)])
+    climb = Climb(evaluate, parameters, 1, max_iterations=20, tolerance=1e-5, tell=stop)
+    climb.run([parameters.start()] * 3)
+    assert climb.interrupted and [x.log_likelihood for x in told] == [3.0, 1.0]
+    assert [x.best for x in told] == [3.0, 3.0]
+    assert climb.best.values == {"x": 1.0} and climb.best.log_likelihood == 3.0
+    assert climb.best.gradient == {"x": 1.0}

@@ -1,0 +1,68 @@
+"""A pilot: random starts climb on some of the examples, the best goes on with all of them."""
+
+import numpy as np
+import pytest
+
+import espalier as es
+from espalier.demo import generate_translations
+
+TABLE = generate_translations(120, seed=3)
+KERNEL = 1.0 * es.Normalized(es.SubsetTree(decay=es.PerLabel(0.3), on="source")) + 1.0 * es.RBF(on="features")
+
+
+def fitted(**options):
+    model = es.GPRegressor(KERNEL, transform="log", n_threads=1, random_state=0, **options)
+    return model.fit(TABLE, TABLE["seconds"])
+
+
+def test_the_pilot_takes_all_starts_and_the_best_goes_on():
+    model = fitted(pilot=50, restarts=2)
+    assert len(model.pilot_restarts_) == 3 and len(model.restarts_) == 1
+    best = max(model.pilot_restarts_, key=lambda climb: climb.objective)
+    assert model.restarts_[0].start == pytest.approx(best.values)
+    assert model.n_examples_ == 120
+
+
+def test_it_ends_where_learning_from_all_examples_ends():
+    kernel = 1.0 * es.RBF(on="features")
+    whole, pilot = (
+        es.GPRegressor(kernel, transform="log", pilot=pilot, random_state=0).fit(TABLE, TABLE["seconds"])
+        for pilot in (None, 40)
+    )
+    assert pilot.log_marginal_likelihood_ == pytest.approx(whole.log_marginal_likelihood_, abs=1e-2)
+    assert whole.pilot_restarts_ == []
+
+
+def test_a_pilot_of_all_examples_is_none():
+    assert fitted(pilot=120).pilot_restarts_ == []
+
+
+def test_noise_weights_and_means_are_taken_along():
+    groups = np.where(np.arange(120) % 3, "a", "b")
+    model = es.GPRegressor(
+        1.0 * es.RBF(on="features"), noise=es.PerLabel(0.1), mean=es.LinearMean(on="features"), pilot=30, random_state=1
+    )
+    model.fit(TABLE, TABLE["seconds"], noise_groups=groups, sample_weight=np.linspace(1, 2, 120), noise_variance=0.01)
+    assert set(model.learned_.to_dict()) >= {"noise[a]", "noise[b]"}
+
+
+def test_an_interruption_of_the_pilot_keeps_its_best():
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    model = es.GPRegressor(KERNEL, transform="log", pilot=50, restarts=2, random_state=0, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TABLE, TABLE["seconds"])
+    best = max(model.pilot_restarts_, key=lambda climb: climb.objective)
+    assert model.learned_.to_dict() == pytest.approx(best.values)
+    assert len(model.predict(TABLE[:2])) == 2
+
+
+@pytest.mark.parametrize("pilot", [0, -1, 2.5, True])
+def test_a_pilot_is_a_number_of_examples(pilot):
+    with pytest.raises(ValueError, match="pilot must be an integer"):
+        fitted(pilot=pilot)
