@@ -17,7 +17,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite
-from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient
+from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient, row_blocks
 
 _SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
 
@@ -32,8 +32,10 @@ class SumPlan(CompositePlan):
         out: Matrix | None = None
         pullbacks: list[tuple[str, Pullback]] = []
         for plan, (prefix, term) in zip(self._plans, kernel._children(), strict=True):
-            values, pullback = plan.vjp(term)
-            out = values if out is None else _add_in_place(out, values)
+            if out is None:
+                out, pullback = plan.vjp(term)
+            else:
+                pullback = plan._add_vjp(term, out)
             if learns(term):
                 pullbacks.append((prefix, pullback))
         assert out is not None
@@ -54,7 +56,7 @@ class ProductPlan(CompositePlan):
         return _joined(self._plans, kernel.factors, _multiply_in_place)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        parts = [plan.vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
+        parts = [plan._kept_vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
         out = parts[0][0].copy()
         for values, _ in parts[1:]:
             _multiply_in_place(out, values)
@@ -85,19 +87,30 @@ class ScaledPlan(WrapperPlan):
         return _scale_in_place(out, hyper.number_of(kernel.scale))
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        inner, pullback = self._plans[0]._kept_vjp(kernel.kernel)
+        out = _scale_in_place(inner.copy(), hyper.number_of(kernel.scale))
+        return out, self._pull_back(kernel, inner, pullback)
+
+    def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
         scale = hyper.number_of(kernel.scale)
-        inner, pullback = self._plans[0].vjp(kernel.kernel)
+        inner, pullback = self._plans[0]._kept_vjp(kernel.kernel)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for rows in row_blocks((*out.shape, 1)):
+                out[rows] += scale * inner[rows]
+        return self._pull_back(kernel, inner, pullback)
+
+    def _pull_back(self, kernel: Any, inner: Matrix, pullback: Pullback) -> Pullback:
+        scale, shape = hyper.number_of(kernel.scale), inner.shape
         kept = None if hyper.is_fixed(kernel.scale) else inner
-        out = _scale_in_place(inner if kept is None else inner.copy(), scale)
-        shape = out.shape
 
         def pull_back(cotangent: Matrix) -> Gradients:
             cotangent = check_cotangent(cotangent, shape)
             own = {} if kept is None else own_gradient("scale", kernel.scale, float(np.vdot(cotangent, kept)))
-            below = pullback(cotangent * scale) if learns(kernel.kernel) else {}
-            return own | self._gradients(kernel, below)
+            # A pull-back is linear: scaling what it returns saves a scaled copy of the cotangent.
+            below = pullback(cotangent) if learns(kernel.kernel) else {}
+            return own | self._gradients(kernel, {path: scale * value for path, value in below.items()})
 
-        return out, pull_back
+        return pull_back
 
 
 class PowerPlan(WrapperPlan):

@@ -53,6 +53,17 @@ class Plan:
         """Return the kernel with an entry for every label or dimension that the data has."""
         return kernel
 
+    def _kept_vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        """As ``vjp``, but the values may be those that the pull-back keeps: whoever asks must not change them."""
+        return self.vjp(kernel)
+
+    def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
+        """Add the values to ``out``, and return the pull-back."""
+        values, pullback = self._kept_vjp(kernel)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out += values
+        return pullback
+
 
 def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     @functools.wraps(method)

@@ -80,9 +80,12 @@ class NormalizedPlan(WrapperPlan):
         return root
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        values, pullback = self._plans[0].vjp(kernel.kernel)
-        root = self._normalize(values, kernel.kernel)
-        kept = values.copy()
+        values, pull_back = self._kept_vjp(kernel)
+        return values.copy(), pull_back
+
+    def _kept_vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        kept, pullback = self._plans[0].vjp(kernel.kernel)
+        root = self._normalize(kept, kernel.kernel)
 
         def pull_back(cotangent: Matrix) -> Gradients:
             cotangent = check_cotangent(cotangent, kept.shape)
@@ -92,7 +95,7 @@ class NormalizedPlan(WrapperPlan):
             np.fill_diagonal(inner, (rows + columns) * (-0.5 / root**2))
             return self._gradients(kernel, pullback(inner))
 
-        return values, pull_back
+        return kept, pull_back
 
 
 class NormalizedCrossPlan(WrapperPlan):

@@ -167,13 +167,13 @@ class StationaryPlan(VectorPlan):
             out[rows] = kernel._profile(out[rows])
         return out
 
-    def _scaled_squares(self, kernel: Stationary) -> Matrix:
+    def _scaled_squares(self, kernel: Stationary, rows: slice = slice(None)) -> Matrix:
         scales = dimension_values(kernel.lengthscale, self._n_dimensions)
         if isinstance(scales, float):
             if self._distances is None:
                 self._distances = squared_distances(self._a, self._b, same=self._is_symmetric)
             with np.errstate(over="ignore", under="ignore"):
-                out = self._distances / scales
+                out = self._distances[rows] / scales
                 out /= scales
         else:
             a = scaled_columns(self._a, 1 / scales)
@@ -188,13 +188,12 @@ class StationaryPlan(VectorPlan):
             cotangent = check_cotangent(cotangent, self._shape)
             if hyper.is_fixed(kernel.lengthscale):
                 return {}
-            squares = self._scaled_squares(kernel)
             if isinstance(kernel.lengthscale, PerDimension):
-                gradient = self._pull_dimensions(kernel, squares, cotangent)
+                gradient = self._pull_dimensions(kernel, self._scaled_squares(kernel), cotangent)
                 return dimension_gradients("lengthscale", kernel.lengthscale, gradient)
             total = 0.0
             for rows in row_blocks(self._shape):
-                squared = squares[rows]
+                squared = self._scaled_squares(kernel, rows)
                 total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
             return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
 

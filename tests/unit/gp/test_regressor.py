@@ -482,6 +482,11 @@ def _matrices_of_one_evaluation(kernel, table, n):
         es.SubsetTree(0.1, on="tree"),
         es.Normalized(es.SubsetTree(on="tree")),
         1.0 * es.Normalized(es.SubsetTree(PerLabel(0.4), on="tree")),
+        1.0 * es.Normalized(es.SubsetTree(on="tree")) + 1.0 * es.Matern(on="x"),
+        1.0 * es.Normalized(es.SubsetTree(on="tree")) + 1.0 * es.Normalized(es.PartialTree(on="tree")),
+        1.0 * es.Normalized(es.SubsetTree(on="tree"))
+        + 1.0 * es.Normalized(es.SubsetTree(0.1, on="tree"))
+        + 1.0 * es.Matern(on="x"),
     ],
     ids=repr,
 )
