@@ -139,7 +139,7 @@ def fitted() -> tuple[es.GPRegressor, es.Table]:
     source = es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source"))
     target = es.Normalized(es.SubsetTree(on="target"))
     kernel = 1.0 * source + 1.0 * target + 1.0 * es.RBF(on="features")
-    model = es.GPRegressor(kernel, transform="log", restarts=5, random_state=4)
+    model = es.GPRegressor(kernel, target_transform="log", restarts=5, random_state=4)
     return model.fit(table[:200], table["seconds"][:200]), table[200:]
 
 

@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         "features and trees": 1.0 * source + 1.0 * target + 1.0 * es.RBF(on="features"),
     }
     models = {
-        name: es.GPRegressor(kernel, transform="log", restarts=2, random_state=0).fit(known, known["seconds"])
+        name: es.GPRegressor(kernel, target_transform="log", restarts=2, random_state=0).fit(known, known["seconds"])
         for name, kernel in kernels.items()
     }
     print(es.compare(models), "\n")

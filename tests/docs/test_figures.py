@@ -36,7 +36,7 @@ def test_plot_on_disk_says_what_is_drawn(name):
     # Not to the bit: another machine learns other last digits, and another matplotlib draws other curves.
     def said(svg):
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-        return {text for text in texts if not re.search(r"\d", text)}
+        return {text for text in texts if not re.search(r"\d|^best, ", text)}  # which climb won is a last digit too
 
     drawn = figures.PLOTS[name]()
     assert said((DOCS / "figures" / f"{name}.svg").read_text()) == said(drawn)

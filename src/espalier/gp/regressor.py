@@ -47,7 +47,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     mean
         What is predicted far from all data: None for 0 (the mean of the targets, when they are standardised),
         ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``.
-    transform
+    target_transform
         A monotone function of the targets: None, ``"log"``, ``"sqrt"``, ``"boxcox"``, ``"warped"``, or an object
         such as ``Log(offset=1)``. The last two are learned. Predictions are in the user's units.
     standardize
@@ -108,7 +108,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         noise: Any = 0.1,
         mean: Any = None,
-        transform: Any = None,
+        target_transform: Any = None,
         standardize: bool = True,
         restarts: int = 0,
         pilot: int | None = None,
@@ -123,7 +123,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.noise = noise
         self.mean = mean
-        self.transform = transform
+        self.target_transform = target_transform
         self.standardize = standardize
         self.restarts = restarts
         self.pilot = pilot
@@ -304,7 +304,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         draws = draw(mean, covariance, noise, n_samples, random_state)
         if fitted:
             return self._state.target.restored(draws)
-        return Target(as_transform(self.transform), 0.0, 1.0, False).restored(draws)
+        return Target(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
 
     def sample_posterior(
         self,
@@ -339,7 +339,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
         inputs = Inputs.of(X)
         y = check_targets(y, len(inputs))
-        transform = as_transform(self.transform).prepared(y)
+        transform = as_transform(self.target_transform).prepared(y)
         mean = as_mean(self.mean)
         noise = Noise.of(self.noise, len(y), groups, weight, known)
         plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)

@@ -39,7 +39,7 @@ class Target:
         transformed, log_slope = transform.forward(y)
         if not np.isfinite(transformed).all():
             raise FloatingPointError(
-                f"A target is too large for a float64 as {transform.name}. Use transform='log', or smaller units."
+                f"A target is too large for a float64 as {transform.name}. Use smaller units, or 'log'."
             )
         location, scale = location_and_scale(transformed) if standardize else (0.0, 1.0)
         target = Target(transform, location, scale, standardize)

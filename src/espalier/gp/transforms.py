@@ -315,8 +315,12 @@ def as_transform(transform: Any) -> Transform:
         if transform in TRANSFORMS:
             return TRANSFORMS[transform]
         names = ", ".join(repr(name) for name in TRANSFORMS)
-        raise ValueError(f"transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}.")
-    raise TypeError(f"transform must be a name such as 'log' or an object such as Log(offset=1), got {transform!r}.")
+        raise ValueError(
+            f"target_transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}."
+        )
+    raise TypeError(
+        f"target_transform must be a name such as 'log' or an object such as Log(offset=1), got {transform!r}."
+    )
 
 
 def location_and_scale(values: Vector) -> tuple[float, float]:
@@ -332,8 +336,8 @@ def _check_positive(y: Vector, offset: float, name: str) -> None:
     if len(bad):
         plus = "" if offset == 0 else f" + {offset:g}"
         raise InputError(
-            f"transform={name!r} needs targets{plus} above 0, but {len(bad):,} are not; the first is "
-            f"y[{bad[0]}] = {y[bad[0]]:.6g}. Use an offset, Log(offset=1), or transform='warped' for any numbers."
+            f"target_transform={name!r} needs targets{plus} above 0, but {len(bad):,} are not; the first is "
+            f"y[{bad[0]}] = {y[bad[0]]:.6g}. Use an offset, Log(offset=1), or 'warped' for any numbers."
         )
 
 

@@ -27,7 +27,7 @@ def table() -> es.Table:
 
 @pytest.fixture(scope="module")
 def model(table) -> es.GPRegressor:
-    fitted = es.GPRegressor(KERNEL, transform="log", restarts=2, random_state=0, tolerance=1e-3)
+    fitted = es.GPRegressor(KERNEL, target_transform="log", restarts=2, random_state=0, tolerance=1e-3)
     return fitted.fit(table[:60], table["seconds"][:60])
 
 
@@ -121,7 +121,9 @@ def test_one_panel_is_drawn_into_the_axes_themselves(plain):
 
 def test_numbers_of_any_sign_stand_apart(table):
     kernel = es.RBF(es.fixed(1.0), on="features")
-    model = es.GPRegressor(kernel, transform="boxcox", max_iterations=3, tolerance=1.0).fit(table, table["seconds"])
+    model = es.GPRegressor(kernel, target_transform="boxcox", max_iterations=3, tolerance=1.0).fit(
+        table, table["seconds"]
+    )
     single, transform = es.plot_learned(model)
     assert texts(single) == ["noise"]
     assert texts(transform) == ["power"]

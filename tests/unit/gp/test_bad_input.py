@@ -88,9 +88,9 @@ BAD = {
     "noise is an array": (lambda: fit(noise=np.ones(4)), TypeError, "noise must be a number"),
     "noise outside its bounds": (lambda: fit(noise=1e-9), ValueError, "noise starts at 1e-09, outside its bounds"),
     "mean": (lambda: fit(mean="quadratic"), ValueError, "mean must be None, 'constant', 'linear'"),
-    "transform": (lambda: fit(transform="exp"), ValueError, "transform must be one of None, 'log'"),
+    "transform": (lambda: fit(target_transform="exp"), ValueError, "target_transform must be one of None, 'log'"),
     "log of 0": (
-        lambda: fit(transform="log", y=[1, 2, 0, 3]),
+        lambda: fit(target_transform="log", y=[1, 2, 0, 3]),
         InputError,
         r"above 0, but 1 are not; the first is y\[2\] = 0. Use",
     ),

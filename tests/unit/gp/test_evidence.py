@@ -122,7 +122,7 @@ def test_leaving_one_out_equals_leaving_each_out(form, mean):
 
 def test_leaving_one_out_by_fitting_again():
     for mean in (None, "constant", es.LinearMean(on="x")):
-        options = {"noise": 0.2, "mean": mean, "standardize": False, "learn": False, "transform": "log"}
+        options = {"noise": 0.2, "mean": mean, "standardize": False, "learn": False, "target_transform": "log"}
         found = GPRegressor(KERNEL, **options).fit(TABLE, Y).leave_one_out()
         for i in (0, 5, 13):
             rest = [k for k in range(14) if k != i]

@@ -76,7 +76,7 @@ def test_kernels(name):
 )
 def test_transforms_means_and_noise(transform, mean, standardize):
     kernel = es.Normalized(tree("source")) + es.RBF(on="features")
-    options = {"transform": transform, "mean": mean, "standardize": standardize, "learn": False}
+    options = {"target_transform": transform, "mean": mean, "standardize": standardize, "learn": False}
     check(GPRegressor(kernel, noise=0.3, **options).fit(TABLE, Y, noise_variance=np.linspace(0, 0.5, 11)))
     noise = PerLabel(0.2, values={"a": 0.4})
     check(

@@ -11,7 +11,7 @@ KERNEL = 1.0 * es.Normalized(es.SubsetTree(decay=es.PerLabel(0.3), on="source"))
 
 
 def fitted(**options):
-    model = es.GPRegressor(KERNEL, transform="log", n_threads=1, random_state=0, **options)
+    model = es.GPRegressor(KERNEL, target_transform="log", n_threads=1, random_state=0, **options)
     return model.fit(TABLE, TABLE["seconds"])
 
 
@@ -26,7 +26,7 @@ def test_the_pilot_takes_all_starts_and_the_best_goes_on():
 def test_it_ends_where_learning_from_all_examples_ends():
     kernel = 1.0 * es.RBF(on="features")
     whole, pilot = (
-        es.GPRegressor(kernel, transform="log", pilot=pilot, random_state=0).fit(TABLE, TABLE["seconds"])
+        es.GPRegressor(kernel, target_transform="log", pilot=pilot, random_state=0).fit(TABLE, TABLE["seconds"])
         for pilot in (None, 40)
     )
     assert pilot.log_marginal_likelihood_ == pytest.approx(whole.log_marginal_likelihood_, abs=1e-2)
@@ -54,7 +54,7 @@ def test_an_interruption_of_the_pilot_keeps_its_best():
         if len(seen) == 4:
             raise KeyboardInterrupt
 
-    model = es.GPRegressor(KERNEL, transform="log", pilot=50, restarts=2, random_state=0, progress=stop)
+    model = es.GPRegressor(KERNEL, target_transform="log", pilot=50, restarts=2, random_state=0, progress=stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(TABLE, TABLE["seconds"])
     best = max(model.pilot_restarts_, key=lambda climb: climb.objective)

@@ -104,7 +104,9 @@ def test_the_gradient_of_the_objective_in_the_searched_space():
     kernel = es.SubsetTree(Learned(0.3, prior=Beta(2, 3)), Learned(0.8, prior=LogNormal(1.0, 0.5)), on=None)
     trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (B c))"]
     y = np.array([1.0, 2.0, 4.0, 3.0])
-    model = GPRegressor(kernel, noise=Learned(0.2, prior=Gamma(2, 0.1)), transform="boxcox", learn=False).fit(trees, y)
+    model = GPRegressor(kernel, noise=Learned(0.2, prior=Gamma(2, 0.1)), target_transform="boxcox", learn=False).fit(
+        trees, y
+    )
     parameters = Parameters(model._problem_of_fit.parameters())
     theta = parameters.start()
 

@@ -83,9 +83,9 @@ def test_headlines_with_a_decay_for_each_label(headlines):
 def test_translations(translations):
     X, y = translations
     trees = es.Normalized(es.SubsetTree(on="source")) + es.Normalized(es.SubsetTree(on="target"))
-    features = GPRegressor(1.0 * es.Matern(3.0, on="features"), transform="log").fit(X[TRAIN], y[TRAIN])
+    features = GPRegressor(1.0 * es.Matern(3.0, on="features"), target_transform="log").fit(X[TRAIN], y[TRAIN])
     kernel = 1.0 * es.Matern(3.0, on="features") + 0.1 * trees
-    model, _ = learned_against_start(kernel, X, y, transform="log")
+    model, _ = learned_against_start(kernel, X, y, target_transform="log")
     assert model.log_marginal_likelihood_ > features.log_marginal_likelihood_ - 0.5
     guess = np.abs(y[TEST] - np.median(y[TRAIN])).mean()
     prediction = model.predict_distribution(X[TEST])

@@ -185,7 +185,7 @@ def test_what_the_user_changes_later_does_not_change_the_model():
     x[:], y[:] = 0.0, 0.0
     assert model.predict(X).tolist() == before.tolist()
     assert model.log_marginal_likelihood() == evidence
-    model.set_params(mean="constant", noise=5.0, kernel=es.Linear(), transform="log")
+    model.set_params(mean="constant", noise=5.0, kernel=es.Linear(), target_transform="log")
     assert model.predict(X).tolist() == before.tolist()
 
 
@@ -246,7 +246,7 @@ def test_all_targets_equal():
     for value in (3.0, 0.1, 0.0, -1e300):
         for transform in (None, "warped"):
             model, messages = recorded(
-                lambda v=value, t=transform: GPRegressor(KERNEL, transform=t).fit(TREES[:7], [v] * 7)
+                lambda v=value, t=transform: GPRegressor(KERNEL, target_transform=t).fit(TREES[:7], [v] * 7)
             )
             assert len(messages) == 1 and "All targets are equal" in messages[0]
             np.testing.assert_allclose(model.predict(TREES), value, rtol=1e-9, atol=1e-12)
@@ -288,7 +288,7 @@ def test_huge_targets_need_standardising():
     np.testing.assert_allclose(shifted.predict(X), 1e6 + small.predict(X), rtol=1e-9)
     wide = GPRegressor(es.RBF()).fit(X[:4], [1e308, -1e308, 1e308, 0.0])
     assert np.isfinite(wide.predict(X[:4])).all()
-    wider = GPRegressor(es.RBF(), transform="log", learn=False).fit(X[:3], [1e-300, 1.0, 1e300])
+    wider = GPRegressor(es.RBF(), target_transform="log", learn=False).fit(X[:3], [1e-300, 1.0, 1e300])
     prediction = wider.predict_distribution(X[:3])
     assert np.isfinite(prediction.median).all() and not np.isnan(prediction.mean).any()
     assert not np.isnan(prediction.std).any()
@@ -404,7 +404,7 @@ def test_threads_change_nothing():
 
 
 def test_copies_and_pickles_predict_the_same():
-    model = GPRegressor(1.0 * es.SubsetTree(on="tree") + es.RBF(on="x"), mean="constant", transform="boxcox")
+    model = GPRegressor(1.0 * es.SubsetTree(on="tree") + es.RBF(on="x"), mean="constant", target_transform="boxcox")
     table = es.Table(tree=TREES, x=np.arange(30.0)[:, None])
     model.fit(table, np.abs(Y) + 1)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -440,10 +440,10 @@ def test_compare():
 
 def test_compare_drops_no_model():
     y = np.abs(Y) + 1
-    models = [GPRegressor(KERNEL, transform=t).fit(TREES, y) for t in (None, "log", "log")]
+    models = [GPRegressor(KERNEL, target_transform=t).fit(TREES, y) for t in (None, "log", "log")]
     assert len(es.compare(models)) == 3
     names = [row.name for row in es.compare(models[:2])]
-    assert any("transform='log'" in name for name in names) and len(set(names)) == 2
+    assert any("target_transform='log'" in name for name in names) and len(set(names)) == 2
 
 
 def test_compare_refuses_what_does_not_compare():

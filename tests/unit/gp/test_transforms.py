@@ -41,7 +41,7 @@ each = pytest.mark.parametrize("name", TRANSFORMS)
 
 def fitted(name, *, standardize=True, noise=0.2, kernel=None):
     model = GPRegressor(
-        kernel or es.RBF(1.2), noise=noise, transform=TRANSFORMS[name][0], standardize=standardize, learn=False
+        kernel or es.RBF(1.2), noise=noise, target_transform=TRANSFORMS[name][0], standardize=standardize, learn=False
     )
     return model.fit(X, Y)
 
@@ -80,7 +80,7 @@ def test_evidence_is_that_of_the_targets_themselves(name, standardize):
 def test_evidence_of_two_points_by_summing_over_functions(name):
     x, y = X[:2], Y[:2]
     transform, forward, log_slope = TRANSFORMS[name]
-    model = GPRegressor(es.RBF(1.2), noise=0.2, transform=transform, standardize=False, learn=False).fit(x, y)
+    model = GPRegressor(es.RBF(1.2), noise=0.2, target_transform=transform, standardize=False, learn=False).fit(x, y)
     expected = slow.integrated_log_evidence(es.RBF(1.2)(x), forward(y), np.full(2, 0.2), log_slope(y))
     assert model.log_marginal_likelihood_ == pytest.approx(expected, rel=1e-7)
 
@@ -183,7 +183,7 @@ def test_moments_of_a_steep_warping():
 def test_transforms_meet_where_they_are_the_same():
     options = {"noise": 0.2, "learn": False}
     evidence = {
-        name: GPRegressor(es.RBF(), transform=transform, **options).fit(X, Y).log_marginal_likelihood_
+        name: GPRegressor(es.RBF(), target_transform=transform, **options).fit(X, Y).log_marginal_likelihood_
         for name, transform in {
             "none": None,
             "power 1": BoxCox(fixed(1.0)),
@@ -206,8 +206,8 @@ def test_transforms_meet_where_they_are_the_same():
 @pytest.mark.parametrize("transform", [None, "log", "sqrt", "boxcox", "warped"])
 def test_evidence_changes_with_units_as_a_density_must(transform):
     """Minutes instead of hours: the density is divided by 60 for each target, and nothing else changes."""
-    a = GPRegressor(es.RBF(), transform=transform, learn=False).fit(X, Y)
-    b = GPRegressor(es.RBF(), transform=transform, learn=False).fit(X, 60 * Y)
+    a = GPRegressor(es.RBF(), target_transform=transform, learn=False).fit(X, Y)
+    b = GPRegressor(es.RBF(), target_transform=transform, learn=False).fit(X, 60 * Y)
     expected = a.log_marginal_likelihood_ - 8 * math.log(60)
     assert b.log_marginal_likelihood_ == pytest.approx(expected)
     np.testing.assert_allclose(b.predict(NEW), 60 * a.predict(NEW), rtol=1e-7)
@@ -218,14 +218,14 @@ def test_evidence_finds_the_transform_that_made_the_data():
     x = rng.uniform(-3, 3, size=(60, 1))
     f = np.sin(x[:, 0]) + 0.1 * rng.normal(size=60)
     models = {
-        name: GPRegressor(1.0 * es.RBF(), transform=name).fit(x, np.exp(1.5 * f))
+        name: GPRegressor(1.0 * es.RBF(), target_transform=name).fit(x, np.exp(1.5 * f))
         for name in (None, "log", "sqrt", "boxcox")
     }
     found = es.compare({str(name): model for name, model in models.items()})
     assert found.best in ("log", "boxcox")
     assert found.rows[-1].name == "None"
     assert models["boxcox"].transform_.power < 0.2
-    warped_model = GPRegressor(1.0 * es.RBF(), transform="warped").fit(x, np.exp(1.5 * f))
+    warped_model = GPRegressor(1.0 * es.RBF(), target_transform="warped").fit(x, np.exp(1.5 * f))
     assert warped_model.log_marginal_likelihood_ > models[None].log_marginal_likelihood_ + 10
 
 
@@ -238,10 +238,10 @@ def test_a_negative_power_has_an_infinite_mean():
 
 def test_a_learned_power_stays_where_means_exist():
     y = 1 / np.linspace(0.2, 1, 8)  # the power that makes this linear is -1
-    model = GPRegressor(es.Linear() + es.Constant(), transform="boxcox").fit(np.linspace(0.2, 1, 8)[:, None], y)
+    model = GPRegressor(es.Linear() + es.Constant(), target_transform="boxcox").fit(np.linspace(0.2, 1, 8)[:, None], y)
     assert model.learned_["transform.power"].bound == "low" and model.transform_.power == 0
     assert np.isfinite(model.predict([[0.5]], return_std=True)).all()
-    free = GPRegressor(es.Linear() + es.Constant(), transform=BoxCox(-0.5))
+    free = GPRegressor(es.Linear() + es.Constant(), target_transform=BoxCox(-0.5))
     assert free.fit(np.linspace(0.2, 1, 8)[:, None], y).transform_.power < -0.2
 
 
@@ -251,19 +251,19 @@ def test_outside_the_domain():
         assert density[0] == density[1] == -math.inf and math.isfinite(density[2])
     for transform in ("log", "sqrt", "boxcox"):
         with pytest.raises(
-            InputError, match=rf"transform='{transform}' needs targets above 0, but 2 are not.*y\[1\] = 0"
+            InputError, match=rf"target_transform='{transform}' needs targets above 0, but 2 are not.*y\[1\] = 0"
         ):
-            GPRegressor(es.RBF(), transform=transform).fit(X[:3], [1.0, 0.0, -1.0])
+            GPRegressor(es.RBF(), target_transform=transform).fit(X[:3], [1.0, 0.0, -1.0])
     with pytest.raises(InputError, match=r"targets \+ 1 above 0"):
-        GPRegressor(es.RBF(), transform=Log(offset=1)).fit(X[:2], [1.0, -1.0])
-    GPRegressor(es.RBF(), transform=Log(offset=1.5), learn=False).fit(X[:2], [1.0, -1.0])
+        GPRegressor(es.RBF(), target_transform=Log(offset=1)).fit(X[:2], [1.0, -1.0])
+    GPRegressor(es.RBF(), target_transform=Log(offset=1.5), learn=False).fit(X[:2], [1.0, -1.0])
 
 
 def test_names_and_settings():
     with pytest.raises(ValueError, match=r"transform must be one of None, 'log', .* got 'logarithm'"):
-        GPRegressor(es.RBF(), transform="logarithm").fit(X, Y)
+        GPRegressor(es.RBF(), target_transform="logarithm").fit(X, Y)
     with pytest.raises(TypeError, match="transform must be a name such as 'log'"):
-        GPRegressor(es.RBF(), transform=np.log).fit(X, Y)
+        GPRegressor(es.RBF(), target_transform=np.log).fit(X, Y)
     with pytest.raises(ValueError, match="n_steps must be a positive integer"):
         Warping(n_steps=0)
     with pytest.raises(ValueError, match="height must hold one positive number for each of the 3 steps"):
@@ -271,7 +271,7 @@ def test_names_and_settings():
     with pytest.raises(ValueError, match="has seen no targets"):
         Warping().forward(Y)
     assert Transform().name == "y" and Log(offset=1).name == "log(y + 1)" and BoxCox(0.25).name == "y^(0.25), Box-Cox"
-    assert "standard deviations of log(y)" in repr(GPRegressor(es.RBF(), transform="log").fit(X, Y).learned_)
+    assert "standard deviations of log(y)" in repr(GPRegressor(es.RBF(), target_transform="log").fit(X, Y).learned_)
 
 
 def test_covariances_of_transformed_targets_are_refused():
@@ -291,7 +291,7 @@ def test_huge_and_tiny_targets(transform, size):
     # Powers of numbers near 1e-120 differ from 0 in no digit, so that nothing but 0 is a good power.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if transform == "boxcox" else "error", ConvergenceWarning)
-        model = GPRegressor(es.RBF(), transform=transform).fit(X, y)
+        model = GPRegressor(es.RBF(), target_transform=transform).fit(X, y)
     mean, std = model.predict(X, return_std=True)
     assert (np.abs(mean - y) <= 3 * size).all()
     assert (std > 0).all() and np.isfinite(std).all()

@@ -84,7 +84,7 @@ def learn(pair: data.Pair, model: str, transform: Transform, fold: int, plan: Pl
         y,
         groups=groups[0],
         noise=PerLabel(common["noise"]) if chosen.noise_by_length else common["noise"],
-        transform=None if transform == "none" else transform,
+        target_transform=None if transform == "none" else transform,
         restarts=common["restarts"],
         tolerance=common["tolerance"],
         random_state=plan.seed,
