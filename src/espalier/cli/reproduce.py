@@ -36,7 +36,7 @@ def beck2015(
         Path | None, typer.Option(metavar="DIR", help="The folder of the data sets; $ESPALIER_DATA by default.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and pages go.")] = Path("docs/results"),
-    jobs: Annotated[int, typer.Option(min=1, help="Tasks at once, each on one thread; 1 uses all threads.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks at once, each on one thread.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="A tiny version that only shows that all runs.")] = False,
     seed: Annotated[int, typer.Option(help="Which trees, folds and starts are drawn.")] = 0,
     only: Annotated[

@@ -301,9 +301,6 @@ def _json_round_trip(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
+    import espalier  # here, because the package itself is still being imported when this module is
 
-    try:
-        return version("espalier")
-    except PackageNotFoundError:
-        return "unknown"
+    return espalier.__version__

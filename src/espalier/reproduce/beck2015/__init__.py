@@ -47,8 +47,7 @@ def run(
     out
         Results and pages go to the folder ``beck2015`` in this one.
     jobs
-        Tasks that run at once, each in a process on one thread; with 1, tasks run here on all threads. Times
-        are always measured on one thread, one task at a time.
+        Tasks that run at once, each on one thread, so that their seconds compare. ``"time"`` runs one at a time.
     quick
         A tiny version under names of its own, in seconds.
     seed
@@ -87,7 +86,7 @@ def _plan(data: str | Path | None, seed: int, quick: bool, jobs: int) -> Plan:
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, got {jobs}.")
     # Tiny problems gain nothing from threads.
-    return Plan(data_folder(data).resolve(), seed, quick, n_threads=None if jobs == 1 and not quick else 1)
+    return Plan(data_folder(data).resolve(), seed, quick, n_threads=1)
 
 
 def _compute(

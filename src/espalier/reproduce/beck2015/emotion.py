@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
+from espalier.gp.transforms import SquareRoot
 from espalier.reproduce import data
 from espalier.reproduce.baselines import fit_svm, search_record
 from espalier.reproduce.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES, Model
@@ -87,16 +88,20 @@ def learn(model: str, emotion: str, fold: int, plan: Plan) -> Record:
     if chosen.kind == "svm":
         predicted, record = _svm(chosen, train, y, test, plan)
     else:
-        predicted, record = _gp(chosen, labels, train, y, test, plan)
+        predicted, record = _gp(chosen, labels, train, y, mean, test, plan)
     moments = Moments.of(y_test, predicted)
     return {**record, "mean": mean, "moments": vars(moments), "pearson": moments.pearson()}
 
 
 def _gp(
-    model: Model, labels: Sequence[str], train: Table, y: NDArray[np.float64], test: Table, plan: Plan
+    model: Model, labels: Sequence[str], train: Table, y: NDArray[np.float64], mean: float, test: Table, plan: Plan
 ) -> tuple[NDArray[np.float64], Record]:
     restarts = settings(quick=plan.quick)["restarts"]
     options = {"noise": 0.5, "restarts": restarts, "random_state": plan.seed, "n_threads": plan.n_threads}
+    if model.root:  # a root needs the scores themselves
+        scores = np.maximum(y + mean, 0.0)  # what rounding left below 0
+        fitted, seconds = fit_gp(model.kernel(labels), train, scores, target_transform=SquareRoot(1.0), **options)
+        return fitted.predict(test) - mean, fit_record(fitted, scores, seconds)
     fitted, seconds = fit_gp(model.kernel(labels), train, y, **options)
     return fitted.predict(test), fit_record(fitted, y, seconds)
 

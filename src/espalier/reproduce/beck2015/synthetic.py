@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "synthetic"
 SIZES, REPETITIONS, RESTARTS, TREES = (25, 50, 100, 200, 400, 800), 20, 10, 1000
+TOLERANCE = 1e-4  # of the gradient per example
 # What is learned from which truth: the paper's figure 2, and the two curves of its figure 3.
 COMPARED = (("subset", "subset"), ("symbol-aware", "subset"), ("symbol-aware", "symbol-aware"))
 TRUE_VALUES = {
@@ -30,7 +31,12 @@ TRUE_VALUES = {
 
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
-    return {"trees": 60 if quick else TREES, "restarts": 1 if quick else RESTARTS, "noise": samples.NOISE}
+    return {
+        "trees": 60 if quick else TREES,
+        "restarts": 1 if quick else RESTARTS,
+        "noise": samples.NOISE,
+        "tolerance": TOLERANCE,
+    }
 
 
 def tasks(plan: Plan) -> list[Task]:
@@ -62,7 +68,7 @@ def learn(truth: str, model: str, normalized: bool, size: int, repetition: int, 
         seed=plan.seed,
     )
     train, y = sample.part(size)
-    options = {"standardize": False, "n_threads": plan.n_threads}
+    options = {"standardize": False, "tolerance": common["tolerance"], "n_threads": plan.n_threads}
     start = samples.start_kernel(model, sample.forest, normalized=normalized)
     fitted, seconds = fit_gp(
         start, train, y, noise=samples.START_NOISE, restarts=common["restarts"], random_state=repetition, **options
