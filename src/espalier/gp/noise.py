@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
-from espalier.gp.targets import check_finite_numbers, real_numbers
+from espalier.gram.targets import check_finite_numbers, real_numbers
 from espalier.kernels.hyperparameters import PerLabel, bind_labels, check_setting, declared, number_of, with_paths
 
 BOUNDS = (1e-6, 1e5)

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
-from espalier.gp.targets import Target, levels_of, real_numbers
+from espalier.gp.targets import Target, levels_of
+from espalier.gram.targets import real_numbers
 
 
 @dataclass(frozen=True, eq=False)

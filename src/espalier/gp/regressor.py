@@ -24,8 +24,9 @@ from espalier.gp.optimize import FitProgress
 from espalier.gp.parameters import Parameters, Vector
 from espalier.gp.prediction import Prediction
 from espalier.gp.sampling import draw, generator
-from espalier.gp.targets import Target, check_targets, is_constant
+from espalier.gp.targets import Target, is_constant
 from espalier.gp.transforms import as_transform
+from espalier.gram.targets import check_numbers
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 
@@ -338,7 +339,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, Real) or not self.tolerance > 0:
             raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
         inputs = Inputs.of(X)
-        y = check_targets(y, len(inputs))
+        y = check_numbers(y, len(inputs))
         transform = as_transform(self.target_transform).prepared(y)
         mean = as_mean(self.mean)
         noise = Noise.of(self.noise, len(y), groups, weight, known)

@@ -7,13 +7,10 @@ that is learned, so that a scale of 1 keeps its meaning for kernel and noise.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
-from espalier.errors import InputError
 from espalier.gp.parameters import Vector
 from espalier.gp.transforms import Transform, location_and_scale
 
@@ -86,52 +83,6 @@ class Target:
     def unit(self) -> str:
         """What the modelled numbers are measured in."""
         return f"standard deviations of {self.transform.name}" if self.standardized else self.transform.name
-
-
-def check_targets(y: object, n: int) -> Vector:
-    """Return the targets as numbers, or say what is wrong with them."""
-    if y is None:
-        raise InputError("Learning requires y to be passed, but the target y is None.")
-    values = real_numbers(y, "y")
-    if values.ndim == 2 and values.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected: it is read as one. Pass y.ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise InputError(f"y must hold one number for each example, got an array of shape {values.shape}.")
-    if len(values) != n:
-        raise InputError(f"X has {n:,} examples but y has {len(values):,} targets; they must be as many.")
-    if n == 0:
-        raise InputError("There are no examples to learn from: X and y are empty.")
-    check_finite_numbers(values, "y")
-    return values
-
-
-def real_numbers(given: object, name: str) -> Vector:
-    """Return an array of float64; words, dates and complex numbers are no numbers."""
-    kind = type(given).__name__
-    try:
-        array = np.asarray(given)
-        kind = f"an array of {array.dtype}"
-        if array.dtype.kind not in "biufO" or any(isinstance(x, str) for x in array.flat if array.dtype == object):
-            raise TypeError
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        complex_ = "Complex data not supported: " if "complex" in kind else ""  # scikit-learn's words
-        raise InputError(f"{complex_}{name} must be real numbers, one for each example, got {kind}.") from None
-
-
-def check_finite_numbers(values: Vector, name: str) -> None:
-    """Refuse NaN and infinity, naming the first."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(
-            f"{name}[{bad[0]}] is {values[bad[0]]}; {len(bad):,} of {len(values):,} values of {name} are not finite. "
-            "Drop these examples or fill in their values."
-        )
 
 
 def is_constant(y: Vector) -> bool:

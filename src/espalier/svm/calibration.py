@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
-from espalier.svm.targets import Floats
 
 _STEPS = 100
 _SMALLEST_STEP = 1e-10

@@ -11,12 +11,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 
 from espalier.errors import InputError
+from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
 from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
-from espalier.svm.targets import Codes, Floats, check_class_weight, check_classes, check_labels
+from espalier.svm.targets import Codes, check_class_weight, check_classes, check_labels
 
 
 def _gives_probabilities(model: Any) -> bool:

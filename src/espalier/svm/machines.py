@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
-from espalier.svm.targets import Codes, Floats
+from espalier.svm.targets import Codes
 
 Strategy = Literal["one-vs-rest", "one-vs-one"]
 

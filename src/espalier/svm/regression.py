@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from espalier.gram.targets import Floats, check_numbers
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
 from espalier.svm.estimator import KernelMachine, check_positive
 from espalier.svm.machines import solve_regressor
-from espalier.svm.targets import Floats, check_numbers
 
 
 class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.gram.targets import Floats, refuse_values, target_column
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
@@ -22,7 +21,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
     >>> check_labels(["yes", "no", "yes"], 3)
     (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]))
     """
-    labels = _column(y, n_rows)
+    labels = target_column(y, n_rows)
     _check_kinds(labels, y)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise InputError(
@@ -31,21 +30,6 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
         )
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(np.intp)
-
-
-def check_numbers(y: Any, n_rows: int) -> Floats:
-    """Return the targets of a regression as finite float64."""
-    column = _column(y, n_rows)
-    try:
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"y must hold one number per row, got {column.dtype}: {column[0]!r}, ...") from None
-    if column.dtype.kind in "US":
-        raise InputError(f"y must hold numbers, got text: {column[0]!r}. Convert it, or use KernelSVC for labels.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        _refuse_targets(bad, numbers[bad[0]])
-    return numbers
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
@@ -102,44 +86,12 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | Non
     return weights
 
 
-def _column(y: Any, n_rows: int) -> NDArray[Any]:
-    if y is None:
-        raise InputError(
-            "This estimator requires y to be passed, but the target y is None. Give one label or number per row."
-        )
-    if hasattr(y, "tocsr"):
-        raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
-    try:
-        column = np.asarray(y)
-    except ValueError:
-        raise InputError("y must hold one label or number per row, got a ragged list.") from None
-    if column.ndim == 2 and column.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
-            "It is read as one target per row; y.ravel() says so without this warning.",
-            DataConversionWarning,
-            stacklevel=5,  # the caller of fit
-        )
-        column = column.ravel()
-    if column.ndim != 1:
-        raise InputError(f"y must hold one label or number per row, of shape ({n_rows},), got shape {column.shape}.")
-    if len(column) != n_rows:
-        raise InputError(f"X has {n_rows:,} rows, but y has {len(column):,} targets. Give one target for each row.")
-    if n_rows == 0:
-        raise InputError("There are no rows to learn from: X is empty.")
-    if column.dtype.kind == "c":
-        raise InputError("Complex data not supported: y must hold labels or real numbers.")
-    return column
-
-
 def _check_kinds(labels: NDArray[Any], y: Any) -> None:
     """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
     if labels.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(labels))
         if len(bad):
-            _refuse_targets(bad, labels[bad[0]])
+            refuse_values("y", bad, labels[bad[0]])
         return
     if isinstance(y, np.ndarray) and y.dtype.kind in "biuUS":
         return
@@ -153,14 +105,6 @@ def _check_kinds(labels: NDArray[Any], y: Any) -> None:
             raise InputError(
                 f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
             )
-
-
-def _refuse_targets(bad: NDArray[Any], value: Any) -> None:
-    more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
-    kind = "NaN" if value != value else "infinity"
-    raise InputError(
-        f"Input y contains {kind}: row {bad[0]} must be a finite number{more}. Drop the row or fill it in."
-    )
 
 
 def _shown(label: Any) -> str:

@@ -1,0 +1,82 @@
+"""What learners are told about the rows of a matrix: one target for each, checked before anything is computed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def target_column(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return the targets as one column, a label or a number for each row; warn as the caller's ``fit``."""
+    if y is None:
+        raise InputError(
+            "This estimator requires y to be passed, but the target y is None. Give one label or number per row."
+        )
+    if hasattr(y, "tocsr"):
+        raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
+    try:
+        column = np.asarray(y)
+    except ValueError:
+        raise InputError("y must hold one label or number per row, got a ragged list.") from None
+    if column.ndim == 2 and column.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
+            "It is read as one target per row; y.ravel() says so without this warning.",
+            DataConversionWarning,
+            stacklevel=5,  # the caller of fit
+        )
+        column = column.ravel()
+    if column.ndim != 1:
+        raise InputError(f"y must hold one label or number per row, of shape ({n_rows},), got shape {column.shape}.")
+    if len(column) != n_rows:
+        raise InputError(f"X has {n_rows:,} rows, but y has {len(column):,} targets. Give one target for each row.")
+    if n_rows == 0:
+        raise InputError("There are no rows to learn from: X is empty.")
+    if column.dtype.kind == "c":
+        raise InputError("Complex data not supported: y must hold labels or real numbers.")
+    return column
+
+
+def check_numbers(y: Any, n_rows: int) -> Floats:
+    """Return the targets of a regression as finite float64."""
+    numbers = real_numbers(target_column(y, n_rows), "y")
+    check_finite_numbers(numbers, "y")
+    return numbers
+
+
+def real_numbers(given: object, name: str) -> Floats:
+    """Return an array of float64; words, dates and complex numbers are no numbers."""
+    kind = type(given).__name__
+    try:
+        array = np.asarray(given)
+        kind = f"an array of {array.dtype}"
+        if array.dtype.kind not in "biufO" or any(isinstance(x, str) for x in array.flat if array.dtype == object):
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold real numbers, one per row, got {kind}. Convert it.") from None
+
+
+def check_finite_numbers(values: Floats, name: str) -> None:
+    """Refuse NaN and infinity, naming the first."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        refuse_values(name, bad, values[bad[0]])
+
+
+def refuse_values(name: str, bad: NDArray[Any], first: Any) -> None:
+    """Raise for values that are no finite numbers, of which ``bad`` lists the rows."""
+    more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
+    kind = "NaN" if first != first else "infinity"
+    raise InputError(
+        f"Input {name} contains {kind}: row {bad[0]} must be a finite number{more}. Drop the row or fill it in."
+    )
