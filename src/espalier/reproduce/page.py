@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-COLOURS = ("#1a7f37", "#0969da", "#cf222e", "#8250df", "#9a6700", "#57606a")  # legible on white, and apart
+COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#9a6700", "#57606a")  # apart for colour-blind eyes too
 GREY = "#8c959f"  # what was published, and what was true
 SIZE = (4.6, 3.2)  # inches of one panel
 

@@ -73,6 +73,9 @@ MODELS: dict[str, Model] = {
     "trees summed": Model(summed),
     "Matern + trees summed": Model(lambda: matern() + summed()),
     "Matern + trees summed, noise by length": Model(lambda: matern() + summed(), noise_by_length=True),
+    "Matern, a lengthscale each + trees summed, noise by length": Model(
+        lambda: matern_each() + summed(), noise_by_length=True
+    ),
     "Matern + trees summed, not normalised, noise by length": Model(lambda: matern() + counted(), noise_by_length=True),
     "trees multiplied": Model(multiplied),
     "Matern + trees multiplied": Model(lambda: matern() + multiplied()),
