@@ -89,6 +89,7 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.engine $(ARGS)
+	$(BIN)/python -m benchmarks.learning
 
 # Sanitizers -----------------------------------------------------------------------------------------------
 

@@ -38,9 +38,9 @@ def cpu_name() -> str:
         return next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown CPU")
 
 
-def write_page(report: Report) -> None:
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(f"{PAGE}.part")
+def write_page(report: Report, page: Path = PAGE) -> None:
+    page.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(f"{page}.part")
     draft.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
-    draft.replace(PAGE)
-    print(f"\nWritten to {PAGE.relative_to(ROOT)}")
+    draft.replace(page)
+    print(f"\nWritten to {page.relative_to(ROOT)}")

@@ -303,6 +303,8 @@ void bind_partial_tree(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // Objects that a program still holds when the interpreter ends are no leak worth a page of warnings.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiled loops of Espalier.";
   bracket_error = nb::steal(PyErr_NewException("espalier._core.BracketError", PyExc_ValueError, nullptr));
   m.attr("BracketError") = bracket_error;
