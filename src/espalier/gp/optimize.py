@@ -116,7 +116,7 @@ class Climb:
                 objective, theta, jac=True, method="L-BFGS-B", bounds=self._parameters.bounds(), options=options
             )
             restart.n_iterations = int(found.nit)
-            restart.converged, restart.message = bool(found.success), str(found.message)
+            restart.converged, restart.message = bool(found.success), _plain(str(found.message))
         except FAILURES as error:
             if k == 0 and restart.n_evaluations <= 1:
                 raise
@@ -154,3 +154,10 @@ class Climb:
             seconds = time.perf_counter() - self._began
             self._tell(FitProgress(k, n_starts, restart.n_evaluations, log_likelihood, best, seconds))
         return objective, gradient
+
+
+def _plain(message: str) -> str:
+    """What scipy says of an end, in words."""
+    if message.startswith("ABNORMAL"):
+        return "the line search found no better point nearby"
+    return message.rstrip(".").lower()
