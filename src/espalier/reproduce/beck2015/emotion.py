@@ -69,6 +69,7 @@ def _split(folder: Path, seed: int, n_rows: int, fold: int) -> tuple[Table, Tabl
         "counts": CountVectorizer(token_pattern=words),
         "words": TfidfVectorizer(token_pattern=words, sublinear_tf=True),
         "characters": TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
+        "pieces": TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 7), sublinear_tf=True),
     }
     for name, vectorizer in vectorizers.items():
         vectorizer.fit(parts[0]["headline"])
