@@ -101,8 +101,8 @@ def _choices(out: Page, pair: str, records: Sequence[Record]) -> None:
         out.say(
             "Evidence and leave-one-out density are computed at numbers fitted to the same rows, so they flatter "
             f"models with many: their candidates have at least {ROWS_PER_NUMBER} rows for each learned number. "
-            "Akaike's criterion takes 1 off the evidence for each number instead, and has all models as candidates. The "
-            "rule was set after that criterion was seen to do worse on en-es. " + " ".join(said)
+            "Akaike's criterion takes 1 off the evidence for each number instead, and has all models as candidates. "
+            "The rule was set after that criterion was seen to do worse on en-es. " + " ".join(said)
         )
 
 
