@@ -176,3 +176,13 @@ def spell(tree: Tree) -> str:
     """The question as one writes it."""
     text = " ".join(tree.words()).replace(" ,", ",").replace(" ?", "?")
     return text[0].upper() + text[1:]
+
+
+def seeded(n: int, seed: int) -> random.Random:
+    """The generator of a seed, once what was asked for is known to make sense."""
+    for name, value in (("n", n), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if n < 0:
+        raise ValueError(f"n must be 0 or more, got {n}.")
+    return random.Random(seed)

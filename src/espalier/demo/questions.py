@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
-
-from espalier.demo.grammar import CLASSES, make_question, spell
+from espalier.demo.grammar import CLASSES, make_question, seeded, spell
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -47,12 +45,7 @@ def generate(n: int, seed: int = 0) -> Table:
     >>> sum(asked_for(tree) == label for tree, label in zip(table["tree"], table["label"])) / 20
     0.95
     """
-    for name, value in (("n", n), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if n < 0:
-        raise ValueError(f"n must be 0 or more, got {n}.")
-    rng = random.Random(seed)
+    rng = seeded(n, seed)
     trees: list[Tree] = []
     labels: list[str] = []
     while len(trees) < n:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from espalier.demo.grammar import seeded
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -77,12 +78,7 @@ def generate_translations(n: int, seed: int = 0) -> Table:
     >>> " ".join(table["target"][3].words())
     'le peintre que le fermier sourd paiera remerciera le meunier .'
     """
-    for name, value in (("n", n), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if n < 0:
-        raise ValueError(f"n must be 0 or more, got {n}.")
-    rng = random.Random(seed)
+    rng = seeded(n, seed)
     sources, targets, features, seconds = [], [], [], []
     for _ in range(n):
         source, target = _pair(rng)

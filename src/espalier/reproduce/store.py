@@ -13,6 +13,7 @@ import json
 import math
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -245,6 +246,14 @@ def _pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers an interruption
     threadpool_limits(1)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent was killed, which no signal tells it."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def _attempt(task: Task) -> Outcome:
