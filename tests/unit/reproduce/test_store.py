@@ -172,3 +172,46 @@ def test_an_interrupted_pool_ends_its_processes_and_keeps_results(tmp_path):
     (record,) = opened(tmp_path)
     assert record["pid"] != job.pid
     assert not list(tmp_path.glob("*.part"))
+
+
+def tell_and_wait(folder, number):
+    """A task that says which process it runs in, and then takes longer than anybody waits."""
+    Path(folder, f"{number}.pid").write_text(str(os.getpid()))
+    time.sleep(300)
+    return {}
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path):
+    script = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_store import tell_and_wait\n"
+        "from espalier.reproduce.store import Store, Task, run_tasks\n"
+        "if __name__ == '__main__':\n"
+        f"    tasks = [Task({{'number': k}}, tell_and_wait, {{'folder': {str(tmp_path)!r}}}) for k in range(2)]\n"
+        f"    run_tasks(tasks, Store({str(tmp_path)!r}).open('wait', settings={{}}), n_jobs=2)\n"
+    )
+    place = tmp_path / "parent.py"
+    place.write_text(script)
+    parent = subprocess.Popen([sys.executable, str(place)])
+    try:
+        pids = wait_for(
+            lambda: [int(p.read_text() or 0) for p in tmp_path.glob("*.pid")], lambda found: len(found) == 2
+        )
+    finally:
+        parent.kill()
+        parent.wait()
+    assert wait_for(lambda: [pid for pid in told if alive(pid)], lambda found: not found) == []
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(look, enough, seconds=20):
+    end = time.monotonic() + seconds
+    while not enough(found := look()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return found
