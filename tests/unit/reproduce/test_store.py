@@ -194,8 +194,8 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     place.write_text(script)
     parent = subprocess.Popen([sys.executable, str(place)])
     try:
-        pids = wait_for(
-            lambda: [int(p.read_text() or 0) for p in tmp_path.glob("*.pid")], lambda found: len(found) == 2
+        told = wait_for(
+            lambda: [path.read_text() for path in tmp_path.glob("*.pid")], lambda found: sum(map(bool, found)) == 2
         )
     finally:
         parent.kill()
