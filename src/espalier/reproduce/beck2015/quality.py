@@ -30,7 +30,7 @@ NAME = "quality"
 N_FOLDS = 10
 N_LENGTHS = 5  # groups of translations by length, for noise that depends on it
 RESTARTS = 0
-TOLERANCE = 1e-4  # of the gradient per example: a few hundredths of a nat from the optimum
+TOLERANCE = 5e-4  # of the gradient per example: a nat or two from the optimum, in a third of the evaluations of 1e-4
 QUICK_MODELS = ("features, Matern", "Matern + trees summed")
 
 
@@ -40,13 +40,13 @@ def settings(*, quick: bool) -> dict[str, Any]:
 
 
 def tasks(plan: Plan) -> list[Task]:
-    """One task per model, transform, pair and fold, in the order of the models; baselines last."""
+    """One task per model, transform, pair and fold, in the order of the models; then baselines, then transforms."""
     pairs = (data.PAIRS[-1],) if plan.quick else data.PAIRS[::-1]
     folds = range(1) if plan.quick else range(N_FOLDS)
     models: list[tuple[str, Transform]] = [(name, "log") for name in (QUICK_MODELS if plan.quick else MODELS)]
+    models += [(name, "none") for name in (list(BASELINES)[:1] if plan.quick else BASELINES)]
     if not plan.quick:
         models += [(name, other) for other in OTHER_TRANSFORMS for name in TRANSFORMED]
-    models += [(name, "none") for name in (list(BASELINES)[:1] if plan.quick else BASELINES)]
     return [
         Task({"pair": pair, "model": model, "transform": transform, "fold": fold}, learn, plan.arguments)
         for model, transform in models
