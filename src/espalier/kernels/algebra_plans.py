@@ -16,8 +16,9 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
-from espalier.kernels.checks import check_cotangent, check_finite
-from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient, row_blocks
+from espalier.kernels.checks import check_cotangent, check_finite, check_rows
+from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient
+from espalier.kernels.rows import ByRows, inner_product
 
 _SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
 
@@ -56,27 +57,25 @@ class ProductPlan(CompositePlan):
         return _joined(self._plans, kernel.factors, _multiply_in_place)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        parts = [plan._kept_vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
-        out = parts[0][0].copy()
-        for values, _ in parts[1:]:
-            _multiply_in_place(out, values)
+        values, pull_back = self._kept_vjp(kernel)
+        out = np.array(values)
         check_finite(out, advice=_SMALLER)
-        shape = out.shape
+        return out, pull_back
 
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, shape)
+    def _kept_vjp(self, kernel: Any) -> tuple[ByRows, Pullback]:
+        parts = [plan._kept_vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
+        values, shape = [part for part, _ in parts], parts[0][0].shape
+
+        def pull_back(cotangent: Matrix | ByRows) -> Gradients:
+            cotangent = check_rows(cotangent, shape)
             gradients: list[Gradients] = []
             for k, (prefix, factor) in enumerate(kernel._children()):
-                if not learns(factor):
-                    continue
-                others = [values for j, (values, _) in enumerate(parts) if j != k]
-                inner = cotangent * others[0] if others else cotangent
-                for values in others[1:]:
-                    inner *= values
-                gradients.append(_prefixed(prefix, parts[k][1](inner)))
+                if learns(factor):
+                    inner = _multiplied([cotangent, *values[:k], *values[k + 1 :]])
+                    gradients.append(_prefixed(prefix, parts[k][1](inner)))
             return added(*gradients)
 
-        return out, pull_back
+        return _multiplied(values), pull_back
 
 
 class ScaledPlan(WrapperPlan):
@@ -87,30 +86,28 @@ class ScaledPlan(WrapperPlan):
         return _scale_in_place(out, hyper.number_of(kernel.scale))
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        inner, pullback = self._plans[0]._kept_vjp(kernel.kernel)
-        out = _scale_in_place(inner.copy(), hyper.number_of(kernel.scale))
-        return out, self._pull_back(kernel, inner, pullback)
+        values, pull_back = self._kept_vjp(kernel)
+        out = np.array(values)
+        check_finite(out, advice=_SMALLER)
+        return out, pull_back
 
-    def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
-        scale = hyper.number_of(kernel.scale)
+    def _kept_vjp(self, kernel: Any) -> tuple[ByRows, Pullback]:
         inner, pullback = self._plans[0]._kept_vjp(kernel.kernel)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for rows in row_blocks((*out.shape, 1)):
-                out[rows] += scale * inner[rows]
-        return self._pull_back(kernel, inner, pullback)
-
-    def _pull_back(self, kernel: Any, inner: Matrix, pullback: Pullback) -> Pullback:
         scale, shape = hyper.number_of(kernel.scale), inner.shape
         kept = None if hyper.is_fixed(kernel.scale) else inner
 
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, shape)
-            own = {} if kept is None else own_gradient("scale", kernel.scale, float(np.vdot(cotangent, kept)))
+        def pull_back(cotangent: Matrix | ByRows) -> Gradients:
+            cotangent = check_rows(cotangent, shape)
+            own = {} if kept is None else own_gradient("scale", kernel.scale, inner_product(cotangent, kept))
             # A pull-back is linear: scaling what it returns saves a scaled copy of the cotangent.
             below = pullback(cotangent) if learns(kernel.kernel) else {}
             return own | self._gradients(kernel, {path: scale * value for path, value in below.items()})
 
-        return pull_back
+        def read(rows: slice) -> Matrix:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                return scale * inner[rows]
+
+        return ByRows(shape, read), pull_back
 
 
 class PowerPlan(WrapperPlan):
@@ -176,6 +173,16 @@ def _add_in_place(out: Matrix, values: Matrix) -> Matrix:
 def _multiply_in_place(out: Matrix, values: Matrix) -> Matrix:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return np.multiply(out, values, out=out)
+
+
+def _multiplied(parts: Sequence[Matrix | ByRows]) -> ByRows:
+    """The product of all entries of several matrices."""
+
+    def read(rows: slice) -> Matrix:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return reduce(np.multiply, [part[rows] for part in parts])
+
+    return ByRows(parts[0].shape, read)
 
 
 def _scale_in_place(out: Matrix, scale: float) -> Matrix:

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Progress, Schedule
 
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
 
 Matrix = NDArray[np.float64]
-Pullback = Callable[[Matrix], dict[str, float]]
+Pullback = Callable[[Any], dict[str, float]]  # of a cotangent with the shape of the values
 
 
 class Plan:
@@ -53,15 +54,19 @@ class Plan:
         """Return the kernel with an entry for every label or dimension that the data has."""
         return kernel
 
-    def _kept_vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        """As ``vjp``, but the values may be those that the pull-back keeps: whoever asks must not change them."""
+    def _kept_vjp(self, kernel: Any) -> tuple[Matrix | ByRows, Pullback]:
+        """As ``vjp``, but the values may be those that the pull-back keeps: whoever asks must not change them.
+
+        They may also come block by block, and so may the cotangent that the pull-back is given.
+        """
         return self.vjp(kernel)
 
     def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
         """Add the values to ``out``, and return the pull-back."""
         values, pullback = self._kept_vjp(kernel)
-        with np.errstate(over="ignore", invalid="ignore"):
-            out += values
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for rows in row_blocks(out.shape):
+                out[rows] += values[rows]
         return pullback
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.rows import ByRows
 
 
 def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
@@ -34,6 +35,13 @@ def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use
     place = f"{item} {rows[0]} with itself" if len(set(rows)) == 1 else f"{item} {rows[0]} with {item} {rows[1]}"
     more = f" ({len(bad):,} values are)" if len(bad) > 1 else ""
     raise KernelOverflowError(f"The kernel value of {place} is too large for a float64{more}. {advice}")
+
+
+def check_rows(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | ByRows:
+    """As :func:`check_cotangent`, for a pull-back that reads rows: what comes block by block stays so."""
+    if isinstance(cotangent, ByRows) and cotangent.shape == shape:
+        return cotangent
+    return check_cotangent(cotangent, shape)
 
 
 def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,8 +13,6 @@ from espalier.kernels.base import Kernel, Matrix, Plan
 from espalier.kernels.checks import check_cotangent, check_one_number
 
 Gradients = dict[str, float]
-
-_BLOCK = 1 << 16  # matrix entries that stay in the cache while several operations pass over them
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,12 +111,6 @@ def added(*parts: Gradients) -> Gradients:
         for path, value in part.items():
             total[path] = total.get(path, 0.0) + value
     return total
-
-
-def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks that fit the cache: arithmetic without a second matrix."""
-    step = max(1, _BLOCK // max(1, shape[1]))
-    return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def check_kernels(name: str, kernels: Sequence[Any]) -> None:

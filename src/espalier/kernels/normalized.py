@@ -11,10 +11,11 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
-from espalier.kernels.checks import check_cotangent
-from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns, row_blocks
+from espalier.kernels.checks import check_rows
+from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Schedule
 
 
@@ -87,8 +88,8 @@ class NormalizedPlan(WrapperPlan):
         kept, pullback = self._plans[0].vjp(kernel.kernel)
         root = self._normalize(kept, kernel.kernel)
 
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, kept.shape)
+        def pull_back(cotangent: Matrix | ByRows) -> Gradients:
+            cotangent = check_rows(cotangent, kept.shape)
             if not learns(kernel.kernel):
                 return {}
             inner, rows, columns = _pulled(cotangent, kept, root, root, constant_diagonal=True)
@@ -123,8 +124,8 @@ class NormalizedCrossPlan(WrapperPlan):
             self._warns = not _warn_of_zeros(kernel.kernel, roots)
         kept = values.copy()
 
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, kept.shape)
+        def pull_back(cotangent: Matrix | ByRows) -> Gradients:
+            cotangent = check_rows(cotangent, kept.shape)
             if not learns(kernel.kernel):
                 return {}
             inner, row_sums, column_sums = _pulled(cotangent, kept, *roots)
@@ -168,7 +169,7 @@ def _divide(values: Matrix, rows: Matrix, columns: Matrix) -> None:
 
 
 def _pulled(
-    cotangent: Matrix, values: Matrix, rows: Matrix, columns: Matrix, *, constant_diagonal: bool = False
+    cotangent: Matrix | ByRows, values: Matrix, rows: Matrix, columns: Matrix, *, constant_diagonal: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The cotangent of the inner matrix, and the sums over rows and columns of cotangent * values, in one pass.
 
@@ -177,13 +178,14 @@ def _pulled(
     inner = np.empty_like(values)
     row_sums, column_sums = np.empty(len(rows)), np.zeros(len(columns))
     for block in row_blocks(values.shape):
-        products = cotangent[block] * values[block]
+        given = cotangent[block]
+        products = given * values[block]
         if constant_diagonal:
             np.fill_diagonal(products[:, block], 0.0)
         row_sums[block] = products.sum(axis=1)
         column_sums += products.sum(axis=0)
         np.multiply(rows[block, None], columns, out=products)
-        np.divide(cotangent[block], products, out=inner[block])
+        np.divide(given, products, out=inner[block])
     return inner, row_sums, column_sums
 
 

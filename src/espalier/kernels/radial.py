@@ -17,11 +17,11 @@ from espalier.kernels.composite import (
     WrapperPlan,
     learns,
     own_gradient,
-    row_blocks,
 )
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.rows import row_blocks
 from espalier.kernels.schedule import Schedule
 
 

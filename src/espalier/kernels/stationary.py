@@ -16,9 +16,10 @@ import numpy as np
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
-from espalier.kernels.composite import Gradients, own_gradient, row_blocks
+from espalier.kernels.composite import Gradients, own_gradient
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.rows import row_blocks
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import (

@@ -487,11 +487,15 @@ def _matrices_of_one_evaluation(kernel, table, n):
         1.0 * es.Normalized(es.SubsetTree(on="tree"))
         + 1.0 * es.Normalized(es.SubsetTree(0.1, on="tree"))
         + 1.0 * es.Matern(on="x"),
+        1.0 * (es.Normalized(es.SubsetTree(on="tree")) * es.Normalized(es.SubsetTree(0.1, on="tree")))
+        + 1.0 * es.Matern(on="x"),
+        1.0 * es.Normalized(es.SubsetTree(on="tree")) * es.Normalized(es.SubsetTree(0.1, on="tree"))
+        + 1.0 * es.Matern(on="x"),
     ],
     ids=repr,
 )
 def test_an_evaluation_takes_at_most_six_matrices(kernel):
-    n = 400
+    n = 800  # blocks of rows are small beside such matrices
     table = es.Table(
         tree=es.Forest.from_trees(generate(n, seed=1)["tree"]), x=np.random.default_rng(0).normal(size=(n, 3))
     )
