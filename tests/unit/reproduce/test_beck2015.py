@@ -31,6 +31,7 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
     (path,) = beck2015.run(name, data=data, out=tmp_path, quick=True)
     text = path.read_text()
     assert "only shows that everything runs" in text and "aclanthology.org/Q15-1033" in text
+    assert f"Made by `espalier reproduce beck2015 {name} --quick`" in text
     stored = (tmp_path / "beck2015" / f"{name}-quick.json").read_text()
     assert json.loads(stored)["settings"]["quick"] is True
     assert str(data) not in stored + text

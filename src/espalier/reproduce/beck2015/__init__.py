@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from espalier.errors import InputError
 from espalier.reproduce.beck2015.settings import Experiment, Plan
@@ -69,7 +69,7 @@ def run(
         results = store.open(f"{name}-quick" if quick else name, settings=settings)
         if not pages_only:
             _compute(name, module.tasks(plan), results, 1 if name == "time" else jobs, only, progress)
-        pages.append(_write(module, results, store.folder, quick))
+        pages.append(_write(module, results, store.folder, name, settings))
     return pages
 
 
@@ -105,10 +105,15 @@ def _compute(
     run_tasks(tasks, results, n_jobs=jobs, progress=tell)
 
 
-def _write(module: Experiment, results: Results, folder: Path, quick: bool) -> Path:
+def _write(module: Experiment, results: Results, folder: Path, name: str, settings: Mapping[str, Any]) -> Path:
     if not len(results):
         raise InputError(f"There are no results in {results.path} to write a page of. Run the experiment first.")
     page = module.page(results)
-    if quick:
+    numbers = [
+        f"{key} {value:g}" for key, value in settings.items() if isinstance(value, int | float) and key != "quick"
+    ]
+    command = f"espalier reproduce beck2015 {name}" + (" --quick" if settings["quick"] else "")
+    page.parts.insert(0, f"Made by `{command}`, with {', '.join(numbers)}.")
+    if settings["quick"]:
         page.parts.insert(0, "*A tiny version, which only shows that everything runs: the numbers mean nothing.*")
     return page.write(folder)
