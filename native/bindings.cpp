@@ -1,35 +1,20 @@
-// The only file that knows Python: arrays in, arrays out, errors by name.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The files of bindings alone know Python: arrays in, arrays out, errors by name.
+#include "bindings.hpp"
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "brackets.hpp"
-#include "gate.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
 #include "subset_tree.hpp"
-#include "team.hpp"
 #include "vocabulary.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace espalier;
+using namespace nb::literals;
 
 namespace {
-
-template <class T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-Out<T> to_numpy(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Out<T>(kept->data(), {kept->size()}, owner);
-}
 
 nb::object bracket_error;
 
@@ -151,54 +136,6 @@ void bind_structures(nb::module_& m) {
       });
 }
 
-// Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
-template <class Work>
-void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& work) {
-  std::exception_ptr raised;
-  const auto poll = [&](double fraction) {
-    nb::gil_scoped_acquire lock;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!progress.is_none()) progress(fraction);
-      return true;
-    } catch (...) {
-      raised = std::current_exception();
-      return false;
-    }
-  };
-  try {
-    nb::gil_scoped_release release;
-    const Entered entered(gate);
-    Team team(n_threads, poll);
-    work(team);
-  } catch (const Interrupted&) {
-    if (raised) std::rethrow_exception(raised);
-    throw;
-  }
-  if (raised) std::rethrow_exception(raised);
-}
-
-template <class T>
-const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
-  auto array = nb::cast<In<T>>(arrays[name]);
-  kept.push_back(nb::cast(array));
-  return array.data();
-}
-
-ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
-  ForestView view{};
-  view.n_subtrees = static_cast<std::int64_t>(nb::len(nb::object(arrays["label"])));
-  view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["tree_start"]))) - 1;
-  view.label = array_of<std::int32_t>(arrays, "label", kept);
-  view.height = array_of<std::int32_t>(arrays, "height", kept);
-  view.child = array_of<std::int32_t>(arrays, "child", kept);
-  view.child_start = array_of<std::int64_t>(arrays, "child_start", kept);
-  view.tree_start = array_of<std::int64_t>(arrays, "tree_start", kept);
-  view.tree_subtree = array_of<std::int32_t>(arrays, "tree_subtree", kept);
-  view.tree_count = array_of<std::int32_t>(arrays, "tree_count", kept);
-  return view;
-}
-
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -311,4 +248,5 @@ NB_MODULE(_core, m) {
   bind_structures(m);
   bind_subset_tree(m);
   bind_partial_tree(m);
+  bind_fragments(m);
 }

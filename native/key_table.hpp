@@ -11,20 +11,9 @@ class KeyTable {
  public:
   std::int32_t number(const std::vector<std::int32_t>& key) {
     if (2 * start_.size() > slots_.size()) grow();
-    std::uint64_t hash = 0;
-    for (std::int32_t k : key) {
-      hash = (hash ^ static_cast<std::uint32_t>(k)) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 32;
-    }
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = (hash ^ (hash >> 29)) & mask;
-    for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-      const std::int32_t id = slots_[slot];
-      if (hashes_[id] == hash && start_[id + 1] - start_[id] == static_cast<std::int64_t>(key.size()) &&
-          std::equal(key.begin(), key.end(), pool_.begin() + start_[id])) {
-        return id;
-      }
-    }
+    const std::uint64_t hash = hash_of(key);
+    const std::size_t slot = slot_of(key, hash);
+    if (slots_[slot] >= 0) return slots_[slot];
     const auto id = static_cast<std::int32_t>(hashes_.size());
     slots_[slot] = id;
     hashes_.push_back(hash);
@@ -32,11 +21,36 @@ class KeyTable {
     start_.push_back(static_cast<std::int64_t>(pool_.size()));
     return id;
   }
+  // The number of a sequence that was numbered before; -1 for any other.
+  std::int32_t find(const std::vector<std::int32_t>& key) const {
+    return slots_.empty() ? -1 : slots_[slot_of(key, hash_of(key))];
+  }
   std::int32_t size() const { return static_cast<std::int32_t>(hashes_.size()); }
   const std::vector<std::int64_t>& starts() const { return start_; }
   const std::vector<std::int32_t>& pool() const { return pool_; }
 
  private:
+  static std::uint64_t hash_of(const std::vector<std::int32_t>& key) {
+    std::uint64_t hash = 0;
+    for (std::int32_t k : key) {
+      hash = (hash ^ static_cast<std::uint32_t>(k)) * 0x9E3779B97F4A7C15ULL;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+  // Where the sequence stands, or the free slot where it would.
+  std::size_t slot_of(const std::vector<std::int32_t>& key, std::uint64_t hash) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = (hash ^ (hash >> 29)) & mask;
+    for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
+      const std::int32_t id = slots_[slot];
+      if (hashes_[id] == hash && start_[id + 1] - start_[id] == static_cast<std::int64_t>(key.size()) &&
+          std::equal(key.begin(), key.end(), pool_.begin() + start_[id])) {
+        break;
+      }
+    }
+    return slot;
+  }
   void grow() {
     slots_.assign(slots_.empty() ? 2048 : 2 * slots_.size(), -1);
     const std::size_t mask = slots_.size() - 1;

@@ -102,3 +102,56 @@ class PartialTreePlan:
         decay_bar: NDArray[np.float64],
         depth_decay_bar: NDArray[np.float64],
     ) -> None: ...
+
+class SubsetMiner:
+    def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
+    @property
+    def production_start(self) -> list[int]: ...
+    @property
+    def production_part(self) -> list[int]: ...
+    @property
+    def n_visited(self) -> int: ...
+    @property
+    def n_pruned(self) -> int: ...
+    @property
+    def n_kept(self) -> int: ...
+    @property
+    def threshold(self) -> float: ...
+    def exact(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        frontier: NDArray[np.float64],
+        max_depth: int,
+        n: int,
+        max_visits: int,
+        memory: int,
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> dict[str, Any]: ...
+    def greedy(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        frontier: NDArray[np.float64],
+        max_depth: int,
+        n: int,
+        max_expansions: int,
+        progress: Callable[[float], object] | None,
+    ) -> dict[str, Any]: ...
+
+class FragmentTrie:
+    def __init__(
+        self,
+        production_start: NDArray[np.int64],
+        production_part: NDArray[np.int32],
+        start: NDArray[np.int64],
+        code: NDArray[np.int32],
+    ) -> None: ...
+    def match(
+        self,
+        forest: dict[str, NDArray[Any]],
+        label_of: NDArray[np.int32],
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...

@@ -1,0 +1,81 @@
+// What the files of bindings share: arrays in and out, forests as views, work without the interpreter's lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "gate.hpp"
+#include "pattern.hpp"
+#include "team.hpp"
+
+namespace espalier {
+
+namespace nb = nanobind;
+
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Out<T> to_numpy(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+// Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
+template <class Work>
+void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& work) {
+  std::exception_ptr raised;
+  const auto poll = [&](double fraction) {
+    nb::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!progress.is_none()) progress(fraction);
+      return true;
+    } catch (...) {
+      raised = std::current_exception();
+      return false;
+    }
+  };
+  try {
+    nb::gil_scoped_release release;
+    const Entered entered(gate);
+    Team team(n_threads, poll);
+    work(team);
+  } catch (const Interrupted&) {
+    if (raised) std::rethrow_exception(raised);
+    throw;
+  }
+  if (raised) std::rethrow_exception(raised);
+}
+
+template <class T>
+const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+  auto array = nb::cast<In<T>>(arrays[name]);
+  kept.push_back(nb::cast(array));
+  return array.data();
+}
+
+inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
+  ForestView view{};
+  view.n_subtrees = static_cast<std::int64_t>(nb::len(nb::object(arrays["label"])));
+  view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["tree_start"]))) - 1;
+  view.label = array_of<std::int32_t>(arrays, "label", kept);
+  view.height = array_of<std::int32_t>(arrays, "height", kept);
+  view.child = array_of<std::int32_t>(arrays, "child", kept);
+  view.child_start = array_of<std::int64_t>(arrays, "child_start", kept);
+  view.tree_start = array_of<std::int64_t>(arrays, "tree_start", kept);
+  view.tree_subtree = array_of<std::int32_t>(arrays, "tree_subtree", kept);
+  view.tree_count = array_of<std::int32_t>(arrays, "tree_count", kept);
+  return view;
+}
+
+void bind_fragments(nb::module_& m);
+
+}  // namespace espalier

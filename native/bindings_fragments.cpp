@@ -1,0 +1,115 @@
+// Fragments: mining what weighs most, and matching many at once.
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "fragment_trie.hpp"
+#include "subset_mining.hpp"
+
+namespace espalier {
+
+using namespace nb::literals;
+
+namespace {
+
+// A forest with its productions, ready to be searched with any masses.
+struct SubsetMiner {
+  std::vector<nb::object> kept;  // keeps the arrays alive
+  ForestView forest{};
+  Productions productions;
+  MiningCounts counts;
+  Gate gate;
+
+  explicit SubsetMiner(nb::dict arrays) {
+    forest = view_of(arrays, kept);
+    productions = number_productions(forest);
+  }
+  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth) const {
+    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth}};
+  }
+  void reset() {
+    counts.visited = counts.pruned = counts.kept = 0;
+    counts.threshold = 0.0;
+  }
+};
+
+nb::dict to_dict(Mined&& mined) {
+  nb::dict out;
+  out["weight"] = to_numpy(std::move(mined.weight));
+  out["start"] = to_numpy(std::move(mined.start));
+  out["code"] = to_numpy(std::move(mined.code));
+  out["bound"] = mined.bound;
+  out["complete"] = mined.complete;
+  return out;
+}
+
+void bind_trie(nb::module_& m) {
+  nb::class_<FragmentTrie>(m, "FragmentTrie")
+      .def(
+          "__init__",
+          [](FragmentTrie* self, In<std::int64_t> production_start, In<std::int32_t> production_part,
+             In<std::int64_t> start, In<std::int32_t> code) {
+            const FragmentCodes fragments{static_cast<std::int64_t>(production_start.size()) - 1,
+                                          static_cast<std::int64_t>(start.size()) - 1,
+                                          production_start.data(),
+                                          start.data(),
+                                          production_part.data(),
+                                          code.data()};
+            nb::gil_scoped_release release;
+            new (self) FragmentTrie(fragments);
+          },
+          "production_start"_a, "production_part"_a, "start"_a, "code"_a)
+      .def(
+          "match",
+          [](const FragmentTrie& self, nb::dict arrays, In<std::int32_t> label_of, int n_threads, nb::object progress) {
+            std::vector<nb::object> kept;
+            const ForestView forest = view_of(arrays, kept);
+            Gate gate;
+            Matches matches;
+            run_released(gate, n_threads, progress,
+                         [&](Team& team) { matches = self.match(forest, label_of.data(), team); });
+            return nb::make_tuple(to_numpy(std::move(matches.start)), to_numpy(std::move(matches.fragment)));
+          },
+          "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a.none());
+}
+
+}  // namespace
+
+void bind_fragments(nb::module_& m) {
+  bind_trie(m);
+  nb::class_<SubsetMiner>(m, "SubsetMiner")
+      .def(nb::init<nb::dict>(), "forest"_a)
+      .def_prop_ro("production_start", [](const SubsetMiner& self) { return self.productions.start; })
+      .def_prop_ro("production_part", [](const SubsetMiner& self) { return self.productions.part; })
+      .def_prop_ro("n_visited", [](const SubsetMiner& self) { return self.counts.visited.load(); })
+      .def_prop_ro("n_pruned", [](const SubsetMiner& self) { return self.counts.pruned.load(); })
+      .def_prop_ro("n_kept", [](const SubsetMiner& self) { return self.counts.kept.load(); })
+      .def_prop_ro("threshold", [](const SubsetMiner& self) { return self.counts.threshold.load(); })
+      .def(
+          "exact",
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, std::int64_t n,
+             std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
+            Mined mined;
+            run_released(self.gate, n_threads, progress, [&](Team& team) {
+              self.reset();
+              mined =
+                  mine_exact(self.search(mass, decay, frontier, max_depth), n, max_visits, memory, self.counts, team);
+            });
+            return to_dict(std::move(mined));
+          },
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "n"_a, "max_visits"_a, "memory"_a, "n_threads"_a,
+          "progress"_a.none())
+      .def(
+          "greedy",
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, std::int64_t n,
+             std::int64_t max_expansions, nb::object progress) {
+            Mined mined;
+            run_released(self.gate, 1, progress, [&](Team& team) {
+              self.reset();
+              mined = mine_greedy(self.search(mass, decay, frontier, max_depth), n, max_expansions, self.counts, team);
+            });
+            return to_dict(std::move(mined));
+          },
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "n"_a, "max_expansions"_a, "progress"_a.none());
+}
+
+}  // namespace espalier

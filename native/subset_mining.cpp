@@ -1,0 +1,445 @@
+#include "subset_mining.hpp"
+
+#include <limits>
+#include <new>
+#include <unordered_set>
+
+namespace espalier {
+namespace {
+
+constexpr double kSlack = 1 + 1e-10;  // a bound is a sum in another order than the weight that it bounds
+
+// An inner node of a fragment that is neither expanded nor given up yet.
+struct Open {
+  double keep;         // the factor of leaving it unexpanded
+  std::int32_t depth;  // in edges below the root
+};
+
+// A fragment, where it occurs, and which of its nodes may still be expanded: those after the last decision.
+struct Branch {
+  Code code;            // decisions so far
+  double factor = 1.0;  // of the decisions so far
+  std::vector<Open> open;
+  std::vector<double> mass;        // by occurrence
+  std::vector<std::int32_t> node;  // by occurrence, its subtrees at the open nodes
+  double bound = 0.0;
+
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(sizeof(Branch) + 4 * code.capacity() + sizeof(Open) * open.capacity() +
+                                     8 * mass.capacity() + 4 * node.capacity());
+  }
+};
+
+// What every search shares: roots of the weights, and by how much extensions can multiply an occurrence.
+class Space {
+ public:
+  Space(const SubsetSearch& search, bool one_level) : forest_(search.forest), productions_(search.productions) {
+    const std::int64_t n = forest_.n_subtrees;
+    root_decay_.assign(n, 0.0);
+    keep_.assign(n, 0.0);
+    spread_.assign(n, 1.0);
+    best_.assign(n, 0.0);
+    for (std::int64_t u = 0; u < n; ++u) {  // children come first
+      if (productions_.of[u] < 0) continue;
+      root_decay_[u] = std::sqrt(search.weights.decay[forest_.label[u]]);
+      keep_[u] = std::sqrt(search.weights.frontier[forest_.label[u]]);
+      double kept = 1.0;
+      for_inner_children(static_cast<std::int32_t>(u), [&](std::int32_t child) {
+        spread_[u] *= std::max(keep_[u], best_[child]);
+        kept *= keep_[u];
+      });
+      best_[u] = root_decay_[u] * (one_level ? kept : spread_[u]);
+      if (one_level) spread_[u] = kept;
+    }
+    max_depth_ = search.weights.max_depth > 0 ? search.weights.max_depth : std::numeric_limits<std::int32_t>::max();
+  }
+
+  template <class Visit>
+  void for_inner_children(std::int32_t u, const Visit& visit) const {
+    for (std::int64_t c = forest_.child_start[u]; c < forest_.child_start[u + 1]; ++c) {
+      if (!forest_.is_leaf(forest_.child[c])) visit(forest_.child[c]);
+    }
+  }
+  std::int32_t production(std::int32_t u) const { return productions_.of[u]; }
+  std::int64_t n_productions() const { return std::ssize(productions_.start) - 1; }
+  double root_decay(std::int32_t u) const { return root_decay_[u]; }
+  double keep(std::int32_t u) const { return keep_[u]; }
+  // The most that expanding below u multiplies, given that u is expanded; and given that u may stay unexpanded.
+  double spread(std::int32_t u) const { return spread_[u]; }
+  double reach(std::int32_t u, double keep) const { return std::max(keep, best_[u]); }
+  bool may_expand(const Open& open) const { return open.depth < max_depth_; }
+
+ private:
+  const ForestView& forest_;
+  const Productions& productions_;
+  std::vector<double> root_decay_, keep_, spread_, best_;
+  std::int32_t max_depth_;
+};
+
+// One production as a fragment, at all subtrees with a mass.
+std::vector<Branch> roots(const SubsetSearch& search, const Space& space) {
+  std::vector<Branch> out(space.n_productions());
+  for (std::int32_t u = 0; u < search.forest.n_subtrees; ++u) {
+    const std::int32_t p = space.production(u);
+    if (p < 0 || search.mass[u] == 0.0) continue;
+    Branch& branch = out[p];
+    if (branch.mass.empty()) {
+      branch.code = {p};
+      branch.factor = space.root_decay(u);
+      space.for_inner_children(u, [&](std::int32_t) { branch.open.push_back({space.keep(u), 1}); });
+    }
+    branch.mass.push_back(search.mass[u]);
+    space.for_inner_children(u, [&](std::int32_t child) { branch.node.push_back(child); });
+  }
+  std::erase_if(out, [](const Branch& branch) { return branch.mass.empty(); });
+  for (Branch& branch : out) {
+    double positive = 0.0, negative = 0.0;
+    const std::size_t n_open = branch.open.size();
+    for (std::size_t o = 0; o < branch.mass.size(); ++o) {
+      double most = std::abs(branch.mass[o]);
+      for (std::size_t k = 0; k < n_open; ++k) most *= space.reach(branch.node[o * n_open + k], branch.open[k].keep);
+      (branch.mass[o] > 0 ? positive : negative) += most;
+    }
+    branch.bound = branch.factor * std::max(positive, negative);
+  }
+  return out;
+}
+
+double product_of_keeps(const std::vector<Open>& open, std::size_t from = 0) {
+  double out = 1.0;
+  for (std::size_t k = from; k < open.size(); ++k) out *= open[k].keep;
+  return out;
+}
+
+double weight_of(const Branch& branch) {
+  double total = 0.0;
+  for (double mass : branch.mass) total += mass;
+  return branch.factor * product_of_keeps(branch.open) * total;
+}
+
+// The decisions of a fragment whose open nodes stay unexpanded.
+Code closed(const Branch& branch) {
+  Code out = branch.code;
+  out.insert(out.end(), branch.open.size(), -1);
+  return out;
+}
+
+// All ways to expand one open node of a fragment, the nodes before it given up.
+class Expander {
+ public:
+  explicit Expander(const Space& space) : space_(space), slot_(space.n_productions(), -1) {}
+
+  // Calls visit(Branch&&) for every expansion whose bound reaches the threshold; `pruned` counts the others. Where
+  // `flat`, the children of what is expanded are given up too, without a decision in the code.
+  template <class Threshold, class Visit>
+  void expand(const Branch& branch, bool flat, const Threshold& threshold, std::int64_t& pruned, const Visit& visit) {
+    const std::size_t n_open = branch.open.size(), n = branch.mass.size();
+    most_after(branch);
+    double factor = branch.factor;
+    for (std::size_t j = 0; j < n_open && factor > 0; factor *= branch.open[j].keep, ++j) {
+      if (!space_.may_expand(branch.open[j])) continue;
+      group(branch, j);
+      for (Group& found : groups_) {
+        found.bound = factor * space_.root_decay(found.example) * std::max(found.positive, found.negative);
+        found.taken = found.bound > 0 && !(found.bound * kSlack < threshold());
+        if (!found.taken) {
+          ++pruned;
+          slot_[found.production] = -1;
+          continue;
+        }
+        found.branch = begin(branch, j, factor, found, flat);
+      }
+      for (std::size_t o = 0; o < n; ++o) {
+        const std::int32_t u = branch.node[o * n_open + j];
+        const std::int32_t slot = slot_[space_.production(u)];
+        if (slot < 0) continue;
+        Branch& next = groups_[slot].branch;
+        next.mass.push_back(branch.mass[o]);
+        if (!flat) space_.for_inner_children(u, [&](std::int32_t child) { next.node.push_back(child); });
+        const auto rest = branch.node.begin() + static_cast<std::ptrdiff_t>(o * n_open);
+        next.node.insert(next.node.end(), rest + static_cast<std::ptrdiff_t>(j + 1),
+                         rest + static_cast<std::ptrdiff_t>(n_open));
+      }
+      for (Group& found : groups_) {
+        slot_[found.production] = -1;
+        if (found.taken) visit(std::move(found.branch));
+      }
+    }
+  }
+
+ private:
+  struct Group {
+    std::int32_t production, example;
+    double positive = 0.0, negative = 0.0, bound = 0.0;
+    std::int64_t n = 0;
+    bool taken = false;
+    Branch branch;
+  };
+
+  // By occurrence and open node: the most that the nodes after it can multiply.
+  void most_after(const Branch& branch) {
+    const std::size_t n_open = branch.open.size(), n = branch.mass.size();
+    after_.resize(n * n_open);
+    for (std::size_t o = 0; o < n; ++o) {
+      double most = 1.0;
+      for (std::size_t k = n_open; k-- > 0;) {
+        after_[o * n_open + k] = most;
+        const Open& open = branch.open[k];
+        most *= space_.may_expand(open) ? space_.reach(branch.node[o * n_open + k], open.keep) : open.keep;
+      }
+    }
+  }
+
+  void group(const Branch& branch, std::size_t j) {
+    groups_.clear();
+    const std::size_t n_open = branch.open.size();
+    for (std::size_t o = 0; o < branch.mass.size(); ++o) {
+      const std::int32_t u = branch.node[o * n_open + j], p = space_.production(u);
+      if (slot_[p] < 0) {
+        slot_[p] = static_cast<std::int32_t>(groups_.size());
+        groups_.push_back({p, u, 0.0, 0.0, 0.0, 0, false, {}});
+      }
+      Group& found = groups_[slot_[p]];
+      const double most = std::abs(branch.mass[o]) * space_.spread(u) * after_[o * n_open + j];
+      (branch.mass[o] > 0 ? found.positive : found.negative) += most;
+      ++found.n;
+    }
+  }
+
+  Branch begin(const Branch& branch, std::size_t j, double factor, const Group& found, bool flat) const {
+    Branch next;
+    next.code.reserve(branch.code.size() + j + 1);
+    next.code = branch.code;
+    next.code.insert(next.code.end(), j, -1);
+    next.code.push_back(found.production);
+    next.factor = factor * space_.root_decay(found.example);
+    next.bound = found.bound;
+    const double keep = space_.keep(found.example);
+    space_.for_inner_children(found.example, [&](std::int32_t) {
+      if (flat) {
+        next.factor *= keep;
+      } else {
+        next.open.push_back({keep, branch.open[j].depth + 1});
+      }
+    });
+    next.open.insert(next.open.end(), branch.open.begin() + static_cast<std::ptrdiff_t>(j + 1), branch.open.end());
+    next.mass.reserve(found.n);
+    next.node.reserve(found.n * next.open.size());
+    return next;
+  }
+
+  const Space& space_;
+  std::vector<std::int32_t> slot_;  // by production: its group, or -1
+  std::vector<Group> groups_;
+  std::vector<double> after_;
+};
+
+// Fragments by their codes: where they occur, and their codes after some open nodes were expanded.
+class Codes {
+ public:
+  Codes(const SubsetSearch& search, const Space& space) : search_(search), space_(space) {
+    members_.resize(space.n_productions());
+    n_inner_.resize(space.n_productions(), 0);
+    for (std::int32_t u = 0; u < search.forest.n_subtrees; ++u) {
+      const std::int32_t p = space.production(u);
+      if (p < 0) continue;
+      if (search.mass[u] != 0.0) members_[p].push_back(u);
+      n_inner_[p] = 0;
+      space.for_inner_children(u, [&](std::int32_t) { ++n_inner_[p]; });
+    }
+  }
+
+  // The fragment with all its unexpanded nodes open, its code left out.
+  Branch opened(const Code& code) const {
+    Branch out;
+    std::vector<Place> stack;
+    std::vector<std::int32_t> nodes;
+    for (std::int32_t u : members_[code.front()]) {
+      nodes.clear();
+      stack.assign(1, {u, 0.0, 0});
+      double factor = 1.0;
+      bool matches = true;
+      for (std::int32_t decision : code) {
+        const Place place = stack.back();
+        stack.pop_back();
+        if (decision < 0) {
+          nodes.push_back(place.node);
+          if (out.mass.empty()) out.open.push_back({place.keep, place.depth});
+        } else if (space_.production(place.node) != decision) {
+          matches = false;
+          break;
+        } else {
+          factor *= space_.root_decay(place.node);
+          const auto top = stack.size();
+          space_.for_inner_children(place.node, [&](std::int32_t child) {
+            stack.push_back({child, space_.keep(place.node), place.depth + 1});
+          });
+          std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(top), stack.end());
+        }
+      }
+      if (!matches) {
+        if (out.mass.empty()) out.open.clear();
+        continue;
+      }
+      out.factor = factor;
+      out.mass.push_back(search_.mass[u]);
+      out.node.insert(out.node.end(), nodes.begin(), nodes.end());
+    }
+    out.bound = std::numeric_limits<double>::infinity();
+    return out;
+  }
+
+  // The code after decisions on its open nodes, from left to right; what they expand has children left unexpanded.
+  Code spliced(const Code& code, const Code& decisions) const {
+    Code out;
+    std::size_t k = 0;
+    for (std::int32_t decision : code) {
+      if (decision >= 0) {
+        out.push_back(decision);
+        continue;
+      }
+      out.push_back(decisions[k]);
+      if (decisions[k] >= 0) out.insert(out.end(), n_inner_[decisions[k]], -1);
+      ++k;
+    }
+    return out;
+  }
+
+ private:
+  struct Place {
+    std::int32_t node;
+    double keep;
+    std::int32_t depth;
+  };
+  const SubsetSearch& search_;
+  const Space& space_;
+  std::vector<std::vector<std::int32_t>> members_;  // by production: subtrees with a mass
+  std::vector<std::int64_t> n_inner_;               // by production
+};
+
+std::uint64_t hash_of(const Code& code) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15ULL;
+  for (std::int32_t decision : code) {
+    hash = (hash ^ static_cast<std::uint32_t>(decision)) * 0xBF58476D1CE4E5B9ULL;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
+
+struct CodeHash {
+  std::size_t operator()(const Code& code) const { return hash_of(code); }
+};
+
+}  // namespace
+
+Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_visits, std::int64_t memory,
+                 MiningCounts& counts, Team& team) {
+  const Space space(search, false);
+  Best best(n, counts);
+  std::vector<Branch> first = roots(search, space);
+  std::stable_sort(first.begin(), first.end(), [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
+  for (const Branch& branch : first) best.offer(weight_of(branch), closed(branch));
+  counts.visited += std::ssize(first);
+  std::vector<Expander> expanders;
+  for (int worker = 0; worker < team.size(); ++worker) expanders.emplace_back(space);
+  std::vector<double> given_up(team.size(), 0.0);
+  std::atomic<std::int64_t> waiting{0};
+  team.run(std::ssize(first), [&](std::int64_t task, int worker) {
+    std::vector<Branch> stack, found;
+    stack.push_back(std::move(first[task]));
+    std::int64_t held = stack.back().bytes(), looked = 0;
+    waiting += held;
+    while (!stack.empty()) {
+      if (++looked % 256 == 0) team.breathe(worker);
+      const Branch branch = std::move(stack.back());
+      stack.pop_back();
+      held -= branch.bytes();
+      waiting -= branch.bytes();
+      if (branch.bound * kSlack < best.threshold()) {
+        ++counts.pruned;
+        continue;
+      }
+      if (counts.visited >= max_visits) {
+        given_up[worker] = std::max(given_up[worker], branch.bound);
+        continue;
+      }
+      found.clear();
+      std::int64_t pruned = 0;
+      expanders[worker].expand(
+          branch, false, [&] { return best.threshold(); }, pruned,
+          [&](Branch&& next) {
+            best.offer(weight_of(next), closed(next));
+            found.push_back(std::move(next));
+          });
+      counts.visited += std::ssize(found);
+      counts.pruned += pruned;
+      // The most promising on top of the stack.
+      std::stable_sort(found.begin(), found.end(), [](const Branch& a, const Branch& b) { return a.bound < b.bound; });
+      for (Branch& next : found) {
+        if (next.open.empty()) continue;
+        held += next.bytes();
+        waiting += next.bytes();
+        stack.push_back(std::move(next));
+      }
+      if (waiting > memory) throw std::bad_alloc();
+    }
+    waiting -= held;
+  });
+  Mined out = best.finish();
+  for (double bound : given_up) {
+    out.complete = out.complete && bound == 0.0;
+    out.bound = std::max(out.bound, bound);
+  }
+  return out;
+}
+
+Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,
+                  Team& team) {
+  const Space space(search, true);
+  const Codes codes(search, space);
+  Best best(n, counts);
+  std::unordered_set<Code, CodeHash> seen;
+  std::vector<std::pair<double, Code>> level, next_level;
+  for (const Branch& branch : roots(search, space)) {
+    const double weight = weight_of(branch);
+    Code code = closed(branch);
+    if (best.offer(weight, code)) level.emplace_back(std::abs(weight), std::move(code));
+    ++counts.visited;
+  }
+  Expander expander(space);
+  std::vector<Branch> stack;
+  while (!level.empty()) {
+    next_level.clear();
+    team.run(std::ssize(level), [&](std::int64_t task, int worker) {
+      const auto& [magnitude, code] = level[task];
+      if (magnitude < best.threshold()) return;  // pushed out by better ones of its own level
+      std::int64_t looked = 0;
+      stack.push_back(codes.opened(code));
+      while (!stack.empty()) {
+        if (++looked % 256 == 0) team.breathe(worker);
+        const Branch branch = std::move(stack.back());
+        stack.pop_back();
+        std::int64_t pruned = 0;
+        expander.expand(
+            branch, true, [&] { return best.threshold(); }, pruned,
+            [&](Branch&& next) {
+              ++counts.visited;
+              Code whole = codes.spliced(code, closed(next));
+              const double weight = weight_of(next);
+              const auto n_expanded = std::count_if(next.code.begin(), next.code.end(), [](auto d) { return d >= 0; });
+              if (seen.insert(whole).second && best.offer(weight, whole)) {
+                next_level.emplace_back(std::abs(weight), std::move(whole));
+              }
+              if (n_expanded < max_expansions && !next.open.empty()) stack.push_back(std::move(next));
+            });
+        counts.pruned += pruned;
+      }
+    });
+    level.swap(next_level);
+  }
+  Mined out = best.finish();
+  out.complete = false;  // nothing is proven
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,45 @@
+// The fragments of subset trees that weigh most in a kernel machine.
+//
+// A machine gives every tree a coefficient, so every distinct subtree u has a mass: the sum of the coefficients of
+// the trees that hold it. A fragment f weighs
+//
+//   w(f) = sqrt(prod over expanded nodes of decay[label] * frontier[label]^(unexpanded inner children))
+//          * sum of the masses of the subtrees that f is the top of.
+//
+// A fragment is written as decisions on its inner nodes, each before its children, from left to right: the number of
+// the production that expands the node, or -1 where it stays unexpanded. Every fragment has one such code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mined.hpp"
+#include "pattern.hpp"
+#include "productions.hpp"
+#include "team.hpp"
+
+namespace espalier {
+
+// The feature map.
+struct SubsetWeights {
+  const double *decay, *frontier;  // by label
+  int max_depth = 0;               // 0 where there is no limit
+};
+
+struct SubsetSearch {
+  const ForestView& forest;
+  const Productions& productions;
+  const double* mass;  // by subtree; what weighs 0 is no occurrence
+  SubsetWeights weights;
+};
+
+// Branch and bound: the n fragments of the largest weights, proven, unless more than max_visits would be looked at.
+// What waits to be looked at may take so many bytes.
+Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_visits, std::int64_t memory,
+                 MiningCounts& counts, Team& team);
+
+// Level by level: all ways to expand at most max_expansions open nodes of the best n so far, until none of them enters.
+Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,
+                  Team& team);
+
+}  // namespace espalier

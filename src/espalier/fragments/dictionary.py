@@ -1,0 +1,263 @@
+"""``FragmentDictionary``: many fragments in little space.
+
+A fragment of subset trees is written as decisions on its inner nodes, each before its children and from left to right:
+the number of the production that expands the node, or -1 where it stays unexpanded. Productions are numbered once for
+all fragments, labels once for all productions; the compiled core reads the same arrays. A production is its label,
+then for each child twice its label, plus 1 for a word; a word that is a fragment by itself is -1 less its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.forest import as_forest
+from espalier.errors import InputError
+from espalier.kernels.schedule import Progress, Schedule
+from espalier.structures.fragment import Fragment
+from espalier.structures.notation import escape_label
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Integers = NDArray[Any]
+
+OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # what a walk through a fragment meets
+
+
+class FragmentDictionary(Sequence[Fragment]):
+    """Fragments of subset trees, numbered.
+
+    Make one from fragments with :meth:`from_fragments`; mining and vectorizers make their own.
+
+    Examples
+    --------
+    >>> dictionary = FragmentDictionary.from_fragments(["(NP (D the) (N))", "(D the)"])
+    >>> len(dictionary), str(dictionary[0]), dictionary.names()
+    (2, '(NP (D the) (N))', ['(NP (D the) (N))', '(D the)'])
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        production_start: Integers,
+        production_part: Integers,
+        start: Integers,
+        code: Integers,
+    ) -> None:
+        self.labels = tuple(labels)
+        self.production_start = np.asarray(production_start, np.int64)
+        self.production_part = np.asarray(production_part, np.int32)
+        self.start = np.asarray(start, np.int64)
+        self.code = np.asarray(code, np.int32)
+        self._native: Any = None
+        for array in (self.production_start, self.production_part, self.start, self.code):
+            array.flags.writeable = False
+
+    @staticmethod
+    def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
+        """Number fragments, or their brackets; one that comes twice is numbered twice."""
+        numbers = _Numbers()
+        start, code = [0], list[int]()
+        for item in fragments:
+            fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
+            code.extend(numbers.code(fragment))
+            start.append(len(code))
+        return FragmentDictionary(*numbers.arrays(), np.array(start), np.array(code, np.int32))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @overload
+    def __getitem__(self, rows: int) -> Fragment: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Any: ...
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
+            return self._fragment(int(rows) % len(self))
+        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
+        sizes = self.start[chosen + 1] - self.start[chosen]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], sizes)
+        return FragmentDictionary(self.labels, self.production_start, self.production_part, start, self.code[entries])
+
+    def __iter__(self) -> Iterator[Fragment]:
+        return (self._fragment(row) for row in range(len(self)))
+
+    def names(self) -> list[str]:
+        """The brackets of each fragment."""
+        heads = [escape_label(label) for label in self.labels]
+        productions = self._productions()
+        return ["".join(_written(self._walk(row, productions), heads)) for row in range(len(self))]
+
+    @property
+    def n_productions(self) -> NDArray[np.int64]:
+        """How many productions each fragment has."""
+        is_word = self.production_part[self.production_start[:-1]] < 0
+        total = np.concatenate([[0], np.cumsum((self.code >= 0) & ~is_word[self.code])])
+        return np.asarray(total[self.start[1:]] - total[self.start[:-1]], np.int64)
+
+    def counts(self, trees: Any, *, n_threads: int | None = None, progress: Progress | None = None) -> csr_matrix:
+        """Count each fragment in each tree: a sparse matrix with one row for each tree.
+
+        Labels and productions that no fragment has are fine. A subtree that many trees share is looked at once.
+
+        Examples
+        --------
+        >>> dictionary = FragmentDictionary.from_fragments(["(N cat)", "(NP (D) (N))"])
+        >>> dictionary.counts(["(S (NP (D the) (N cat)) (N cat))", "(V sat)"]).toarray()
+        array([[2., 1.],
+               [0., 0.]])
+        """
+        from scipy.sparse import csr_matrix
+
+        forest = as_forest(trees)
+        number = {label: k for k, label in enumerate(self.labels)}
+        label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
+        schedule = Schedule.of(n_threads, None, progress)
+        start, fragment = self._trie().match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
+        arrays = forest.arrays
+        found = csr_matrix((np.ones(len(fragment)), fragment, start), shape=(forest.n_subtrees, len(self)))
+        held = csr_matrix(
+            (arrays["tree_count"].astype(float), arrays["tree_subtree"], arrays["tree_start"]),
+            shape=(len(forest), forest.n_subtrees),
+        )
+        out = held @ found
+        out.sort_indices()
+        return out
+
+    def _trie(self) -> Any:
+        if self._native is None:
+            self._native = _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
+        return self._native
+
+    def compact(self) -> FragmentDictionary:
+        """Return the same fragments with no other labels and productions than theirs."""
+        used = np.unique(self.code[self.code >= 0])
+        sizes = self.production_start[used + 1] - self.production_start[used]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.arange(start[-1]) + np.repeat(self.production_start[used] - start[:-1], sizes)
+        part = self.production_part[entries].copy()
+        is_head = np.zeros(len(part), bool)
+        is_head[start[:-1]] = True
+        label = np.where(is_head, np.where(part < 0, -1 - part, part), part // 2)
+        labels, number = np.unique(label, return_inverse=True)
+        head = np.where(part < 0, -1 - number, number)
+        part = np.where(is_head, head, 2 * number + part % 2)
+        code = np.where(self.code < 0, -1, np.searchsorted(used, self.code))
+        return FragmentDictionary([self.labels[k] for k in labels], start, part, self.start, code)
+
+    def _productions(self) -> list[list[int]]:
+        bounds = self.production_start.tolist()
+        part = self.production_part.tolist()
+        return [part[a:b] for a, b in pairwise(bounds)]
+
+    def _walk(self, row: int, productions: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+        """The fragment from left to right: kinds of marks, and the numbers of their labels."""
+        decisions = iter(self.code[self.start[row] : self.start[row + 1]].tolist())
+        root = productions[int(self.code[self.start[row]])][0]
+        todo = [2 * root if root >= 0 else 2 * (-1 - root) + 1]
+        while todo:
+            part = todo.pop()
+            if part < 0:
+                yield CLOSE, 0
+            elif part % 2:
+                yield WORD, part // 2
+            elif (decision := next(decisions)) < 0:
+                yield UNEXPANDED, part // 2
+            else:
+                yield OPEN, part // 2
+                todo.append(-1)
+                todo.extend(reversed(productions[decision][1:]))
+
+    def _fragment(self, row: int) -> Fragment:
+        start = self.production_start
+        code = self.code[self.start[row] : self.start[row + 1]].tolist()
+        needed = {p: self.production_part[start[p] : start[p + 1]].tolist() for p in code if p >= 0}
+        stack: list[tuple[str, list[Tree]]] = [("", [])]
+        unexpanded: list[int] = []
+        n_leaves = 0
+        for mark, label in self._walk(row, needed):  # type: ignore[arg-type]
+            if mark == OPEN:
+                stack.append((self.labels[label], []))
+                continue
+            if mark == CLOSE:
+                node = Tree(*stack.pop())
+            else:
+                node = Tree(self.labels[label])
+                if mark == UNEXPANDED:
+                    unexpanded.append(n_leaves)
+                n_leaves += 1
+            stack[-1][1].append(node)
+        return Fragment(stack[0][1][0], tuple(unexpanded))
+
+    def __repr__(self) -> str:
+        return f"<FragmentDictionary of {len(self):,} fragments over {len(self.production_start) - 1:,} productions>"
+
+
+def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:
+    """The pieces of a fragment's brackets. A word alone stands in brackets, as a tree of one leaf does."""
+    between = ""
+    for mark, label in walk:
+        if mark == CLOSE:
+            yield ")"
+        elif mark == OPEN:
+            yield f"{between}({heads[label]}"
+        elif mark == UNEXPANDED or not between:
+            yield f"{between}({heads[label]})"
+        else:
+            yield f" {heads[label]}"
+        between = " "
+
+
+class _Numbers:
+    """Labels and productions, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.labels: dict[str, int] = {}
+        self.productions: dict[tuple[int, ...], int] = {}
+
+    def code(self, fragment: Fragment) -> list[int]:
+        """The decisions of a fragment."""
+        if fragment.tree.is_leaf:
+            if fragment.unexpanded:
+                raise InputError(f"A fragment has a production or is a word; {fragment} is an unexpanded node alone.")
+            return [self._production((-1 - self._label(fragment.tree.label),))]
+        nodes = list(fragment.tree)
+        n_leaves: dict[int, int] = {}  # below each node, by object
+        for node in reversed(nodes):
+            n_leaves[id(node)] = sum(n_leaves[id(child)] for child in node.children) if node.children else 1
+        unexpanded, leaf = set(fragment.unexpanded), 0
+        out: list[int] = []
+        for node in nodes:
+            if node.is_leaf:
+                if leaf in unexpanded:
+                    out.append(-1)
+                leaf += 1
+                continue
+            key, below = [self._label(node.label)], leaf
+            for child in node.children:
+                key.append(2 * self._label(child.label) + (child.is_leaf and below not in unexpanded))
+                below += n_leaves[id(child)]
+            out.append(self._production(tuple(key)))
+        return out
+
+    def _production(self, key: tuple[int, ...]) -> int:
+        return self.productions.setdefault(key, len(self.productions))
+
+    def arrays(self) -> tuple[list[str], Integers, Integers]:
+        """Labels, and productions as arrays."""
+        start = np.concatenate([[0], np.cumsum([len(key) for key in self.productions])])
+        part = np.array([number for key in self.productions for number in key], np.int32)
+        return list(self.labels), start, part
+
+    def _label(self, label: str) -> int:
+        return self.labels.setdefault(label, len(self.labels))

@@ -1,0 +1,117 @@
+"""What mining returns: fragments with weights, and a certificate of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import MissingDependencyError
+from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.terms import Term
+from espalier.kernels.base import Kernel
+from espalier.structures.fragment import Fragment
+
+
+@dataclass(frozen=True)
+class MiningProgress:
+    """How far mining has come: in one term of one score, and over all of them."""
+
+    name: str
+    term: Term
+    fraction: float  # of all terms of all scores
+    n_visited: int
+    n_kept: int
+    threshold: float  # the magnitude that a new fragment must reach
+
+
+@dataclass(frozen=True, eq=False)
+class MinedTerm:
+    """The fragments of one term of a kernel that weigh most in one score of a model.
+
+    Attributes
+    ----------
+    name
+        What the score speaks for: a class, or the prediction.
+    term
+        The tree kernel, with its scale and norms.
+    fragments, weights
+        The fragments, those of the largest magnitude first.
+    proven
+        Whether no fragment that was left out weighs more than the last one listed.
+    bound
+        No fragment that was left out weighs more than this; the weight of the last one listed where that is proven, and
+        infinite where nothing is known.
+    n_visited, n_pruned
+        Fragments that were weighed, and those whose extensions were ruled out by a bound.
+    """
+
+    name: str
+    term: Term
+    fragments: FragmentDictionary
+    weights: NDArray[np.float64]
+    proven: bool
+    bound: float
+    n_visited: int
+    n_pruned: int
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __iter__(self) -> Iterator[tuple[Fragment, float]]:
+        return zip(self.fragments, self.weights.tolist(), strict=True)
+
+    def __repr__(self) -> str:
+        kind = "proven" if self.proven else "not proven"
+        return f"<{len(self):,} fragments of {self.term.kernel!r} for {self.name}, {kind}>"
+
+
+class MinedFragments(Sequence[MinedTerm]):
+    """The fragments of a model, term by term and score by score.
+
+    Attributes
+    ----------
+    left_out
+        Parts of the kernel that have no fragments, such as kernels on vectors.
+    """
+
+    def __init__(self, parts: Sequence[MinedTerm], left_out: Sequence[Kernel]) -> None:
+        self._parts = tuple(parts)
+        self.left_out = tuple(left_out)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._parts[k]
+
+    @property
+    def proven(self) -> bool:
+        """Whether every term's list is proven to hold the heaviest fragments."""
+        return all(part.proven for part in self)
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row for each fragment: score, term, column, fragment, weight."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+        frames = [
+            pandas.DataFrame(
+                {
+                    "score": part.name,
+                    "term": part.term.path,
+                    "column": part.term.column,
+                    "fragment": part.fragments.names(),
+                    "weight": part.weights,
+                }
+            )
+            for part in self
+        ]
+        return pandas.concat(frames, ignore_index=True)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))

@@ -1,0 +1,190 @@
+"""Mining: the fragments that weigh most in the space of a kernel machine, found without listing that space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError, MemoryBudgetError
+from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
+from espalier.fragments.subset import SubsetSearch
+from espalier.fragments.terms import Term, masses, tree_terms
+from espalier.gram.dual import DualForm
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule, show_bytes
+from espalier.kernels.subset_tree import SubsetTree, Subtree
+
+Strategy = Literal["exact", "greedy"]
+_NO_LIMIT = np.iinfo(np.int64).max
+
+
+def mine_fragments(
+    model_or_weights: Any,
+    forest: Any = None,
+    n: int = 50_000,
+    *,
+    strategy: Strategy = "exact",
+    max_expansions: int | None = None,
+    max_visits: int | None = None,
+    kernel: Kernel | None = None,
+    n_threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Callable[[MiningProgress], object] | None = None,
+) -> MinedFragments:
+    r"""Find the fragments that weigh most in a fitted model.
+
+    In a model whose score is :math:`\sum_i c_i K(x_i, x)`, a fragment :math:`f` weighs
+
+    .. math:: w_f = \sum_i c_i \phi_f(x_i) / \|x_i\|
+
+    with the kernel's own features: for ``SubsetTree`` the count of the fragment times the square root of ``decay`` for
+    every production in it and of ``frontier`` for every inner node left unexpanded. The norm is 1 where the kernel is
+    not normalised. So the score is the sum of :math:`w_f \phi_f(x) / \|x\|` over all fragments, and those of large
+    weight decide.
+
+    Parameters
+    ----------
+    model_or_weights
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor`` or anything with a method ``dual_form()``; or one
+        coefficient for each row of ``forest``, or a line of them for each of several scores.
+    forest
+        The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model knows
+        its own; where they are given they must be those that it was fitted to.
+    n
+        How many fragments to list, for each score of the model and each tree kernel in a sum.
+    strategy
+        ``"exact"`` proves that no fragment left out weighs more: branch and bound. ``"greedy"`` is the algorithm of
+        Pighin and Moschitti (2009): from single productions on, the best ``n`` are expanded until none of the results
+        is better. It may miss fragments whose parts weigh little.
+    max_expansions
+        For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
+    max_visits
+        For ``"exact"``: give up after so many fragments. The result then says how heavy those left out may be.
+    kernel
+        The kernel, where coefficients are given.
+    n_threads, memory
+        As for kernels. What waits to be looked at stays within ``memory``.
+    progress
+        Called now and then with a :class:`MiningProgress`.
+
+    Returns
+    -------
+    MinedFragments
+        One list for each score and tree kernel.
+
+    Notes
+    -----
+    A subtree that many trees share is looked at once, with the sum of their coefficients. A fragment's extensions
+    cannot weigh more than the larger of its positive and its negative mass, each occurrence multiplied by the best that
+    can be made of its open nodes; fragments are extended in one order only, so none is met twice.
+
+    Examples
+    --------
+    >>> from espalier.kernels import SubsetTree
+    >>> trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
+    >>> mined = mine_fragments([1.0, 1.0, -1.0, -1.0], trees, n=3, kernel=SubsetTree(0.25))
+    >>> for fragment, weight in mined[0]:
+    ...     print(fragment, weight)
+    (A a) 1.0
+    (A c) -1.0
+    (S (A a) (B)) 0.5
+    >>> mined.proven
+    True
+    """
+    _check_options(n, strategy, max_expansions, max_visits)
+    schedule = Schedule.of(n_threads, memory)
+    dual = _dual(model_or_weights, forest, kernel)
+    terms, left_out = tree_terms(dual.kernel)
+    parts: list[MinedTerm] = []
+    n_parts = len(dual.names) * len(terms)
+    for term in terms:
+        search = _search_of(term, dual.inputs)
+        norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
+        for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
+            tell = None if progress is None else _teller(progress, search, name, term, len(parts), n_parts)
+            mass = masses(search.forest, term.scale * coefficients / norm)
+            try:
+                found = (
+                    search.exact(mass, n, max_visits or _NO_LIMIT, schedule, tell)
+                    if strategy == "exact"
+                    else search.greedy(mass, n, max_expansions or _NO_LIMIT, tell)
+                )
+            except MemoryError:
+                raise MemoryBudgetError(
+                    f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for fewer "
+                    "fragments, limit max_depth in the kernel, or raise memory."
+                ) from None
+            parts.append(MinedTerm(name, term, *found))
+    return MinedFragments(parts, left_out)
+
+
+def _search_of(term: Term, inputs: Inputs) -> SubsetSearch:
+    kernel = term.kernel
+    if isinstance(kernel, SubsetTree | Subtree):
+        return SubsetSearch(kernel, term.forest(inputs))
+    raise InputError(f"The fragments of {kernel!r} cannot be mined; those of SubsetTree and Subtree can.")
+
+
+def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
+    if hasattr(model, "dual_form"):
+        if kernel is not None:
+            raise ValueError("kernel is for coefficients; a model has its own.")
+        dual: DualForm = model.dual_form()
+        return dual if data is None else replace(dual, inputs=_rows_of(model, data, len(dual.inputs)))
+    try:
+        weights = np.asarray(model, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "Fragments are mined from a fitted model with a method dual_form(), such as KernelSVC or GPRegressor, or "
+            f"from one coefficient for each row, got {type(model).__name__}."
+        ) from None
+    if data is None or kernel is None:
+        raise ValueError("Coefficients need rows and a kernel: mine_fragments(weights, forest, kernel=SubsetTree()).")
+    inputs = Inputs.of(data)
+    weights = np.atleast_2d(weights)
+    if weights.ndim != 2 or weights.shape[1] != len(inputs):
+        raise ValueError(f"There are {len(inputs):,} rows, and coefficients of shape {np.shape(model)}.")
+    if not np.isfinite(weights).all():
+        raise InputError("A coefficient is not a finite number.")
+    names = ("score",) if len(weights) == 1 else tuple(f"score {k}" for k in range(len(weights)))
+    return DualForm(kernel, inputs, weights, np.zeros(len(weights)), names)
+
+
+def _rows_of(model: Any, data: Any, n_rows: int) -> Inputs:
+    """The rows of the training data that a model has coefficients for."""
+    inputs = Inputs.of(data)
+    support: NDArray[np.intp] = getattr(model, "support_", np.arange(n_rows))
+    if (len(support) and support[-1] >= len(inputs)) or (not hasattr(model, "support_") and len(inputs) != n_rows):
+        raise ValueError(f"The model was fitted to more rows or other ones: {len(inputs):,} were given.")
+    return inputs.rows(support)
+
+
+def _check_options(n: Any, strategy: Any, max_expansions: Any, max_visits: Any) -> None:
+    if strategy not in ("exact", "greedy"):
+        raise ValueError(f"strategy must be 'exact' or 'greedy', got {strategy!r}.")
+    numbers = {"n": (n, False), "max_expansions": (max_expansions, True), "max_visits": (max_visits, True)}
+    for name, (value, optional) in numbers.items():
+        if optional and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError(f"{name} must be a positive integer{' or None' if optional else ''}, got {value!r}.")
+    if max_expansions is not None and strategy == "exact":
+        raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
+    if max_visits is not None and strategy == "greedy":
+        raise ValueError("max_visits is for strategy='exact'.")
+
+
+def _teller(
+    progress: Callable[[MiningProgress], object], search: SubsetSearch, name: str, term: Term, k: int, n_parts: int
+) -> Callable[[float], object]:
+    def tell(fraction: float) -> object:
+        native = search.native
+        counts = (native.n_visited, native.n_kept, native.threshold)
+        return progress(MiningProgress(name, term, (k + fraction) / n_parts, *counts))
+
+    return tell
