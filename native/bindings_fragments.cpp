@@ -23,8 +23,8 @@ struct SubsetMiner {
     forest = view_of(arrays, kept);
     productions = number_productions(forest);
   }
-  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth) const {
-    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth}};
+  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size) const {
+    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}};
   }
   void reset() {
     counts.visited = counts.pruned = counts.kept = 0;
@@ -42,18 +42,23 @@ nb::dict to_dict(Mined&& mined) {
   return out;
 }
 
+FragmentCodes codes_of(In<std::int64_t> production_start, In<std::int32_t> production_part, In<std::int64_t> start,
+                       In<std::int32_t> code) {
+  return {static_cast<std::int64_t>(production_start.size()) - 1,
+          static_cast<std::int64_t>(start.size()) - 1,
+          production_start.data(),
+          start.data(),
+          production_part.data(),
+          code.data()};
+}
+
 void bind_trie(nb::module_& m) {
   nb::class_<FragmentTrie>(m, "FragmentTrie")
       .def(
           "__init__",
           [](FragmentTrie* self, In<std::int64_t> production_start, In<std::int32_t> production_part,
              In<std::int64_t> start, In<std::int32_t> code) {
-            const FragmentCodes fragments{static_cast<std::int64_t>(production_start.size()) - 1,
-                                          static_cast<std::int64_t>(start.size()) - 1,
-                                          production_start.data(),
-                                          start.data(),
-                                          production_part.data(),
-                                          code.data()};
+            const FragmentCodes fragments = codes_of(production_start, production_part, start, code);
             nb::gil_scoped_release release;
             new (self) FragmentTrie(fragments);
           },
@@ -76,6 +81,13 @@ void bind_trie(nb::module_& m) {
 
 void bind_fragments(nb::module_& m) {
   bind_trie(m);
+  m.def(
+      "code_parents",
+      [](In<std::int64_t> production_start, In<std::int32_t> production_part, In<std::int64_t> start,
+         In<std::int32_t> code) {
+        return to_numpy(code_parents(codes_of(production_start, production_part, start, code)));
+      },
+      "production_start"_a, "production_part"_a, "start"_a, "code"_a);
   nb::class_<SubsetMiner>(m, "SubsetMiner")
       .def(nb::init<nb::dict>(), "forest"_a)
       .def_prop_ro("production_start", [](const SubsetMiner& self) { return self.productions.start; })
@@ -86,30 +98,32 @@ void bind_fragments(nb::module_& m) {
       .def_prop_ro("threshold", [](const SubsetMiner& self) { return self.counts.threshold.load(); })
       .def(
           "exact",
-          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, std::int64_t n,
-             std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
+             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
             Mined mined;
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
-              mined =
-                  mine_exact(self.search(mass, decay, frontier, max_depth), n, max_visits, memory, self.counts, team);
+              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size), n, max_visits, memory,
+                                 self.counts, team);
             });
             return to_dict(std::move(mined));
           },
-          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "n"_a, "max_visits"_a, "memory"_a, "n_threads"_a,
-          "progress"_a.none())
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a,
+          "n_threads"_a, "progress"_a.none())
       .def(
           "greedy",
-          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, std::int64_t n,
-             std::int64_t max_expansions, nb::object progress) {
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
+             std::int64_t n, std::int64_t max_expansions, nb::object progress) {
             Mined mined;
             run_released(self.gate, 1, progress, [&](Team& team) {
               self.reset();
-              mined = mine_greedy(self.search(mass, decay, frontier, max_depth), n, max_expansions, self.counts, team);
+              mined = mine_greedy(self.search(mass, decay, frontier, max_depth, max_size), n, max_expansions,
+                                  self.counts, team);
             });
             return to_dict(std::move(mined));
           },
-          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "n"_a, "max_expansions"_a, "progress"_a.none());
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_expansions"_a,
+          "progress"_a.none());
 }
 
 }  // namespace espalier

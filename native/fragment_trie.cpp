@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "key_table.hpp"
-
 namespace espalier {
 namespace {
 
@@ -29,9 +27,31 @@ struct State {
 
 }  // namespace
 
-FragmentTrie::FragmentTrie(const FragmentCodes& fragments)
-    : production_start_(fragments.production_start, fragments.production_start + fragments.n_productions + 1),
-      production_part_(fragments.production_part, fragments.production_part + production_start_.back()) {
+std::vector<std::int64_t> code_parents(const FragmentCodes& fragments) {
+  std::vector<std::int64_t> out(fragments.start[fragments.n_fragments]);
+  std::vector<std::int64_t> above;  // of the nodes that still need a decision, the next one last
+  for (std::int64_t f = 0; f < fragments.n_fragments; ++f) {
+    above.assign(1, -1);
+    for (std::int64_t k = fragments.start[f]; k < fragments.start[f + 1] && !above.empty(); ++k) {
+      out[k] = above.back();
+      above.pop_back();
+      const std::int32_t p = fragments.code[k];
+      if (p < 0) continue;
+      for (std::int64_t c = fragments.production_start[p] + 1; c < fragments.production_start[p + 1]; ++c) {
+        if (fragments.production_part[c] % 2 == 0) above.push_back(k);
+      }
+    }
+  }
+  return out;
+}
+
+FragmentTrie::FragmentTrie(const FragmentCodes& fragments) {
+  std::vector<std::int32_t> key;
+  for (std::int64_t p = 0; p < fragments.n_productions; ++p) {
+    key.assign(fragments.production_part + fragments.production_start[p],
+               fragments.production_part + fragments.production_start[p + 1]);
+    productions_.number(key);  // is p: no production comes twice
+  }
   grow();
   closed_.push_back(kNone);
   std::vector<std::int32_t> end(fragments.n_fragments);
@@ -95,13 +115,7 @@ void FragmentTrie::grow() {
 
 // The productions of the forest's subtrees by the fragments' numbers; -1 where no fragment has them.
 std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest, const std::int32_t* label_of) const {
-  KeyTable table;
   std::vector<std::int32_t> key;
-  for (std::size_t p = 0; p + 1 < production_start_.size(); ++p) {
-    key.assign(production_part_.begin() + production_start_[p], production_part_.begin() + production_start_[p + 1]);
-    table.number(key);
-  }
-  const std::int32_t n_known = table.size();
   std::vector<std::int32_t> out(forest.n_subtrees, -1);
   for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
     const std::int32_t label = label_of[forest.label[u]];
@@ -112,8 +126,7 @@ std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest,
       known = child_label >= 0;
       key.push_back(2 * child_label + (forest.is_leaf(child) ? 1 : 0));
     }
-    const std::int32_t found = known ? table.find(key) : -1;
-    if (found >= 0 && found < n_known) out[u] = found;
+    if (known) out[u] = productions_.find(key);
   }
   return out;
 }

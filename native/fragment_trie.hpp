@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "key_table.hpp"
 #include "pattern.hpp"
 #include "team.hpp"
 
@@ -16,6 +17,9 @@ struct FragmentCodes {
   const std::int64_t *production_start, *start;
   const std::int32_t *production_part, *code;
 };
+
+// For each decision of a code, where the decision stands that expands the node above; -1 at the root.
+std::vector<std::int64_t> code_parents(const FragmentCodes& fragments);
 
 // Which fragments stand at which subtrees: compressed rows.
 struct Matches {
@@ -38,8 +42,7 @@ class FragmentTrie {
   void grow();
   std::vector<std::int32_t> productions_of(const ForestView& forest, const std::int32_t* label_of) const;
 
-  std::vector<std::int64_t> production_start_;
-  std::vector<std::int32_t> production_part_;
+  KeyTable productions_;
   std::vector<std::int32_t> closed_;      // by node of the trie: where it leads if the next tree node stays unexpanded
   std::vector<std::int64_t> ends_start_;  // by node of the trie: the fragments that end here
   std::vector<std::int32_t> ends_;

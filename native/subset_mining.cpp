@@ -23,6 +23,7 @@ struct Branch {
   std::vector<double> mass;        // by occurrence
   std::vector<std::int32_t> node;  // by occurrence, its subtrees at the open nodes
   double bound = 0.0;
+  std::int32_t size = 1;  // productions
 
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(sizeof(Branch) + 4 * code.capacity() + sizeof(Open) * open.capacity() +
@@ -51,7 +52,9 @@ class Space {
       best_[u] = root_decay_[u] * (one_level ? kept : spread_[u]);
       if (one_level) spread_[u] = kept;
     }
-    max_depth_ = search.weights.max_depth > 0 ? search.weights.max_depth : std::numeric_limits<std::int32_t>::max();
+    constexpr auto no_limit = std::numeric_limits<std::int32_t>::max();
+    max_depth_ = search.weights.max_depth > 0 ? search.weights.max_depth : no_limit;
+    max_size_ = search.weights.max_size > 0 ? search.weights.max_size : no_limit;
   }
 
   template <class Visit>
@@ -68,12 +71,13 @@ class Space {
   double spread(std::int32_t u) const { return spread_[u]; }
   double reach(std::int32_t u, double keep) const { return std::max(keep, best_[u]); }
   bool may_expand(const Open& open) const { return open.depth < max_depth_; }
+  bool may_grow(const Branch& branch) const { return branch.size < max_size_ && !branch.open.empty(); }
 
  private:
   const ForestView& forest_;
   const Productions& productions_;
   std::vector<double> root_decay_, keep_, spread_, best_;
-  std::int32_t max_depth_;
+  std::int32_t max_depth_, max_size_;
 };
 
 // One production as a fragment, at all subtrees with a mass.
@@ -214,6 +218,7 @@ class Expander {
     next.code.push_back(found.production);
     next.factor = factor * space_.root_decay(found.example);
     next.bound = found.bound;
+    next.size = branch.size + 1;
     const double keep = space_.keep(found.example);
     space_.for_inner_children(found.example, [&](std::int32_t) {
       if (flat) {
@@ -286,6 +291,7 @@ class Codes {
       out.node.insert(out.node.end(), nodes.begin(), nodes.end());
     }
     out.bound = std::numeric_limits<double>::infinity();
+    out.size = static_cast<std::int32_t>(std::count_if(code.begin(), code.end(), [](auto d) { return d >= 0; }));
     return out;
   }
 
@@ -345,6 +351,7 @@ Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_vi
   std::vector<double> given_up(team.size(), 0.0);
   std::atomic<std::int64_t> waiting{0};
   team.run(std::ssize(first), [&](std::int64_t task, int worker) {
+    if (!space.may_grow(first[task])) return;
     std::vector<Branch> stack, found;
     stack.push_back(std::move(first[task]));
     std::int64_t held = stack.back().bytes(), looked = 0;
@@ -376,7 +383,7 @@ Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_vi
       // The most promising on top of the stack.
       std::stable_sort(found.begin(), found.end(), [](const Branch& a, const Branch& b) { return a.bound < b.bound; });
       for (Branch& next : found) {
-        if (next.open.empty()) continue;
+        if (!space.may_grow(next)) continue;
         held += next.bytes();
         waiting += next.bytes();
         stack.push_back(std::move(next));
@@ -415,6 +422,7 @@ Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_e
       if (magnitude < best.threshold()) return;  // pushed out by better ones of its own level
       std::int64_t looked = 0;
       stack.push_back(codes.opened(code));
+      if (!space.may_grow(stack.back())) stack.pop_back();
       while (!stack.empty()) {
         if (++looked % 256 == 0) team.breathe(worker);
         const Branch branch = std::move(stack.back());
@@ -430,7 +438,7 @@ Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_e
               if (seen.insert(whole).second && best.offer(weight, whole)) {
                 next_level.emplace_back(std::abs(weight), std::move(whole));
               }
-              if (n_expanded < max_expansions && !next.open.empty()) stack.push_back(std::move(next));
+              if (n_expanded < max_expansions && space.may_grow(next)) stack.push_back(std::move(next));
             });
         counts.pruned += pruned;
       }

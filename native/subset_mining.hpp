@@ -22,8 +22,8 @@ namespace espalier {
 
 // The feature map.
 struct SubsetWeights {
-  const double *decay, *frontier;  // by label
-  int max_depth = 0;               // 0 where there is no limit
+  const double *decay, *frontier;   // by label
+  int max_depth = 0, max_size = 0;  // edges to the deepest node, productions; 0 where there is no limit
 };
 
 struct SubsetSearch {

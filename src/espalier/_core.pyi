@@ -123,6 +123,7 @@ class SubsetMiner:
         decay: NDArray[np.float64],
         frontier: NDArray[np.float64],
         max_depth: int,
+        max_size: int,
         n: int,
         max_visits: int,
         memory: int,
@@ -135,10 +136,18 @@ class SubsetMiner:
         decay: NDArray[np.float64],
         frontier: NDArray[np.float64],
         max_depth: int,
+        max_size: int,
         n: int,
         max_expansions: int,
         progress: Callable[[float], object] | None,
     ) -> dict[str, Any]: ...
+
+def code_parents(
+    production_start: NDArray[np.int64],
+    production_part: NDArray[np.int32],
+    start: NDArray[np.int64],
+    code: NDArray[np.int32],
+) -> NDArray[np.int64]: ...
 
 class FragmentTrie:
     def __init__(

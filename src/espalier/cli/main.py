@@ -150,7 +150,7 @@ def gram(
 
 
 def _kernel(text: str) -> Kernel:
-    from espalier.cli.expressions import parse_kernel
+    from espalier.kernels.expressions import parse_kernel
 
     return parse_kernel(text)
 

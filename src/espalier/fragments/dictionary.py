@@ -9,6 +9,7 @@ then for each child twice its label, plus 1 for a word; a word that is a fragmen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
@@ -56,7 +57,6 @@ class FragmentDictionary(Sequence[Fragment]):
         self.production_part = np.asarray(production_part, np.int32)
         self.start = np.asarray(start, np.int64)
         self.code = np.asarray(code, np.int32)
-        self._native: Any = None
         for array in (self.production_start, self.production_part, self.start, self.code):
             array.flags.writeable = False
 
@@ -120,10 +120,10 @@ class FragmentDictionary(Sequence[Fragment]):
         from scipy.sparse import csr_matrix
 
         forest = as_forest(trees)
-        number = {label: k for k, label in enumerate(self.labels)}
+        number = self._number_of_label
         label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
         schedule = Schedule.of(n_threads, None, progress)
-        start, fragment = self._trie().match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
+        start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
         arrays = forest.arrays
         found = csr_matrix((np.ones(len(fragment)), fragment, start), shape=(forest.n_subtrees, len(self)))
         held = csr_matrix(
@@ -134,10 +134,17 @@ class FragmentDictionary(Sequence[Fragment]):
         out.sort_indices()
         return out
 
+    @cached_property
+    def _number_of_label(self) -> dict[str, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
+    @cached_property
     def _trie(self) -> Any:
-        if self._native is None:
-            self._native = _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
-        return self._native
+        return _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The trie is compiled state; whoever unpickles makes it again when it is needed.
+        return {name: value for name, value in vars(self).items() if name != "_trie"}
 
     def compact(self) -> FragmentDictionary:
         """Return the same fragments with no other labels and productions than theirs."""

@@ -30,6 +30,7 @@ def mine_fragments(
     *,
     strategy: Strategy = "exact",
     max_expansions: int | None = None,
+    max_size: int | None = None,
     max_visits: int | None = None,
     kernel: Kernel | None = None,
     n_threads: int | None = None,
@@ -63,6 +64,8 @@ def mine_fragments(
         is better. It may miss fragments whose parts weigh little.
     max_expansions
         For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
+    max_size
+        Look only at fragments with at most so many productions.
     max_visits
         For ``"exact"``: give up after so many fragments. The result then says how heavy those left out may be.
     kernel
@@ -96,14 +99,14 @@ def mine_fragments(
     >>> mined.proven
     True
     """
-    _check_options(n, strategy, max_expansions, max_visits)
+    _check_options(n, strategy, max_expansions, max_size, max_visits)
     schedule = Schedule.of(n_threads, memory)
     dual = _dual(model_or_weights, forest, kernel)
     terms, left_out = tree_terms(dual.kernel)
     parts: list[MinedTerm] = []
     n_parts = len(dual.names) * len(terms)
     for term in terms:
-        search = _search_of(term, dual.inputs)
+        search = _search_of(term, dual.inputs, max_size)
         norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
         for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
             tell = None if progress is None else _teller(progress, search, name, term, len(parts), n_parts)
@@ -123,10 +126,10 @@ def mine_fragments(
     return MinedFragments(parts, left_out)
 
 
-def _search_of(term: Term, inputs: Inputs) -> SubsetSearch:
+def _search_of(term: Term, inputs: Inputs, max_size: int | None) -> SubsetSearch:
     kernel = term.kernel
     if isinstance(kernel, SubsetTree | Subtree):
-        return SubsetSearch(kernel, term.forest(inputs))
+        return SubsetSearch(kernel, term.forest(inputs), max_size)
     raise InputError(f"The fragments of {kernel!r} cannot be mined; those of SubsetTree and Subtree can.")
 
 
@@ -164,19 +167,23 @@ def _rows_of(model: Any, data: Any, n_rows: int) -> Inputs:
     return inputs.rows(support)
 
 
-def _check_options(n: Any, strategy: Any, max_expansions: Any, max_visits: Any) -> None:
+def _check_options(n: Any, strategy: Any, max_expansions: Any, max_size: Any, max_visits: Any) -> None:
     if strategy not in ("exact", "greedy"):
         raise ValueError(f"strategy must be 'exact' or 'greedy', got {strategy!r}.")
-    numbers = {"n": (n, False), "max_expansions": (max_expansions, True), "max_visits": (max_visits, True)}
-    for name, (value, optional) in numbers.items():
-        if optional and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{name} must be a positive integer{' or None' if optional else ''}, got {value!r}.")
+    check_count("n", n)
+    for name, value in {"max_expansions": max_expansions, "max_size": max_size, "max_visits": max_visits}.items():
+        if value is not None:
+            check_count(name, value, " or None")
     if max_expansions is not None and strategy == "exact":
         raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
     if max_visits is not None and strategy == "greedy":
         raise ValueError("max_visits is for strategy='exact'.")
+
+
+def check_count(name: str, value: Any, or_else: str = "") -> None:
+    """Refuse what is no positive integer."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a positive integer{or_else}, got {value!r}.")
 
 
 def _teller(

@@ -18,25 +18,25 @@ from espalier.kernels.subset_tree import SubsetTree, Subtree
 class SubsetSearch:
     """The space of a subset tree kernel over a forest, ready to be searched with any coefficients."""
 
-    def __init__(self, kernel: SubsetTree | Subtree, forest: Forest) -> None:
+    def __init__(self, kernel: SubsetTree | Subtree, forest: Forest, max_size: int | None = None) -> None:
         self.forest = forest
         self.native: Any = _core.SubsetMiner(forest.arrays)
         labels = list(forest.vocabulary)
         decay, frontier = (hyper.label_values(setting, labels) for _, setting in kernel._label_settings())
         self._values = (np.ascontiguousarray(decay[:-1]), np.ascontiguousarray(frontier[:-1]))
         self._leaf = float(np.sqrt(decay[-1])) if kernel.lone_leaves else 0.0
-        self._max_depth = getattr(kernel, "max_depth", None) or 0
+        self._limits = (getattr(kernel, "max_depth", None) or 0, max_size or 0)
 
     def exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Any) -> tuple[Any, ...]:
         """The heaviest fragments, proven."""
         found = self.native.exact(
-            mass, *self._values, self._max_depth, n, max_visits, schedule.memory, schedule.n_threads, tell
+            mass, *self._values, *self._limits, n, max_visits, schedule.memory, schedule.n_threads, tell
         )
         return self._result(found, mass, n, proven=found["complete"])
 
     def greedy(self, mass: Floats, n: int, max_expansions: int, tell: Any) -> tuple[Any, ...]:
         """Heavy fragments, level by level."""
-        found = self.native.greedy(mass, *self._values, self._max_depth, n, max_expansions, tell)
+        found = self.native.greedy(mass, *self._values, *self._limits, n, max_expansions, tell)
         return self._result(found, mass, n, proven=False, bound=np.inf)
 
     def _result(

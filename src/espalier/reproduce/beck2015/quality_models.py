@@ -80,19 +80,16 @@ MODELS: dict[str, Model] = {
     "trees multiplied": Model(multiplied),
     "Matern + trees multiplied": Model(lambda: matern() + multiplied()),
     "trees summed, frontier 1": Model(lambda: summed(frontier=fixed(1.0))),
-    "trees multiplied, frontier 1": Model(lambda: multiplied(frontier=fixed(1.0))),
     "RBF + trees summed": Model(lambda: rbf() + summed()),
     "RBF + trees multiplied": Model(lambda: rbf() + multiplied()),
     "Matern, a lengthscale each + trees summed": Model(lambda: matern_each() + summed()),
     "trees summed, symbol-aware": Model(lambda: summed(*_per_label)),
     "Matern + trees summed, symbol-aware": Model(lambda: matern() + summed(*_per_label)),
-    "trees summed, symbol-aware, frontier 1": Model(lambda: summed(PerLabel(DECAY), fixed(1.0))),
-    "Matern + trees summed, frontier 1": Model(lambda: matern() + summed(frontier=fixed(1.0))),
 }
 
 # Transforms beside the logarithm, which all models are run with.
 OTHER_TRANSFORMS: tuple[Transform, ...] = ("none", "boxcox", "warped")
-TRANSFORMED = ("features, Matern", "trees summed", "Matern + trees summed")
+TRANSFORMED = ("features, Matern", "Matern + trees summed")
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ import ast
 
 import pytest
 
-from espalier.cli import expressions
-from espalier.cli.expressions import kernel_classes, parse_kernel
 from espalier.errors import InputError
-from espalier.kernels import Normalized, PartialTree, PerLabel, SubsetTree, fixed
+from espalier.kernels import Normalized, PartialTree, PerLabel, SubsetTree, expressions, fixed
+from espalier.kernels.expressions import kernel_classes, parse_kernel
 
 
 @pytest.mark.parametrize(

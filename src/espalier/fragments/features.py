@@ -1,0 +1,60 @@
+"""The explicit features of a tree in the space of a kernel, for the fragments of a dictionary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from espalier import _core
+from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.terms import Floats, Term
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.tree_plan import TreeKernel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Values = Literal["kernel", "count", "binary"]
+
+
+def fragment_values(fragments: FragmentDictionary, kernel: TreeKernel) -> Floats:
+    """What one occurrence of each fragment counts for in the space of a kernel: the square root of its weight.
+
+    Examples
+    --------
+    >>> from espalier.kernels import SubsetTree
+    >>> dictionary = FragmentDictionary.from_fragments(["(NP (D the) (N))", "(D the)"])
+    >>> fragment_values(dictionary, SubsetTree(decay=0.25, frontier=4.0))
+    array([0.5, 0.5])
+    """
+    if not len(fragments):
+        return np.zeros(0)
+    decay, frontier = (hyper.label_values(setting, fragments.labels) for _, setting in kernel._label_settings())
+    code = fragments.code
+    arrays = (fragments.production_start, fragments.production_part, fragments.start, code)
+    head = fragments.production_part[fragments.production_start[:-1]]
+    decay_of = np.where(head < 0, decay[-1], decay[np.maximum(head, 0)])  # by production
+    frontier_of = frontier[np.maximum(head, 0)]
+    parents = _core.code_parents(*arrays)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.where(code >= 0, decay_of[code], frontier_of[code[parents]]))
+    total = np.add.reduceat(logs, fragments.start[:-1])
+    return np.asarray(np.exp(0.5 * total), np.float64)
+
+
+def features(
+    term: Term, fragments: FragmentDictionary, inputs: Inputs, values: Values, *, n_threads: int | None, memory: Any
+) -> csr_matrix:
+    """One row of features for each row of the inputs: as the kernel counts them, plain counts, or 0 and 1."""
+    from scipy.sparse import csr_matrix, diags_array
+
+    counts = fragments.counts(term.forest(inputs), n_threads=n_threads)
+    if values == "count":
+        return counts
+    if values == "binary":
+        counts.data[:] = 1.0
+        return counts
+    scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=n_threads, memory=memory)
+    return csr_matrix(diags_array(scale) @ counts @ diags_array(fragment_values(fragments, term.kernel)))

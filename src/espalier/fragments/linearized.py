@@ -1,0 +1,131 @@
+"""``LinearizedTreeClassifier``: a kernel machine, its fragments, and a linear model over them, in one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.fragments.mined import MiningProgress
+from espalier.fragments.mining import Strategy
+from espalier.fragments.vectorizer import FragmentVectorizer
+from espalier.gram.targets import Floats
+from espalier.kernels.base import Kernel
+
+
+class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classify trees by a linear model over the fragments that a kernel machine weighs most.
+
+    Learns kernel machines on parts of the training data, mines their fragments, counts those in every training tree and
+    learns a linear model: nearly the accuracy of the kernel machine, at the speed of a linear one.
+
+    Parameters
+    ----------
+    kernel, learner, n_fragments, n_splits, strategy, max_expansions, max_size, n_jobs, random_state
+        As for :class:`FragmentVectorizer`.
+    linear
+        Any linear classifier of scikit-learn; ``LinearSVC(C=10)`` where None.
+    dictionary
+        ``"union"`` gives every class all fragments; ``"class"`` gives each class those that were mined for it, and a
+        linear model of its own that tells it from the rest.
+    n_threads, memory, progress
+        As for kernels; ``progress`` is called with a :class:`MiningProgress`.
+
+    Attributes
+    ----------
+    classes_
+        The labels, in order.
+    vectorizer_
+        The fitted :class:`FragmentVectorizer`.
+    linear_
+        The fitted linear model, or one for each class.
+
+    Examples
+    --------
+    >>> trees = ["(NP (D the) (N cat))", "(NP (D a) (N dog))", "(VP (V runs))", "(VP (V runs) (R fast))"]
+    >>> model = LinearizedTreeClassifier(n_fragments=10).fit(trees, ["noun", "noun", "verb", "verb"])
+    >>> model.predict(["(NP (D the) (N dog))", "(VP (V runs) (R slowly))"])
+    array(['noun', 'verb'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        learner: Any = None,
+        linear: Any = None,
+        dictionary: Literal["union", "class"] = "union",
+        n_fragments: int = 50_000,
+        n_splits: int = 1,
+        strategy: Strategy = "exact",
+        max_expansions: int | None = None,
+        max_size: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Callable[[MiningProgress], object] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.learner = learner
+        self.linear = linear
+        self.dictionary = dictionary
+        self.n_fragments = n_fragments
+        self.n_splits = n_splits
+        self.strategy = strategy
+        self.max_expansions = max_expansions
+        self.max_size = max_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from trees and one label for each."""
+        from sklearn.svm import LinearSVC
+
+        if self.dictionary not in ("union", "class"):
+            raise ValueError(f"dictionary must be 'union' or 'class', got {self.dictionary!r}.")
+        options = self.get_params(deep=False)
+        for name in ("linear", "dictionary"):
+            options.pop(name)
+        self.vectorizer_ = FragmentVectorizer(**options).fit(X, y)
+        labels = np.asarray(y)
+        features = self.vectorizer_.transform(X)
+        self.classes_ = np.unique(labels)
+        linear = LinearSVC(C=10.0, random_state=0) if self.linear is None else self.linear
+        if self.dictionary == "union" or len(self.classes_) == 2:
+            self.linear_ = clone(linear).fit(features, labels)
+            return self
+        self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
+        self.linear_ = [
+            clone(linear).fit(features[:, columns], labels == label)
+            for label, columns in zip(self.classes_, self._columns, strict=True)
+        ]
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of the classes; one score for each tree where there are two."""
+        check_is_fitted(self, "linear_")
+        features = self.vectorizer_.transform(X)
+        if isinstance(self.linear_, list):
+            parts = zip(self.linear_, self._columns, strict=True)
+            return np.stack([model.decision_function(features[:, columns]) for model, columns in parts], axis=1)
+        return np.asarray(self.linear_.decision_function(features))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return one label for each tree."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[chosen]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,308 @@
+"""``FragmentVectorizer``: trees as sparse vectors over the fragments that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.errors import InputError
+from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.features import Values, features
+from espalier.fragments.joining import joined
+from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
+from espalier.fragments.mining import Strategy, check_count, mine_fragments
+from espalier.fragments.terms import Term, tree_terms
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import number_of
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.subset_tree import SubsetTree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+DECAY = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class TermFeatures:
+    """The fragments of one tree kernel: their numbers among all features, and by what each score of a model."""
+
+    term: Term
+    fragments: FragmentDictionary
+    scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
+
+
+class FragmentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn trees into sparse vectors over the fragments that a kernel machine weighs most.
+
+    The stages of Pighin and Moschitti (2009): learn kernel machines on parts of the training data, mine the fragments
+    that they weigh most, join them into one dictionary, and count only those in any tree. What comes out is for any
+    linear model, which then learns in time linear in the number of trees.
+
+    Parameters
+    ----------
+    kernel
+        The kernel, ``Normalized(SubsetTree(0.4))`` where None: tree kernels alone, normalised, multiplied by numbers
+        and in sums, also over several columns.
+    learner
+        What learns on each part: ``KernelSVC(kernel)`` where None. Anything with a parameter ``kernel`` and a method
+        ``dual_form``, such as ``KernelSVR`` or ``GPRegressor``.
+    by
+        ``"weight"``, what a kernel machine weighs most; or ``"frequency"``, without targets and without learning: what
+        stands in the trees most often. Limit those by ``max_size``, or by ``max_depth`` in the kernel.
+    n_fragments
+        How many to mine: of each part, for each score of the machine (each class) and each tree kernel.
+    n_splits
+        Into how many parts the training data are cut, by class where there are classes.
+    strategy, max_expansions, max_size
+        As for :func:`mine_fragments`.
+    values
+        ``"kernel"`` gives features as the kernel counts them, divided by their norm where it is normalised: with all
+        fragments their product is the kernel. ``"count"`` and ``"binary"`` are what they say.
+    chunk_size
+        How many trees of an iterator are read at once.
+    n_jobs
+        How many parts are learned at once, in threads.
+    random_state
+        Shuffles the rows before they are cut into parts.
+    n_threads, memory
+        As for kernels.
+    progress
+        Called now and then with a :class:`MiningProgress`.
+
+    Attributes
+    ----------
+    terms_
+        For each tree kernel of the sum its fragments, and those that were mined for each score.
+    mined_
+        What was mined from each part.
+    n_features_out_
+        How many features there are.
+
+    Examples
+    --------
+    >>> trees = ["(NP (D the) (N cat))", "(NP (D a) (N dog))", "(VP (V runs))", "(VP (V runs) (R fast))"]
+    >>> vectorizer = FragmentVectorizer(n_fragments=3).fit(trees, ["noun", "noun", "verb", "verb"])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['(V runs)', '(NP (D) (N))', '(VP (V))']
+    >>> vectorizer.transform(["(S (VP (V runs)))"]).toarray().round(2)
+    array([[0.5, 0. , 0.5]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        learner: Any = None,
+        by: Literal["weight", "frequency"] = "weight",
+        n_fragments: int = 50_000,
+        n_splits: int = 1,
+        strategy: Strategy = "exact",
+        max_expansions: int | None = None,
+        max_size: int | None = None,
+        values: Values = "kernel",
+        chunk_size: int = 10_000,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+        progress: Callable[[MiningProgress], object] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.learner = learner
+        self.by = by
+        self.n_fragments = n_fragments
+        self.n_splits = n_splits
+        self.strategy = strategy
+        self.max_expansions = max_expansions
+        self.max_size = max_size
+        self.values = values
+        self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.memory = memory
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which fragments matter.
+
+        Parameters
+        ----------
+        X
+            Trees, a corpus, or a table for kernels that name columns.
+        y
+            One target for each row; not used by ``"frequency"``.
+        """
+        self._check()
+        kernel = Normalized(SubsetTree(DECAY)) if self.kernel is None else self.kernel
+        terms, _ = tree_terms(kernel)
+        inputs = Inputs.of(X)
+        if self.by == "frequency":
+            self.mined_ = [self._by_frequency(term, inputs) for term in terms]
+            found = [(term, list(mined)) for term, mined in zip(terms, self.mined_, strict=True)]
+        else:
+            self.mined_ = self._by_weight(kernel, inputs, y)
+            # The machine of the first part may have learned values for the kernel.
+            by_term = zip(*map(_by_term, self.mined_), strict=True)
+            found = [(lists[0][0].term, [part for parts in lists for part in parts]) for lists in by_term]
+        self.terms_ = [_joined_term(term, parts) for term, parts in found]
+        if not self.n_features_out_:
+            raise InputError(
+                "No fragment was found: the trees have no productions, or the machine gives none of them a weight."
+            )
+        return self
+
+    def transform(self, X: Any) -> csr_matrix:
+        """Return one sparse row for each tree; an iterator is read in chunks."""
+        check_is_fitted(self, "terms_")
+        from scipy.sparse import csr_matrix, hstack, vstack
+
+        if isinstance(X, Iterator):
+            blocks = list(self.stream(X))
+            return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features_out_))
+        inputs = Inputs.of(X)
+        blocks = [
+            features(own.term, own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
+            for own in self.terms_
+        ]
+        return blocks[0] if len(blocks) == 1 else hstack(blocks).tocsr()
+
+    def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
+        """Yield the features of any number of trees, a chunk at a time."""
+        check_is_fitted(self, "terms_")
+        trees = iter(X)
+        while chunk := list(islice(trees, self.chunk_size)):
+            yield self.transform(chunk)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the brackets of each fragment; behind the column's name where the kernel names columns."""
+        check_is_fitted(self, "terms_")
+        names = []
+        for own in self.terms_:
+            prefix = "" if own.term.column is None else f"{own.term.column}: "
+            names += [prefix + name for name in own.fragments.names()]
+        return np.array(names, object)
+
+    @property
+    def n_features_out_(self) -> int:
+        """How many features there are."""
+        check_is_fitted(self, "terms_")
+        return sum(len(own.fragments) for own in self.terms_)
+
+    def columns_of(self, name: str) -> NDArray[np.int64]:
+        """The features that were mined for one score, such as a class."""
+        check_is_fitted(self, "terms_")
+        found, offset = [], 0
+        for own in self.terms_:
+            if name not in own.scores:
+                known = ", ".join(map(repr, own.scores))
+                raise KeyError(f"Nothing was mined for {name!r}; there are {known}.")
+            found.append(offset + own.scores[name])
+            offset += len(own.fragments)
+        return np.concatenate(found)
+
+    def save(self, path: str | Path) -> None:
+        """Write what ``transform`` needs to one file (safetensors with a JSON header), whole or not at all."""
+        from espalier.fragments.storage import save_vectorizer
+
+        check_is_fitted(self, "terms_")
+        save_vectorizer(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> FragmentVectorizer:
+        """Read a vectorizer written by :meth:`save`; it transforms, but knows nothing of its training."""
+        from espalier.fragments.storage import load_vectorizer
+
+        return load_vectorizer(path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.target_tags.required = self.by == "weight"
+        return tags
+
+    def _by_frequency(self, term: Term, inputs: Inputs) -> MinedFragments:
+        # Where every production and every unexpanded node weighs 1, a fragment weighs as much as it is frequent.
+        ones = {name: 1.0 for name, setting in term.kernel._settings() if number_of(setting) != 0}
+        return self._mine(np.ones(len(inputs)), inputs, replace(term.kernel, **ones))
+
+    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: Any) -> list[MinedFragments]:
+        from espalier.svm import KernelSVC
+
+        if y is None:
+            raise ValueError("FragmentVectorizer learns from targets: give y, or ask for by='frequency'.")
+        learner = (
+            KernelSVC(kernel, n_threads=self.n_threads, memory=self.memory) if self.learner is None else self.learner
+        )
+        if self.learner is not None and self.kernel is not None:
+            learner = clone(learner).set_params(kernel=kernel)
+        targets = np.asarray(y)
+
+        def one(rows: NDArray[np.intp]) -> MinedFragments:
+            whole = len(rows) == len(inputs)
+            part = inputs if whole else inputs.rows(rows)
+            return self._mine(clone(learner).fit(part, targets[rows]), None, None)
+
+        with ThreadPoolExecutor(self.n_jobs or 1) as pool:
+            return list(pool.map(one, self._parts(targets, len(inputs))))
+
+    def _mine(self, model: Any, inputs: Any, kernel: Kernel | None) -> MinedFragments:
+        return mine_fragments(
+            model,
+            inputs,
+            self.n_fragments,
+            strategy=self.strategy,
+            max_expansions=self.max_expansions,
+            max_size=self.max_size,
+            kernel=kernel,
+            n_threads=self.n_threads,
+            memory=self.memory,
+            progress=self.progress,
+        )
+
+    def _parts(self, targets: NDArray[Any], n_rows: int) -> list[NDArray[np.intp]]:
+        from sklearn.model_selection import KFold, StratifiedKFold
+        from sklearn.utils.multiclass import type_of_target
+
+        if self.n_splits == 1:
+            return [np.arange(n_rows)]
+        classes = type_of_target(targets) in ("binary", "multiclass")
+        splitter = (StratifiedKFold if classes else KFold)(self.n_splits, shuffle=True, random_state=self.random_state)
+        return [part for _, part in splitter.split(np.zeros(n_rows), targets)]
+
+    def _check(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
+        if self.by not in ("weight", "frequency"):
+            raise ValueError(f"by must be 'weight' or 'frequency', got {self.by!r}.")
+        if self.values not in ("kernel", "count", "binary"):
+            raise ValueError(f"values must be 'kernel', 'count' or 'binary', got {self.values!r}.")
+        for name in ("n_fragments", "n_splits", "chunk_size"):
+            check_count(name, getattr(self, name))
+
+
+def _by_term(mined: MinedFragments) -> list[list[MinedTerm]]:
+    """What was mined for all scores, by tree kernel."""
+    terms: dict[str, list[MinedTerm]] = {}
+    for part in mined:
+        terms.setdefault(part.term.path, []).append(part)
+    return list(terms.values())
+
+
+def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
+    fragments, places = joined([part.fragments for part in parts])
+    scores: dict[str, NDArray[np.int64]] = {}
+    for part, place in zip(parts, places, strict=True):
+        scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)
+    return TermFeatures(term, fragments, scores)

@@ -1,0 +1,282 @@
+"""Trees as sparse vectors: the kernel as a product of features, streams, files, and linear models."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from tests.random_trees import random_trees
+from tests.reference.fragment_weights import brackets
+from tests.reference.subset_tree import count_fragments
+
+import espalier as es
+from espalier.demo import generate
+from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier
+
+TREES, NEW = (
+    [tree for tree in random_trees(seed, 80, max_size=11) if tree.children][:n] for seed, n in ((3, 30), (4, 10))
+)
+LABELS = np.array(["many" if str(tree).count("N") > 1 else "few" for tree in TREES])
+DEMO = generate(160, seed=2)
+
+
+# Features
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        es.SubsetTree(0.3),
+        es.SubsetTree(es.PerLabel(0.5, values={"S": 1.3}), 0.7, lone_leaves=True),
+        es.Subtree(0.6),
+        es.Normalized(es.SubsetTree(0.5, 1.4, max_depth=2)),
+        2.0 * es.Normalized(es.SubsetTree(0.5)) + es.Subtree(0.2),
+        es.Normalized(es.SubsetTree(0.3) + 0.5 * es.Subtree(0.9)),
+    ],
+    ids=repr,
+)
+def test_the_product_of_all_features_is_the_kernel(kernel):
+    vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=10**6).fit(TREES)
+    known, new = vectorizer.transform(TREES), vectorizer.transform(NEW)
+    assert issparse(known) and known.shape == (len(TREES), vectorizer.n_features_out_)
+    assert (known @ known.T).toarray() == pytest.approx(kernel(TREES), rel=1e-9, abs=1e-12)
+    assert (new @ known.T).toarray() == pytest.approx(kernel(NEW, TREES), rel=1e-9, abs=1e-12)
+
+
+def test_columns_stand_side_by_side_under_their_names():
+    table = {"a": TREES, "b": TREES[::-1]}
+    kernel = es.SubsetTree(0.3, on="a") + es.Subtree(0.4, on="b")
+    vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=10**6).fit(table)
+    features = vectorizer.transform(table)
+    assert (features @ features.T).toarray() == pytest.approx(kernel(table), rel=1e-9)
+    names = vectorizer.get_feature_names_out()
+    assert len(names) == features.shape[1] and {name.split(":")[0] for name in names} == {"a", "b"}
+
+
+@pytest.mark.parametrize(("limits", "keep"), [({"max_size": 2}, 2), ({}, 3)])
+def test_fragments_by_frequency_are_those_of_listing(limits, keep):
+    kernel = es.SubsetTree(0.3, max_depth=None if limits else 2)
+    vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=10**6, values="count", **limits).fit(TREES)
+    total: dict[str, int] = {}
+    for tree in TREES:
+        for fragment, count in count_fragments(tree, None if limits else 2, False).items():
+            text = brackets(fragment)
+            if not limits or es.Fragment.from_brackets(text).n_productions <= keep:
+                total[text] = total.get(text, 0) + count
+    found = dict(zip(vectorizer.get_feature_names_out(), vectorizer.transform(TREES).sum(axis=0).A1, strict=True))
+    assert found == total
+    few = FragmentVectorizer(kernel, by="frequency", n_fragments=5, **limits).fit(TREES)
+    assert sorted((total[name] for name in few.get_feature_names_out()), reverse=True) == sorted(total.values())[:-6:-1]
+
+
+def test_binary_features_say_whether():
+    vectorizer = FragmentVectorizer(by="frequency", n_fragments=20, values="binary").fit(TREES)
+    assert set(vectorizer.transform(TREES).data) == {1.0}
+
+
+# Learning
+
+
+def test_parts_are_mined_apart_and_joined():
+    learner = es.KernelSVC(es.SubsetTree(0.4), C=10.0)
+    vectorizer = FragmentVectorizer(learner=learner, n_fragments=20, n_splits=3, n_jobs=2).fit(TREES, LABELS)
+    assert len(vectorizer.mined_) == 3
+    names = {name for mined in vectorizer.mined_ for part in mined for name in part.fragments.names()}
+    assert set(vectorizer.get_feature_names_out()) == names
+    again = FragmentVectorizer(learner=learner, n_fragments=20, n_splits=3).fit(TREES, LABELS)
+    assert (again.get_feature_names_out() == vectorizer.get_feature_names_out()).all()
+
+
+def test_each_class_has_columns():
+    labels = [str(tree.label) for tree in TREES]
+    vectorizer = FragmentVectorizer(n_fragments=15).fit(TREES, labels)
+    (mined,) = vectorizer.mined_
+    names = vectorizer.get_feature_names_out()
+    for part in mined:
+        assert set(names[vectorizer.columns_of(part.name)]) == set(part.fragments.names())
+    with pytest.raises(KeyError, match="Nothing was mined for 'X'"):
+        vectorizer.columns_of("X")
+
+
+@pytest.mark.parametrize("learner", [es.KernelSVR(es.SubsetTree(0.3)), es.GPRegressor(es.SubsetTree(0.3))], ids=repr)
+def test_any_dual_learner_will_do(learner):
+    y = np.array([tree.size for tree in TREES], float)
+    pipeline = make_pipeline(FragmentVectorizer(learner=learner, n_fragments=200), Ridge(0.01)).fit(TREES, y)
+    assert np.corrcoef(pipeline.predict(TREES), y)[0, 1] > 0.9
+
+
+def test_pipelines_and_searches_work():
+    pipeline = make_pipeline(FragmentVectorizer(n_fragments=300), LinearSVC(C=10.0))
+    search = GridSearchCV(pipeline, {"fragmentvectorizer__values": ["kernel", "binary"]}, cv=3)
+    search.fit(DEMO["tree"], DEMO["label"])
+    assert search.best_score_ > 0.8
+    assert clone(pipeline).get_params()["fragmentvectorizer__n_fragments"] == 300
+
+
+def test_an_iterator_is_read_in_chunks():
+    vectorizer = FragmentVectorizer(n_fragments=300, chunk_size=7).fit(DEMO["tree"], DEMO["label"])
+    whole = vectorizer.transform(DEMO["tree"])
+    assert abs(vectorizer.transform(iter(DEMO["tree"])) - whole).max() < 1e-12
+    assert vectorizer.transform(iter([])).shape == (0, whole.shape[1])
+    blocks = list(vectorizer.stream(iter(DEMO["tree"])))
+    assert [block.shape[0] for block in blocks] == [7] * 22 + [6]
+    model = SGDClassifier(random_state=0)
+    labels = np.array(DEMO["label"])
+    for k, block in enumerate(blocks):
+        model.partial_fit(block, labels[7 * k : 7 * k + 7], classes=np.unique(labels))
+    assert (model.predict(whole) == labels).mean() > 0.5
+
+
+def test_unseen_labels_and_productions_are_no_features():
+    vectorizer = FragmentVectorizer(n_fragments=50).fit(TREES, LABELS)
+    assert vectorizer.transform(["(Q (R s))"]).nnz == 0
+
+
+# Files
+
+
+@pytest.fixture
+def saved(tmp_path):
+    kernel = 2.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3, values={"S": 0.5}))) + es.Subtree(0.3, lone_leaves=True)
+    vectorizer = FragmentVectorizer(kernel, n_fragments=60).fit(TREES, LABELS)
+    path = tmp_path / "fragments.safetensors"
+    vectorizer.save(path)
+    return vectorizer, path
+
+
+def test_a_saved_vectorizer_transforms_the_same(saved):
+    vectorizer, path = saved
+    for again in (FragmentVectorizer.load(path), pickle.loads(pickle.dumps(vectorizer))):
+        assert (again.get_feature_names_out() == vectorizer.get_feature_names_out()).all()
+        assert (again.transform(NEW) != vectorizer.transform(NEW)).nnz == 0
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def _rewritten(path, change):
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    with safe_open(path, framework="numpy") as file:
+        header = json.loads(file.metadata()["espalier"])
+        arrays = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    change(header, arrays)
+    save_file(arrays, path, metadata={"espalier": json.dumps(header)})
+
+
+def _set(place, key, value):
+    place[key] = value
+
+
+DAMAGES = {
+    "another version": (lambda h, a: _set(h, "version", 99), "version 99"),
+    "another format": (lambda h, a: _set(h, "format", "x"), "no vectorizer that Espalier saved"),
+    "a kernel that runs code": (lambda h, a: _set(h["terms"][0], "kernel", "exit()"), "'exit' is no kernel"),
+    "a kernel over vectors": (lambda h, a: _set(h["terms"][0], "kernel", "RBF()"), "no kernel over trees"),
+    "no labels": (lambda h, a: h["terms"][0].pop("labels"), "damaged"),
+    "too few labels": (lambda h, a: _set(h["terms"][0], "labels", ["S"]), "a label that is not listed"),
+    "no values": (lambda h, a: h.pop("values"), "damaged"),
+    "other numbers": (lambda h, a: _set(a, "0.code", a["0.code"].astype(np.int64)), "vector of int32"),
+    "a production out of range": (lambda h, a: _set(a["0.code"], 0, 10**6), "a production that is not listed"),
+    "a code below -1": (lambda h, a: _set(a["0.code"], 0, -7), "a production that is not listed"),
+    "a fragment cut off": (lambda h, a: _set(a["0.start"], 1, a["0.start"][1] + 1), "cut"),
+    "a root left unexpanded": (lambda h, a: _set(a["0.code"], 0, -1), "cut off"),
+    "starts that fall": (lambda h, a: _set(a["0.start"], 1, -5), "does not cut"),
+    "an array missing": (lambda h, a: a.pop("0.code"), "damaged"),
+    "a negative part": (lambda h, a: _set(a["0.production_part"], 1, -3), "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_files_are_one_clear_error(saved, name):
+    change, message = DAMAGES[name]
+    _rewritten(saved[1], change)
+    with pytest.raises(es.InputError, match=message):
+        FragmentVectorizer.load(saved[1])
+
+
+def test_a_file_of_something_else_is_one_clear_error(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"not a file of arrays")
+    with pytest.raises(es.InputError, match="no safetensors file"):
+        FragmentVectorizer.load(path)
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "message"),
+    [
+        ({"n_fragments": 0}, LABELS, "n_fragments must be a positive integer, got 0"),
+        ({"n_splits": True}, LABELS, "n_splits must be a positive integer"),
+        ({"by": "size"}, LABELS, "by must be 'weight' or 'frequency'"),
+        ({"values": "tfidf"}, LABELS, "values must be 'kernel', 'count' or 'binary'"),
+        ({"strategy": "best"}, LABELS, "strategy must be"),
+        ({}, None, "give y, or ask for by='frequency'"),
+        ({"kernel": es.RBF()}, LABELS, "cannot be listed"),
+        ({"kernel": es.SubsetTree() * es.Subtree()}, LABELS, "not those of products"),
+    ],
+)
+def test_mistakes_are_one_clear_error(options, y, message):
+    with pytest.raises(ValueError, match=message):
+        FragmentVectorizer(**options).fit(TREES, y)
+
+
+def test_a_kernel_must_be_one():
+    with pytest.raises(TypeError, match="kernel must be a kernel"):
+        FragmentVectorizer("SubsetTree").fit(TREES, LABELS)
+
+
+def test_trees_without_productions_have_no_fragments():
+    with pytest.raises(es.InputError, match="No fragment was found"):
+        FragmentVectorizer(es.SubsetTree(), by="frequency").fit(["(a)", "(b)"])
+
+
+def test_nothing_works_before_fitting(tmp_path):
+    for call in (
+        lambda v: v.transform(TREES),
+        lambda v: v.get_feature_names_out(),
+        lambda v: v.save(tmp_path / "x"),
+        lambda v: next(v.stream(TREES)),
+    ):
+        with pytest.raises(NotFittedError):
+            call(FragmentVectorizer())
+    with pytest.raises(NotFittedError):
+        LinearizedTreeClassifier().predict(TREES)
+
+
+# The classifier
+
+
+@pytest.mark.parametrize("dictionary", ["union", "class"])
+def test_linearized_models_agree_with_their_kernel_machines(dictionary):
+    trees, labels = DEMO["tree"], np.array(DEMO["label"])
+    kernel = es.Normalized(es.SubsetTree(0.3))
+    machine = es.KernelSVC(kernel, C=10.0).fit(trees[:120], labels[:120])
+    model = LinearizedTreeClassifier(
+        kernel, learner=es.KernelSVC(kernel, C=10.0), dictionary=dictionary, n_fragments=2000, n_splits=2
+    ).fit(trees[:120], labels[:120])
+    assert (model.predict(trees[120:]) == machine.predict(trees[120:])).mean() >= 0.9
+    assert model.decision_function(trees[120:]).shape == (40, len(model.classes_))
+
+
+def test_two_classes_take_one_score():
+    model = LinearizedTreeClassifier(n_fragments=100, dictionary="class").fit(TREES, LABELS)
+    scores = model.decision_function(TREES)
+    assert scores.shape == (len(TREES),)
+    assert (model.predict(TREES) == np.where(scores > 0, "many", "few")).all()
+    assert model.score(TREES, LABELS) > 0.9
+
+
+def test_the_dictionary_is_one_of_two():
+    with pytest.raises(ValueError, match="dictionary must be 'union' or 'class'"):
+        LinearizedTreeClassifier(dictionary="both").fit(TREES, LABELS)
