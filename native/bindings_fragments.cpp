@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "fragment_trie.hpp"
+#include "partial_mining.hpp"
 #include "subset_mining.hpp"
 
 namespace espalier {
@@ -11,26 +12,37 @@ using namespace nb::literals;
 
 namespace {
 
-// A forest with its productions, ready to be searched with any masses.
-struct SubsetMiner {
+// A forest to be searched, and what a search tells about itself.
+struct Miner {
   std::vector<nb::object> kept;  // keeps the arrays alive
   ForestView forest{};
-  Productions productions;
   MiningCounts counts;
   Gate gate;
 
-  explicit SubsetMiner(nb::dict arrays) {
-    forest = view_of(arrays, kept);
-    productions = number_productions(forest);
-  }
-  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size) const {
-    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}};
-  }
+  explicit Miner(nb::dict arrays) { forest = view_of(arrays, kept); }
   void reset() {
     counts.visited = counts.pruned = counts.kept = 0;
     counts.threshold = 0.0;
   }
 };
+
+// With its productions, ready to be searched with any masses.
+struct SubsetMiner : Miner {
+  Productions productions;
+
+  explicit SubsetMiner(nb::dict arrays) : Miner(arrays), productions(number_productions(forest)) {}
+  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size) const {
+    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}};
+  }
+};
+
+struct PartialMiner : Miner {
+  using Miner::Miner;
+};
+
+PartialWeights partial_weights(In<double> decay, In<double> depth_decay) {  // the last value is that of all leaves
+  return {decay.data(), depth_decay.data(), decay.data()[decay.size() - 1], depth_decay.data()[depth_decay.size() - 1]};
+}
 
 nb::dict to_dict(Mined&& mined) {
   nb::dict out;
@@ -77,10 +89,51 @@ void bind_trie(nb::module_& m) {
           "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a.none());
 }
 
+void bind_partial_mining(nb::module_& m) {
+  nb::class_<PartialMiner, Miner>(m, "PartialMiner")
+      .def(nb::init<nb::dict>(), "forest"_a)
+      .def(
+          "exact",
+          [](PartialMiner& self, In<double> mass, In<double> decay, In<double> depth_decay, int max_size,
+             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
+            Mined mined;
+            run_released(self.gate, n_threads, progress, [&](Team& team) {
+              self.reset();
+              mined = mine_partial(self.forest, mass.data(), partial_weights(decay, depth_decay), n, max_size,
+                                   max_visits, memory, self.counts, team);
+            });
+            return to_dict(std::move(mined));
+          },
+          "mass"_a, "decay"_a, "depth_decay"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a, "n_threads"_a,
+          "progress"_a.none());
+  m.def(
+      "match_partial",
+      [](In<std::int64_t> start, In<std::int32_t> code, nb::dict arrays, In<std::int32_t> label_of, In<double> decay,
+         In<double> depth_decay, int n_threads, nb::object progress) {
+        std::vector<nb::object> kept;
+        const ForestView forest = view_of(arrays, kept);
+        const PartialCodes fragments{static_cast<std::int64_t>(start.size()) - 1, start.data(), code.data()};
+        Gate gate;
+        PartialMatches matches;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          matches = match_partial(fragments, forest, label_of.data(), partial_weights(decay, depth_decay), team);
+        });
+        return nb::make_tuple(to_numpy(std::move(matches.start)), to_numpy(std::move(matches.fragment)),
+                              to_numpy(std::move(matches.weight)));
+      },
+      "start"_a, "code"_a, "forest"_a, "label_of"_a, "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none());
+}
+
 }  // namespace
 
 void bind_fragments(nb::module_& m) {
+  nb::class_<Miner>(m, "Miner")
+      .def_prop_ro("n_visited", [](const Miner& self) { return self.counts.visited.load(); })
+      .def_prop_ro("n_pruned", [](const Miner& self) { return self.counts.pruned.load(); })
+      .def_prop_ro("n_kept", [](const Miner& self) { return self.counts.kept.load(); })
+      .def_prop_ro("threshold", [](const Miner& self) { return self.counts.threshold.load(); });
   bind_trie(m);
+  bind_partial_mining(m);
   m.def(
       "code_parents",
       [](In<std::int64_t> production_start, In<std::int32_t> production_part, In<std::int64_t> start,
@@ -88,14 +141,10 @@ void bind_fragments(nb::module_& m) {
         return to_numpy(code_parents(codes_of(production_start, production_part, start, code)));
       },
       "production_start"_a, "production_part"_a, "start"_a, "code"_a);
-  nb::class_<SubsetMiner>(m, "SubsetMiner")
+  nb::class_<SubsetMiner, Miner>(m, "SubsetMiner")
       .def(nb::init<nb::dict>(), "forest"_a)
       .def_prop_ro("production_start", [](const SubsetMiner& self) { return self.productions.start; })
       .def_prop_ro("production_part", [](const SubsetMiner& self) { return self.productions.part; })
-      .def_prop_ro("n_visited", [](const SubsetMiner& self) { return self.counts.visited.load(); })
-      .def_prop_ro("n_pruned", [](const SubsetMiner& self) { return self.counts.pruned.load(); })
-      .def_prop_ro("n_kept", [](const SubsetMiner& self) { return self.counts.kept.load(); })
-      .def_prop_ro("threshold", [](const SubsetMiner& self) { return self.counts.threshold.load(); })
       .def(
           "exact",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,

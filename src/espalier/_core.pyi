@@ -103,12 +103,7 @@ class PartialTreePlan:
         depth_decay_bar: NDArray[np.float64],
     ) -> None: ...
 
-class SubsetMiner:
-    def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
-    @property
-    def production_start(self) -> list[int]: ...
-    @property
-    def production_part(self) -> list[int]: ...
+class Miner:
     @property
     def n_visited(self) -> int: ...
     @property
@@ -117,6 +112,39 @@ class SubsetMiner:
     def n_kept(self) -> int: ...
     @property
     def threshold(self) -> float: ...
+
+class PartialMiner(Miner):
+    def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
+    def exact(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        depth_decay: NDArray[np.float64],
+        max_size: int,
+        n: int,
+        max_visits: int,
+        memory: int,
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> dict[str, Any]: ...
+
+def match_partial(
+    start: NDArray[np.int64],
+    code: NDArray[np.int32],
+    forest: dict[str, NDArray[Any]],
+    label_of: NDArray[np.int32],
+    decay: NDArray[np.float64],
+    depth_decay: NDArray[np.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+
+class SubsetMiner(Miner):
+    def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
+    @property
+    def production_start(self) -> list[int]: ...
+    @property
+    def production_part(self) -> list[int]: ...
     def exact(
         self,
         mass: NDArray[np.float64],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations, product
 from typing import Any
 
+from tests.reference.partial_tree import n_skipped
 from tests.reference.subset_tree import Value, count_fragments, weight
 
 from espalier.structures import Tree
@@ -39,3 +41,32 @@ def fragment_weights(trees: Sequence[Tree], coefficients: Sequence[float], featu
         for fragment, value in features(tree).items():
             out[fragment] = out.get(fragment, 0.0) + coefficient * value
     return out
+
+
+def partial_tree_features(decay: Value, depth_decay: Value, max_size: int | None = None) -> Features:
+    """The sum over all ways in which a fragment stands in a tree, of what each way weighs."""
+
+    def rooted_at(node: Tree) -> list[tuple[str, int, float]]:
+        """Each way a fragment is rooted here: its brackets, its nodes, its weight."""
+        label = node.label if node.children else None
+        root = math.sqrt(depth_decay(label))
+        out = [(f"({node.label})" if node.children else node.label, 1, root * decay(label))]
+        below = [rooted_at(child) for child in node.children]
+        for length in range(1, len(below) + 1):
+            for chosen in combinations(range(len(below)), length):
+                gaps = decay(label) ** n_skipped(chosen)
+                for parts in product(*(below[k] for k in chosen)):
+                    text = " ".join(part for part, _, _ in parts)
+                    size = 1 + sum(n for _, n, _ in parts)
+                    out.append((f"({node.label} {text})", size, root * gaps * math.prod(w for _, _, w in parts)))
+        return out
+
+    def features(tree: Tree) -> dict[str, float]:
+        out: dict[str, float] = {}
+        for node in tree:
+            for text, size, value in rooted_at(node):
+                if max_size is None or size <= max_size:
+                    out[text] = out.get(text, 0.0) + value
+        return out
+
+    return features

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.forest import as_forest
+from espalier.corpus.forest import Forest, as_forest
 from espalier.errors import InputError
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.fragment import Fragment
@@ -71,6 +71,31 @@ class FragmentDictionary(Sequence[Fragment]):
             start.append(len(code))
         return FragmentDictionary(*numbers.arrays(), np.array(start), np.array(code, np.int32))
 
+    @staticmethod
+    def joined(dictionaries: Sequence[FragmentDictionary]) -> tuple[FragmentDictionary, list[NDArray[np.int64]]]:
+        """All fragments of several dictionaries, each once, and where those of each dictionary stand.
+
+        Examples
+        --------
+        >>> a = FragmentDictionary.from_fragments(["(A a)", "(B b)"])
+        >>> b = FragmentDictionary.from_fragments(["(C c)", "(A a)"])
+        >>> both, places = FragmentDictionary.joined([a, b])
+        >>> both.names(), [place.tolist() for place in places]
+        (['(A a)', '(B b)', '(C c)'], [[0, 1], [2, 0]])
+        """
+        numbers = _Numbers()
+        codes = []
+        for dictionary in dictionaries:
+            label = [numbers._label(name) for name in dictionary.labels]
+            number = np.empty(len(dictionary.production_start), np.int32)
+            number[-1] = -1  # what -1, an unexpanded node, picks
+            for p, part in enumerate(dictionary._productions()):
+                head = -1 - label[-1 - part[0]] if part[0] < 0 else label[part[0]]
+                number[p] = numbers._production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
+            codes.append(number[dictionary.code])
+        start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
+        return FragmentDictionary(*numbers.arrays(), start, code), places
+
     def __len__(self) -> int:
         return len(self.start) - 1
 
@@ -83,11 +108,8 @@ class FragmentDictionary(Sequence[Fragment]):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
             return self._fragment(int(rows) % len(self))
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
-        sizes = self.start[chosen + 1] - self.start[chosen]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], sizes)
-        return FragmentDictionary(self.labels, self.production_start, self.production_part, start, self.code[entries])
+        start, code = chosen_codes(rows, self.start, self.code)
+        return FragmentDictionary(self.labels, self.production_start, self.production_part, start, code)
 
     def __iter__(self) -> Iterator[Fragment]:
         return (self._fragment(row) for row in range(len(self)))
@@ -117,22 +139,12 @@ class FragmentDictionary(Sequence[Fragment]):
         array([[2., 1.],
                [0., 0.]])
         """
-        from scipy.sparse import csr_matrix
-
         forest = as_forest(trees)
         number = self._number_of_label
         label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
         schedule = Schedule.of(n_threads, None, progress)
         start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
-        arrays = forest.arrays
-        found = csr_matrix((np.ones(len(fragment)), fragment, start), shape=(forest.n_subtrees, len(self)))
-        held = csr_matrix(
-            (arrays["tree_count"].astype(float), arrays["tree_subtree"], arrays["tree_start"]),
-            shape=(len(forest), forest.n_subtrees),
-        )
-        out = held @ found
-        out.sort_indices()
-        return out
+        return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
 
     @cached_property
     def _number_of_label(self) -> dict[str, int]:
@@ -210,18 +222,55 @@ class FragmentDictionary(Sequence[Fragment]):
         return f"<FragmentDictionary of {len(self):,} fragments over {len(self.production_start) - 1:,} productions>"
 
 
+def distinct_codes(
+    starts: Sequence[Integers], codes: Sequence[Integers]
+) -> tuple[Integers, Integers, list[NDArray[np.int64]]]:
+    """Codes of several lists, each once in the order of their first places; and where those of each list stand."""
+    known: dict[bytes, int] = {}
+    places = []
+    for start, code in zip(starts, codes, strict=True):
+        data, bounds = np.ascontiguousarray(code, np.int32).tobytes(), (4 * start).tolist()
+        own = [known.setdefault(data[a:b], len(known)) for a, b in pairwise(bounds)]
+        places.append(np.array(own, np.int64))
+    sizes = [len(code) // 4 for code in known]
+    start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return start, np.frombuffer(b"".join(known), np.int32), places
+
+
+def chosen_codes(rows: Any, start: Integers, code: Integers) -> tuple[Integers, Integers]:
+    """Some of the codes of a list."""
+    chosen = np.arange(len(start) - 1)[rows if isinstance(rows, slice) else np.asarray(rows)]
+    sizes = start[chosen + 1] - start[chosen]
+    new_start = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
+    return new_start, code[entries]
+
+
+def tree_counts(forest: Forest, start: Integers, fragment: Integers, weight: Any, n_fragments: int) -> csr_matrix:
+    """Fragments by tree, from fragments by distinct subtree."""
+    from scipy.sparse import csr_matrix
+
+    arrays = forest.arrays
+    found = csr_matrix((weight, fragment, start), shape=(forest.n_subtrees, n_fragments))
+    held = csr_matrix(
+        (arrays["tree_count"].astype(float), arrays["tree_subtree"], arrays["tree_start"]),
+        shape=(len(forest), forest.n_subtrees),
+    )
+    out = held @ found
+    out.sort_indices()
+    return out
+
+
 def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:
-    """The pieces of a fragment's brackets. A word alone stands in brackets, as a tree of one leaf does."""
+    """The pieces of a fragment's brackets."""
     between = ""
     for mark, label in walk:
         if mark == CLOSE:
             yield ")"
         elif mark == OPEN:
             yield f"{between}({heads[label]}"
-        elif mark == UNEXPANDED or not between:
-            yield f"{between}({heads[label]})"
         else:
-            yield f" {heads[label]}"
+            yield f"{between}({heads[label]})" if mark == UNEXPANDED else f"{between}{heads[label]}"
         between = " "
 
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from espalier import _core
 from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Floats, Term
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.tree_plan import TreeKernel
 
 if TYPE_CHECKING:
@@ -45,16 +47,33 @@ def fragment_values(fragments: FragmentDictionary, kernel: TreeKernel) -> Floats
 
 
 def features(
-    term: Term, fragments: FragmentDictionary, inputs: Inputs, values: Values, *, n_threads: int | None, memory: Any
+    term: Term,
+    fragments: FragmentDictionary | PartialDictionary,
+    inputs: Inputs,
+    values: Values,
+    *,
+    n_threads: int | None,
+    memory: Any,
 ) -> csr_matrix:
     """One row of features for each row of the inputs: as the kernel counts them, plain counts, or 0 and 1."""
     from scipy.sparse import csr_matrix, diags_array
 
-    counts = fragments.counts(term.forest(inputs), n_threads=n_threads)
+    forest = term.forest(inputs)
+    if isinstance(fragments, PartialDictionary):
+        counts = fragments.features(forest, _counting(term.kernel, values), n_threads=n_threads)
+    else:
+        counts = fragments.counts(forest, n_threads=n_threads)
     if values == "count":
         return counts
     if values == "binary":
         counts.data[:] = 1.0
         return counts
     scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=n_threads, memory=memory)
-    return csr_matrix(diags_array(scale) @ counts @ diags_array(fragment_values(fragments, term.kernel)))
+    if not isinstance(fragments, PartialDictionary):
+        counts = csr_matrix(counts @ diags_array(fragment_values(fragments, term.kernel)))
+    return csr_matrix(diags_array(scale) @ counts)
+
+
+def _counting(kernel: Any, values: Values) -> Any:
+    """A kernel whose features are plain counts, unless its own values are asked for."""
+    return kernel if values == "kernel" else PartialTree(decay=1.0, depth_decay=1.0)

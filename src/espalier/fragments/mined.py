@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import MissingDependencyError
 from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Term
 from espalier.kernels.base import Kernel
 from espalier.structures.fragment import Fragment
@@ -47,16 +48,19 @@ class MinedTerm:
         infinite where nothing is known.
     n_visited, n_pruned
         Fragments that were weighed, and those whose extensions were ruled out by a bound.
+    max_size
+        The most productions, or for partial trees nodes, of the fragments that were looked at; None without a limit.
     """
 
     name: str
     term: Term
-    fragments: FragmentDictionary
+    fragments: FragmentDictionary | PartialDictionary
     weights: NDArray[np.float64]
     proven: bool
     bound: float
     n_visited: int
     n_pruned: int
+    max_size: int | None = None
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
+from espalier.fragments.partial import PartialSearch
 from espalier.fragments.subset import SubsetSearch
 from espalier.fragments.terms import Term, masses, tree_terms
 from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 
@@ -44,9 +46,9 @@ def mine_fragments(
     .. math:: w_f = \sum_i c_i \phi_f(x_i) / \|x_i\|
 
     with the kernel's own features: for ``SubsetTree`` the count of the fragment times the square root of ``decay`` for
-    every production in it and of ``frontier`` for every inner node left unexpanded. The norm is 1 where the kernel is
-    not normalised. So the score is the sum of :math:`w_f \phi_f(x) / \|x\|` over all fragments, and those of large
-    weight decide.
+    every production in it and of ``frontier`` for every inner node left unexpanded; for ``PartialTree`` the sum over
+    all ways in which it stands in the tree. The norm is 1 where the kernel is not normalised. So the score is the sum
+    of :math:`w_f \phi_f(x) / \|x\|` over all fragments, and those of large weight decide.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def mine_fragments(
     max_expansions
         For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
     max_size
-        Look only at fragments with at most so many productions.
+        Look only at fragments with at most so many productions; of partial trees, so many nodes, 8 where None.
     max_visits
         For ``"exact"``: give up after so many fragments. The result then says how heavy those left out may be.
     kernel
@@ -106,17 +108,16 @@ def mine_fragments(
     parts: list[MinedTerm] = []
     n_parts = len(dual.names) * len(terms)
     for term in terms:
-        search = _search_of(term, dual.inputs, max_size)
+        search = _search_of(term, dual.inputs, strategy, max_size)
         norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
         for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
             tell = None if progress is None else _teller(progress, search, name, term, len(parts), n_parts)
             mass = masses(search.forest, term.scale * coefficients / norm)
             try:
-                found = (
-                    search.exact(mass, n, max_visits or _NO_LIMIT, schedule, tell)
-                    if strategy == "exact"
-                    else search.greedy(mass, n, max_expansions or _NO_LIMIT, tell)
-                )
+                if strategy == "greedy" and isinstance(search, SubsetSearch):
+                    found = search.greedy(mass, n, max_expansions or _NO_LIMIT, tell)
+                else:
+                    found = search.exact(mass, n, max_visits or _NO_LIMIT, schedule, tell)
             except MemoryError:
                 raise MemoryBudgetError(
                     f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for fewer "
@@ -126,11 +127,15 @@ def mine_fragments(
     return MinedFragments(parts, left_out)
 
 
-def _search_of(term: Term, inputs: Inputs, max_size: int | None) -> SubsetSearch:
+def _search_of(term: Term, inputs: Inputs, strategy: Strategy, max_size: int | None) -> SubsetSearch | PartialSearch:
     kernel = term.kernel
     if isinstance(kernel, SubsetTree | Subtree):
         return SubsetSearch(kernel, term.forest(inputs), max_size)
-    raise InputError(f"The fragments of {kernel!r} cannot be mined; those of SubsetTree and Subtree can.")
+    if isinstance(kernel, PartialTree):
+        if strategy == "greedy":
+            raise InputError(f"strategy='greedy' is for SubsetTree and Subtree, not for {kernel!r}; use 'exact'.")
+        return PartialSearch(kernel, term.forest(inputs), max_size)
+    raise InputError(f"The fragments of {kernel!r} cannot be mined; those of SubsetTree, Subtree and PartialTree can.")
 
 
 def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
@@ -187,7 +192,7 @@ def check_count(name: str, value: Any, or_else: str = "") -> None:
 
 
 def _teller(
-    progress: Callable[[MiningProgress], object], search: SubsetSearch, name: str, term: Term, k: int, n_parts: int
+    progress: Callable[[MiningProgress], object], search: Any, name: str, term: Term, k: int, n_parts: int
 ) -> Callable[[float], object]:
     def tell(fraction: float) -> object:
         native = search.native

@@ -53,7 +53,7 @@ class SubsetSearch:
             dictionary, weights = dictionary[:n], weights[:n]
             bound = max(bound, float(abs(weights[-1]))) if len(weights) == n else bound
         counts = (self.native.n_visited, self.native.n_pruned)
-        return dictionary.compact(), weights, proven, float(bound), *counts
+        return dictionary.compact(), weights, proven, float(bound), *counts, self._limits[1] or None
 
     def _with_words(
         self, fragments: FragmentDictionary, weights: Floats, mass: Floats

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.errors import InputError
 from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.features import Values, features
-from espalier.fragments.joining import joined
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
+from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Term, tree_terms
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import number_of
@@ -38,7 +38,7 @@ class TermFeatures:
     """The fragments of one tree kernel: their numbers among all features, and by what each score of a model."""
 
     term: Term
-    fragments: FragmentDictionary
+    fragments: FragmentDictionary | PartialDictionary
     scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
 
 
@@ -301,7 +301,8 @@ def _by_term(mined: MinedFragments) -> list[list[MinedTerm]]:
 
 
 def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
-    fragments, places = joined([part.fragments for part in parts])
+    dictionary: Any = type(parts[0].fragments)  # subset trees or partial trees, as the term's kernel
+    fragments, places = dictionary.joined([part.fragments for part in parts])
     scores: dict[str, NDArray[np.int64]] = {}
     for part, place in zip(parts, places, strict=True):
         scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)

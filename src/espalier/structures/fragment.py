@@ -65,6 +65,8 @@ class Fragment:
         TreeSyntaxError
             If the text is not exactly one bracketed fragment; the message shows the place.
         """
+        if "(" not in text and ")" not in text and len(words := _TOKEN.findall(text)) == 1:
+            return Fragment(Tree.from_brackets(f"({words[0]})"))  # a word alone
         tree = Tree.from_brackets(text)  # refuses what is not well formed, so the scan below may trust it
         unexpanded: list[int] = []
         tokens = _TOKEN.findall(text)
@@ -96,7 +98,7 @@ class Fragment:
                     stack.extend([child, " "])
             else:
                 token = escape_label(item.label)
-                bare = n_leaves not in unexpanded and token and item is not self.tree
+                bare = n_leaves not in unexpanded and token
                 pieces.append(token if bare else f"({token})")
                 n_leaves += 1
         return "".join(pieces)

@@ -27,8 +27,8 @@ def test_fragments_come_out_as_they_went_in():
 
 
 def test_words_alone_are_fragments_and_unexpanded_nodes_alone_are_not():
-    dictionary = FragmentDictionary.from_fragments([Fragment(Tree("the")), "(D the)"])
-    assert dictionary.names() == ["(the)", "(D the)"] and dictionary[0] == Fragment(Tree("the"))
+    dictionary = FragmentDictionary.from_fragments(["the", "(D the)"])
+    assert dictionary.names() == ["the", "(D the)"] and dictionary[0] == Fragment(Tree("the"))
     assert dictionary.n_productions.tolist() == [0, 1]
     assert dictionary.counts(["(S (D the) the)"]).toarray().tolist() == [[2, 1]]
     with pytest.raises(es.InputError, match="an unexpanded node alone"):

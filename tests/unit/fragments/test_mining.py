@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.random_trees import random_trees
-from tests.reference.fragment_weights import fragment_weights, subset_tree_features
+from tests.reference.fragment_weights import fragment_weights, partial_tree_features, subset_tree_features
 
 import espalier as es
 from espalier import InputError, PerLabel, fixed
@@ -72,6 +72,46 @@ def test_greedy_mining_weighs_right_and_finds_all_where_there_is_room(seed):
     assert not mined.proven and mined.bound == np.inf
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_fragments_can_be_limited_in_size(seed):
+    trees = random_trees(seed, 8, max_size=12)
+    coefficients = np.random.default_rng(seed).normal(size=len(trees))
+    decay, frontier = settings(seed)
+    kernel = es.SubsetTree(per_label(decay), per_label(frontier))
+    small = {
+        fragment: weight
+        for fragment, weight in oracle(trees, coefficients, decay, frontier).items()
+        if es.Fragment.from_brackets(fragment).n_productions <= 2
+    }
+    for strategy in ("exact", "greedy"):
+        (mined,) = mine_fragments(coefficients, trees, MANY, kernel=kernel, max_size=2, strategy=strategy)
+        assert listed(mined) == pytest.approx(small) and mined.max_size == 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n", [3, 25, MANY])
+def test_partial_trees_are_mined_up_to_a_size(seed, n):
+    trees = random_trees(seed, 6, max_size=9)
+    coefficients = np.random.default_rng(seed).normal(size=len(trees))
+    decay, depth_decay = settings(seed)
+    depth_decay = {label: value + 0.05 for label, value in depth_decay.items()}
+    kernel = es.PartialTree(per_label({**decay, "<leaf>": 0.7}), per_label({**depth_decay, "<leaf>": 0.9}))
+    max_size = (2, 4, 9)[seed % 3]
+    features = partial_tree_features(
+        lambda label: 0.7 if label is None else decay[label],
+        lambda label: 0.9 if label is None else depth_decay[label],
+        max_size,
+    )
+    true = fragment_weights(trees, coefficients, features)
+    (mined,) = mine_fragments(coefficients, trees, n, kernel=kernel, max_size=max_size)
+    found = dict(zip(mined.fragments.names(), mined.weights.tolist(), strict=True))
+    assert mined.proven and len(found) == len(mined) and mined.max_size == max_size
+    assert found == {fragment: pytest.approx(true[fragment], rel=1e-9, abs=1e-12) for fragment in found}
+    heaviest = sorted((abs(weight) for weight in true.values() if abs(weight) > 1e-12), reverse=True)[:n]
+    assert np.abs(mined.weights[: len(heaviest)]) == pytest.approx(heaviest, rel=1e-9)
+    assert [str(fragment) for fragment in mined.fragments] == mined.fragments.names()
+
+
 def test_greedy_mining_may_miss_what_exact_mining_finds():
     # (S (A) (B)) has no weight, for its trees cancel; with both words it weighs most.
     trees = ["(S (A a) (B b))", "(S (A c) (B d))", "(A a)", "(B b)"]
@@ -97,8 +137,8 @@ def test_words_alone_are_fragments_where_the_kernel_counts_them():
     trees = ["(S (A a) a)", "(S (A b))"]
     (mined,) = mine_fragments([1.0, -1.0], trees, 10, kernel=es.SubsetTree(0.25, lone_leaves=True))
     found = listed(mined)
-    assert found["(a)"] == pytest.approx(2 * 0.5) and found["(b)"] == pytest.approx(-0.5)
-    assert mined.fragments.names()[0] == "(a)"
+    assert found["a"] == pytest.approx(2 * 0.5) and found["b"] == pytest.approx(-0.5)
+    assert mined.fragments.names()[0] == "a"
     value = es.SubsetTree(0.25, lone_leaves=True).value(*trees)
     (own,) = mine_fragments([1.0, 0.0], trees, 100, kernel=es.SubsetTree(0.25, lone_leaves=True))
     (other,) = mine_fragments([0.0, 1.0], trees, 100, kernel=es.SubsetTree(0.25, lone_leaves=True))
@@ -246,6 +286,7 @@ def test_what_waits_stays_within_its_memory():
         (([1.0], ["(S a)"], 0), {"kernel": es.SubsetTree()}, ValueError, "n must be a positive integer, got 0"),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree(), "strategy": "best"}, ValueError, "'exact' or 'greedy'"),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree(), "max_expansions": 2}, ValueError, "for strategy='greedy'"),
+        (([1.0], ["(S a)"]), {"kernel": es.PartialTree(), "strategy": "greedy"}, InputError, "use 'exact'"),
         (([1.0], [[1.0]]), {"kernel": es.RBF()}, InputError, "SubsetTree, Subtree and PartialTree can"),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree() * es.Subtree()}, InputError, "not those of products"),
         ((es.KernelSVC(es.SubsetTree()),), {}, ValueError, "not fitted"),

@@ -41,11 +41,13 @@ DEMO = generate(160, seed=2)
         es.Normalized(es.SubsetTree(0.5, 1.4, max_depth=2)),
         2.0 * es.Normalized(es.SubsetTree(0.5)) + es.Subtree(0.2),
         es.Normalized(es.SubsetTree(0.3) + 0.5 * es.Subtree(0.9)),
+        es.Normalized(es.PartialTree(0.4, 0.3)),
+        es.PartialTree(es.PerLabel(0.4, values={"S": 1.2}), 0.5) + 2.0 * es.SubsetTree(0.3),
     ],
     ids=repr,
 )
 def test_the_product_of_all_features_is_the_kernel(kernel):
-    vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=10**6).fit(TREES)
+    vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=10**6, max_size=11).fit(TREES + NEW)
     known, new = vectorizer.transform(TREES), vectorizer.transform(NEW)
     assert issparse(known) and known.shape == (len(TREES), vectorizer.n_features_out_)
     assert (known @ known.T).toarray() == pytest.approx(kernel(TREES), rel=1e-9, abs=1e-12)
@@ -146,7 +148,11 @@ def test_unseen_labels_and_productions_are_no_features():
 
 @pytest.fixture
 def saved(tmp_path):
-    kernel = 2.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3, values={"S": 0.5}))) + es.Subtree(0.3, lone_leaves=True)
+    kernel = (
+        2.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3, values={"S": 0.5})))
+        + es.Subtree(0.3, lone_leaves=True)
+        + es.PartialTree(0.2)
+    )
     vectorizer = FragmentVectorizer(kernel, n_fragments=60).fit(TREES, LABELS)
     path = tmp_path / "fragments.safetensors"
     vectorizer.save(path)
@@ -191,6 +197,9 @@ DAMAGES = {
     "a root left unexpanded": (lambda h, a: _set(a["0.code"], 0, -1), "cut off"),
     "starts that fall": (lambda h, a: _set(a["0.start"], 1, -5), "does not cut"),
     "an array missing": (lambda h, a: a.pop("0.code"), "damaged"),
+    "a word above a node": (lambda h, a: _set(a["2.code"], slice(1, None, 2), a["2.code"][1::2] | 1), "no tree"),
+    "a root below a root": (lambda h, a: _set(a["2.code"], 0, 1), "no tree"),
+    "a label of partial trees": (lambda h, a: _set(a["2.code"], 1, 10**6), "a label that is not listed"),
     "a negative part": (lambda h, a: _set(a["0.production_part"], 1, -3), "damaged"),
 }
 

@@ -1,0 +1,50 @@
+// The fragments of partial trees that weigh most in a kernel machine, and what fragments weigh in trees.
+//
+// A fragment is a connected piece of a tree; a node may keep some of its children and leave others out. In one tree it
+// may stand in many ways: each weighs
+//
+//   sqrt(depth_decay) for every node, decay for every node that keeps no child, decay for every child that is skipped
+//   between two that are kept.
+//
+// A fragment is written as its nodes, each before its children, from left to right: the depth of the node below the
+// root, then twice its label, plus 1 for a word. It grows at its right edge only, so every fragment is met once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mined.hpp"
+#include "pattern.hpp"
+#include "team.hpp"
+
+namespace espalier {
+
+struct PartialWeights {
+  const double *decay, *depth_decay;    // by label
+  double leaf_decay, leaf_depth_decay;  // of all leaves
+};
+
+// Branch and bound over fragments of at most max_size nodes; as mine_exact for subset trees.
+Mined mine_partial(const ForestView& forest, const double* mass, const PartialWeights& weights, std::int64_t n,
+                   std::int32_t max_size, std::int64_t max_visits, std::int64_t memory, MiningCounts& counts,
+                   Team& team);
+
+struct PartialCodes {
+  std::int64_t n_fragments;
+  const std::int64_t* start;
+  const std::int32_t* code;
+};
+
+// By subtree, the fragments that are rooted there and their weights: compressed rows.
+struct PartialMatches {
+  std::vector<std::int64_t> start;
+  std::vector<std::int32_t> fragment;
+  std::vector<double> weight;
+};
+
+// label_of maps the forest's labels to those of the fragments; -1 where these have none. Weights are by the forest's
+// labels.
+PartialMatches match_partial(const PartialCodes& fragments, const ForestView& forest, const std::int32_t* label_of,
+                             const PartialWeights& weights, Team& team);
+
+}  // namespace espalier

@@ -1,0 +1,205 @@
+"""Partial trees: their fragments in little space, and the search for those that weigh most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.forest import Forest, as_forest
+from espalier.fragments.dictionary import Integers, chosen_codes, distinct_codes, tree_counts
+from espalier.fragments.terms import Floats
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.partial_tree import PartialTree
+from espalier.kernels.schedule import Progress, Schedule
+from espalier.structures.fragment import Fragment
+from espalier.structures.notation import escape_label
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+MAX_SIZE = 8  # nodes of a fragment, where nobody says otherwise
+
+
+class PartialDictionary(Sequence[Fragment]):
+    """Fragments of partial trees, numbered: a node of such a fragment may have lost some of its children.
+
+    A fragment is written as its nodes, each before its children and from left to right: the depth of the node, then
+    twice its label, plus 1 for a word.
+
+    Examples
+    --------
+    >>> dictionary = PartialDictionary.from_fragments(["(NP (N cat))", "(NP)", "cat"])
+    >>> dictionary.names(), dictionary.n_nodes.tolist()
+    (['(NP (N cat))', '(NP)', 'cat'], [3, 1, 1])
+    """
+
+    def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
+        self.labels = tuple(labels)
+        self.start = np.asarray(start, np.int64)
+        self.code = np.asarray(code, np.int32)
+        for array in (self.start, self.code):
+            array.flags.writeable = False
+
+    @staticmethod
+    def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
+        """Number fragments, or their brackets; one that comes twice is numbered twice."""
+        labels: dict[str, int] = {}
+        start, code = [0], list[int]()
+        for item in fragments:
+            fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
+            unexpanded, leaf = set(fragment.unexpanded), 0
+            for position, node in zip(fragment.tree.positions(), fragment.tree, strict=True):
+                word = node.is_leaf and leaf not in unexpanded
+                leaf += node.is_leaf
+                code += [len(position), 2 * labels.setdefault(node.label, len(labels)) + word]
+            start.append(len(code))
+        return PartialDictionary(list(labels), np.array(start), np.array(code, np.int32))
+
+    @staticmethod
+    def joined(dictionaries: Sequence[PartialDictionary]) -> tuple[PartialDictionary, list[NDArray[np.int64]]]:
+        """All fragments of several dictionaries, each once, and where those of each dictionary stand."""
+        labels: dict[str, int] = {}
+        codes = []
+        for dictionary in dictionaries:
+            number = np.array([labels.setdefault(label, len(labels)) for label in dictionary.labels], np.int32)
+            codes.append(_renumbered(dictionary.code, number))
+        start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
+        return PartialDictionary(list(labels), start, code), places
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @overload
+    def __getitem__(self, rows: int) -> Fragment: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Any: ...
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
+            return self._fragment(int(rows) % len(self))
+        return PartialDictionary(self.labels, *chosen_codes(rows, self.start, self.code))
+
+    def __iter__(self) -> Iterator[Fragment]:
+        return (self._fragment(row) for row in range(len(self)))
+
+    @property
+    def n_nodes(self) -> NDArray[np.int64]:
+        """How many nodes each fragment has."""
+        return np.asarray(np.diff(self.start) // 2, np.int64)
+
+    def names(self) -> list[str]:
+        """The brackets of each fragment."""
+        heads = [escape_label(label) for label in self.labels]
+        code, bounds = self.code.tolist(), self.start.tolist()
+        return [_brackets(code[bounds[k] : bounds[k + 1]], heads) for k in range(len(self))]
+
+    def compact(self) -> PartialDictionary:
+        """Return the same fragments with no other labels than theirs."""
+        used = np.unique(self.code[1::2] // 2)
+        number = np.zeros(len(self.labels), np.int32)
+        number[used] = np.arange(len(used))
+        return PartialDictionary([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
+
+    def features(
+        self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Progress | None = None
+    ) -> csr_matrix:
+        """What each fragment counts for in each tree, over all the ways in which it stands there.
+
+        Examples
+        --------
+        >>> dictionary = PartialDictionary.from_fragments(["(S (A) (A))"])
+        >>> dictionary.features(["(S (A a) (A b) (A c))"], PartialTree(decay=0.5, depth_decay=1.0)).toarray()
+        array([[0.625]])
+        """
+        forest = as_forest(trees)
+        number = self._number_of_label
+        label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
+        schedule = Schedule.of(n_threads, None, progress)
+        found = _core.match_partial(
+            self.start,
+            self.code,
+            forest.arrays,
+            label_of,
+            *_values(kernel, forest),
+            schedule.n_threads,
+            schedule.progress,
+        )
+        return tree_counts(forest, *found, len(self))
+
+    @cached_property
+    def _number_of_label(self) -> dict[str, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
+    def _fragment(self, row: int) -> Fragment:
+        code = self.code[self.start[row] : self.start[row + 1]].tolist()
+        depths, symbols = code[::2], code[1::2]
+        unexpanded, leaf = [], 0
+        for k, symbol in enumerate(symbols):
+            if k + 1 == len(depths) or depths[k + 1] <= depths[k]:
+                if symbol % 2 == 0:
+                    unexpanded.append(leaf)
+                leaf += 1
+        built: list[tuple[int, Tree]] = []  # from the right: what waits for its parent, the leftmost last
+        for depth, symbol in zip(reversed(depths), reversed(symbols), strict=True):
+            children = []
+            while built and built[-1][0] == depth + 1:
+                children.append(built.pop()[1])
+            built.append((depth, Tree(self.labels[symbol // 2], children)))
+        return Fragment(built[0][1], tuple(unexpanded))
+
+    def __repr__(self) -> str:
+        return f"<PartialDictionary of {len(self):,} fragments over {len(self.labels):,} labels>"
+
+
+class PartialSearch:
+    """The space of a partial tree kernel over a forest, ready to be searched with any coefficients."""
+
+    def __init__(self, kernel: PartialTree, forest: Forest, max_size: int | None = None) -> None:
+        self.forest = forest
+        self.native: Any = _core.PartialMiner(forest.arrays)
+        self._values = _values(kernel, forest)
+        self.max_size = max_size or MAX_SIZE
+
+    def exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Any) -> tuple[Any, ...]:
+        """The heaviest fragments of at most ``max_size`` nodes, proven."""
+        found = self.native.exact(
+            mass, *self._values, self.max_size, n, max_visits, schedule.memory, schedule.n_threads, tell
+        )
+        fragments = PartialDictionary(list(self.forest.vocabulary), found["start"], found["code"]).compact()
+        counts = (self.native.n_visited, self.native.n_pruned)
+        return fragments, found["weight"], found["complete"], float(found["bound"]), *counts, self.max_size
+
+
+def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
+    """Decay and depth decay of each label, and last of leaves."""
+    labels = list(forest.vocabulary)
+    return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)
+
+
+def _renumbered(code: Integers, number: NDArray[np.int32]) -> Integers:
+    out = code.copy()
+    out[1::2] = 2 * number[code[1::2] // 2] + code[1::2] % 2
+    return out
+
+
+def _brackets(code: list[int], heads: list[str]) -> str:
+    pieces: list[str] = []
+    open_nodes = 0
+    for k in range(0, len(code), 2):
+        depth, symbol = code[k], code[k + 1]
+        pieces.append(")" * (open_nodes - depth))
+        pieces.append(" " if k else "")
+        has_children = k + 2 < len(code) and code[k + 2] > depth
+        if has_children:
+            pieces.append(f"({heads[symbol // 2]}")
+        else:
+            pieces.append(heads[symbol // 2] if symbol % 2 else f"({heads[symbol // 2]})")
+        open_nodes = depth + has_children
+    return "".join(pieces) + ")" * open_nodes
