@@ -180,3 +180,7 @@ __getattr__ = load_on_use(
         "espalier.gp",
     ),
 )
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"])

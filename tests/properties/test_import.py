@@ -44,3 +44,15 @@ def test_import_leaves_heavy_libraries_alone():
     loaded = _modules_after("import espalier") - _modules_after("")
     assert "espalier" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_completion_offers_every_public_name_and_nothing_else():
+    code = "import json, espalier as es; print(json.dumps([dir(es), es.__all__]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    listed, public = json.loads(done.stdout)
+    assert [name for name in listed if not name.startswith("__")] == sorted(public)
+    assert "__version__" in listed
+
+
+def test_listing_the_names_loads_nothing():
+    assert _modules_after("import espalier; dir(espalier)") & HEAVY <= _modules_after("") & HEAVY

@@ -211,6 +211,32 @@ class Forest:
         compacted["tree_count"] = arrays["tree_count"].copy()
         return Forest(compacted, self._vocabulary)
 
+    def with_vocabulary(self, vocabulary: Vocabulary) -> Forest:
+        """Return the same trees with their labels numbered by another vocabulary, found there by their spelling.
+
+        A forest that was made on its own can then be compared with the corpora of that vocabulary. The vocabulary
+        grows by the labels that it lacks; give ``other.vocabulary.extended()`` to leave it as it is.
+
+        Examples
+        --------
+        >>> corpus = Forest.from_brackets(["(NP (D the) (N cat))"])
+        >>> alone = Forest.from_brackets(["(N cat)", "(V sleeps)"])
+        >>> same = alone.with_vocabulary(corpus.vocabulary.extended())
+        >>> same.vocabulary.extends(corpus.vocabulary), [tree.to_brackets() for tree in same]
+        (True, ['(N cat)', '(V sleeps)'])
+        """
+        if not isinstance(vocabulary, Vocabulary):
+            raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
+        if vocabulary is self._vocabulary:
+            return self
+        if vocabulary.extends(self._vocabulary):
+            return Forest(self._arrays, vocabulary)
+        own = self.compact()  # so that the vocabulary gets no label that these trees do not hold
+        used, places = np.unique(own.arrays["label"], return_inverse=True)
+        numbers = [vocabulary._native.add(self._vocabulary[label]) for label in used.tolist()]
+        # Distinct subtrees stay distinct, and their order by height stays: nothing else depends on the numbers.
+        return Forest({**own.arrays, "label": np.array(numbers, np.int32)[places]}, vocabulary)
+
     def describe(self) -> ForestDescription:
         """Count trees, nodes, subtrees, productions, labels and pairs, and the memory kernels need."""
         from espalier.corpus.describe import describe_forest

@@ -80,5 +80,6 @@ def check_same_vocabulary(a: Vocabulary, b: Vocabulary) -> Vocabulary:
         return b
     raise VocabularyMismatchError(
         "These forests were interned with different vocabularies, so equal ids may mean different labels. "
-        "Build the second with Forest.from_trees(..., vocabulary=first.vocabulary)."
+        "Build the second with Forest.from_trees(..., vocabulary=first.vocabulary), or translate it with "
+        "second.with_vocabulary(first.vocabulary.extended())."
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
+from espalier.gram.targets import check_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 TEXT, MUTED, LINE = "#1f2328", "#57606a", "#d0d7de"
 BLUE, PALE, ORANGE = "#0969da", "#b6d4f7", "#c2410c"
+_DECADE = 10.0
+_SAME = 0.1  # log evidence: climbs that differ by less have found the same
 
 
 def plot_predictions(
@@ -38,6 +41,7 @@ def plot_predictions(
     """Draw what was observed against what was predicted, with an interval for each example.
 
     A point that lies on the dashed line was predicted exactly; one that its vertical bar does not reach is orange.
+    Where the target is transformed, positive and varies by more than a factor of 10, both axes are logarithmic.
 
     Parameters
     ----------
@@ -72,11 +76,16 @@ def plot_predictions(
             zorder=3,
             label=label,
         )
-    if _in_logs(model, y, interval):
+    if _in_logs(model, y, median):
         ax.set(xscale="log", yscale="log")
         _plain_logs(ax)
-    low, high = np.nanmin([median.min(), y.min()]), np.nanmax([median.max(), y.max()])
-    ax.plot([low, high], [low, high], color=MUTED, lw=1, ls=(0, (4, 3)), zorder=2)
+        # A bar that comes near 0 runs out of the picture; it would take all the room of the others.
+        numbers = np.concatenate([y, median, interval.ravel()])
+        worth = numbers[np.isfinite(numbers) & (numbers > y.min() / _DECADE)]
+        ax.set_ylim(worth.min() / 1.15, worth.max() * 1.15)
+    limits, heights = ax.get_xlim(), ax.get_ylim()
+    ax.plot(limits, limits, color=MUTED, lw=1, ls=(0, (4, 3)), zorder=2)
+    ax.set(xlim=limits, ylim=heights)
     who = "predicted from all others" if X is None else "predicted"
     ax.set(xlabel=f"{who} (median)", ylabel="observed")
     share = f"{inside.sum():,} of {len(y):,} ({inside.mean():.0%})"
@@ -139,6 +148,8 @@ def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure where None.
     """
+    from matplotlib.ticker import MaxNLocator
+
     check_fitted(model)
     climbs = [climb for climb in model.restarts_ if climb.trace]
     best = max(climbs, key=lambda climb: climb.objective)
@@ -160,10 +171,14 @@ def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
         ax.plot(steps[-1], climb.log_likelihood, "o", ms=7, mec=colour, mfc=face, mew=1.5, zorder=4)
     top = max(max(climb.trace) for climb in climbs)
     floor = _floor(best, [climb.log_likelihood for climb in climbs])
-    span = max(top - floor, 1e-3)
-    ax.set(ylim=(floor - 0.08 * span, top + 0.08 * span), xlabel="evaluation", ylabel="log evidence, best so far")
+    if top - floor < _SAME:
+        floor, top = (floor + top - _SAME) / 2, (floor + top + _SAME) / 2
+    room = 0.08 * (top - floor)
+    ax.set(ylim=(floor - room, top + room), xlabel="evaluation", ylabel="log evidence, best so far")
     ax.set_xlim(left=0)
-    reached = sum(best.log_likelihood - climb.log_likelihood < 0.1 for climb in climbs)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.ticklabel_format(axis="y", useOffset=False)
+    reached = sum(best.log_likelihood - climb.log_likelihood < _SAME for climb in climbs)
     many = f"{reached} of {len(climbs)} climbs come within 0.1" if len(climbs) > 1 else "one climb"
     ax.set_title(f"log evidence {best.log_likelihood:,.1f}; {many}".replace("-", "\N{MINUS SIGN}"))
     _legend_of_climbs(ax, model, best, climbs)
@@ -206,27 +221,32 @@ def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[P
     if X is None or y is None:
         raise InputError("Give both X and y, or neither for the training examples, each predicted from all others.")
     prediction = model.predict_distribution(X, noise_groups=noise_groups)
-    targets = np.asarray(y, np.float64).ravel()
-    if len(targets) != len(prediction):
-        raise InputError(
-            f"X has {len(prediction):,} examples but y has {len(targets):,} targets; they must be as many."
-        )
-    if not len(targets):
-        raise InputError("There is nothing to draw: X and y are empty.")
-    return prediction, targets
+    if not len(prediction):
+        raise InputError("There is nothing to draw: X is empty.")
+    return prediction, check_numbers(y, len(prediction))
 
 
 def check_fitted(model: GPRegressor) -> None:
-    """Refuse a model that has not learned anything yet."""
+    """Refuse another model, and one that has not learned anything yet."""
     from sklearn.utils.validation import check_is_fitted
 
+    from espalier.gp.regressor import GPRegressor
+
+    if not isinstance(model, GPRegressor):
+        raise TypeError(
+            f"Only what a fitted GPRegressor learned and predicts can be drawn, got {model!r}. "
+            "Of a search or a pipeline, give the model itself: search.best_estimator_, pipeline[-1]."
+        )
     check_is_fitted(model)
 
 
-def _in_logs(model: GPRegressor, y: NDArray[np.float64], interval: NDArray[np.float64]) -> bool:
-    from espalier.gp.transforms import Log
+def _in_logs(model: GPRegressor, y: NDArray[np.float64], median: NDArray[np.float64]) -> bool:
+    from espalier.gp.transforms import Log, Transform
 
-    return isinstance(model.transform_, Log) and bool((y > 0).all() and (interval > 0).all())
+    if not ((y > 0).all() and (median > 0).all()):
+        return False
+    is_plain = type(model.transform_) is Transform
+    return isinstance(model.transform_, Log) or (not is_plain and bool(y.max() > _DECADE * y.min()))
 
 
 def _plain_logs(ax: Axes) -> None:
@@ -253,7 +273,7 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return ax
 
 
-def legend_above(ax: Axes, handles: list[Any] | None = None) -> None:
+def legend_above(ax: Axes, handles: list[Any] | None = None, *, scale: float = 1.0) -> None:
     """Put the legend between the axes and the title, where no data can be."""
     drawn = ax.get_legend_handles_labels()[0] if handles is None else handles
     ax.legend(
@@ -263,12 +283,12 @@ def legend_above(ax: Axes, handles: list[Any] | None = None) -> None:
         ncols=len(drawn),
         frameon=False,
         labelcolor=TEXT,
-        fontsize=9,
+        fontsize=9 * scale,
         handletextpad=0.4,
         columnspacing=1.4,
         borderaxespad=0.2,
     )
-    ax.set_title(ax.get_title(), pad=24)
+    ax.set_title(ax.get_title(), pad=24 * scale)
 
 
 def style(ax: Axes) -> None:

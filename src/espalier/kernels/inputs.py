@@ -1,7 +1,8 @@
 """What a kernel was called with: a corpus, a list, an array, or a table of columns.
 
 Each column is interned at most once for a whole expression of kernels, and the columns of a second input
-share the vocabulary of the first without changing it.
+share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
+a forest that a learner predicts is translated, because who predicts cannot choose the vocabulary of the training rows.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest, as_forest
-from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import InputError
+from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
+from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.table import Table, as_table
@@ -24,17 +25,29 @@ from espalier.structures.tree import Tree
 class Inputs:
     """One side of a kernel call, with its interned columns."""
 
-    def __init__(self, data: Any, like: Inputs | None = None) -> None:
+    def __init__(self, data: Any, like: Inputs | None = None, *, translates: bool = False) -> None:
         self._data = _table_or_column(data)
         self._like = like
+        # A first side that was interned before this call is that of a learner: it was interned when that was fitted.
+        self._translates = translates or (like is not None and bool(like._forests))
         self._forests: dict[str | None, Forest] = {}
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
+        self.warned: set[str] = set()  # which kernels warned of these inputs
 
     @staticmethod
-    def of(data: Any, like: Inputs | None = None) -> Inputs:
-        """Wrap what a caller gave; ``like`` is the first side, whose vocabularies the second shares."""
-        return data if isinstance(data, Inputs) else Inputs(data, like)
+    def of(data: Any, like: Inputs | None = None, *, translates: bool = False) -> Inputs:
+        """Wrap what a caller gave.
+
+        Parameters
+        ----------
+        like
+            The first side, whose vocabularies the second shares.
+        translates
+            Whether a forest with a vocabulary of its own is translated into that of the first side, or is an error;
+            always where the first side was interned before, in training.
+        """
+        return data if isinstance(data, Inputs) else Inputs(data, like, translates=translates)
 
     def __len__(self) -> int:
         data = self._data
@@ -66,11 +79,20 @@ class Inputs:
         if on not in self._forests:
             first = self._like.forest(on) if self._like is not None else None
             column = self.column(on)
-            forest = as_forest(column, None if first is None else first.vocabulary.extended())
+            forest = _read_trees(column, on, None if first is None else first.vocabulary.extended())
             if first is not None:
-                check_same_vocabulary(first.vocabulary, forest.vocabulary)
+                forest = self._comparable(forest, first)
             self._forests[on] = forest
         return self._forests[on]
+
+    def _comparable(self, forest: Forest, first: Forest) -> Forest:
+        try:
+            check_same_vocabulary(first.vocabulary, forest.vocabulary)
+        except VocabularyMismatchError:
+            if not self._translates:
+                raise
+            return forest.with_vocabulary(first.vocabulary.extended())
+        return forest
 
     def vectors(self, on: str | tuple[str, ...] | None) -> Vectors:
         """The column, or several side by side, as vectors: a dense array or a sparse matrix of finite numbers."""
@@ -102,6 +124,33 @@ def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
     if hasattr(data, "iloc"):  # a Series of pandas, whose brackets look for labels
         return data.iloc[rows]
     return data[rows]
+
+
+def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> Forest:
+    """A column as a forest; what is wrong with it names the column."""
+    is_sparse = hasattr(column, "tocsr")
+    if is_sparse or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
+        kind = "a sparse matrix" if is_sparse else f"an array of {column.dtype}"
+        if on is None:
+            raise TypeError(
+                f"This kernel reads trees, but was given numbers, {kind}. "
+                "Pass trees, or use a kernel of vectors such as RBF()."
+            )
+        raise TypeError(
+            f"Column {on!r} holds numbers, {kind}, but this kernel reads trees. "
+            f"Name a column of trees, or use a kernel of vectors such as RBF(on={on!r})."
+        )
+    try:
+        return as_forest(column, vocabulary)
+    except TreeSyntaxError as error:
+        if on is None:
+            raise
+        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
+        raise TreeSyntaxError(error.message, source=f"column {on!r}, {error.source}", **place) from None
+    except (TypeError, InputError) as error:
+        if on is None:
+            raise
+        raise type(error)(f"Column {on!r}: {error}") from None
 
 
 def _table_or_column(data: Any) -> Any:

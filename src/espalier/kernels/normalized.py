@@ -43,17 +43,17 @@ class Normalized(Wrapper):
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         if b is None:
-            return NormalizedPlan([self.kernel._make_plan(a, None, schedule)], schedule)
+            return NormalizedPlan([self.kernel._make_plan(a, None, schedule)], _Zeros([a], schedule))
         parts = [schedule.part(k, 3) for k in range(3)]
         plans = [
             self.kernel._make_plan(a, b, parts[0]),
             RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
             RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
         ]
-        return NormalizedCrossPlan(plans, schedule)
+        return NormalizedCrossPlan(plans, _Zeros([a, b], schedule))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return NormalizedDiagonalPlan(len(a), self.kernel._make_diagonal_plan(a, schedule), schedule)
+        return NormalizedDiagonalPlan(len(a), self.kernel._make_diagonal_plan(a, schedule), _Zeros([a], schedule))
 
     def __repr__(self) -> str:
         return f"Normalized({self.kernel!r})"
@@ -62,9 +62,9 @@ class Normalized(Wrapper):
 class NormalizedPlan(WrapperPlan):
     """The normalised matrix of a corpus with itself."""
 
-    def __init__(self, plans: list[Plan], schedule: Schedule) -> None:
+    def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
         super().__init__(plans)
-        self._warns = schedule.warns
+        self._zeros = zeros
 
     def matrix(self, kernel: Any) -> Matrix:
         values = self._plans[0].matrix(kernel.kernel)
@@ -76,8 +76,7 @@ class NormalizedPlan(WrapperPlan):
         root = _roots(values.diagonal())
         _divide(values, root, root)
         np.fill_diagonal(values, np.isfinite(root))
-        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
-            self._warns = not _warn_of_zeros(inner, [root])
+        self._zeros.warn(inner, [root])
         return root
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
@@ -102,16 +101,15 @@ class NormalizedPlan(WrapperPlan):
 class NormalizedCrossPlan(WrapperPlan):
     """The normalised matrix of two corpora: plans of the matrix, of a's diagonal, of b's diagonal."""
 
-    def __init__(self, plans: list[Plan], schedule: Schedule) -> None:
+    def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
         super().__init__(plans)
-        self._warns = schedule.warns
+        self._zeros = zeros
 
     def matrix(self, kernel: Any) -> Matrix:
         values, *diagonals = (plan.matrix(kernel.kernel) for plan in self._plans)
         roots = [_roots(diagonal) for diagonal in diagonals]
         _divide(values, *roots)
-        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
-            self._warns = not _warn_of_zeros(kernel.kernel, roots)
+        self._zeros.warn(kernel.kernel, roots)
         return values
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
@@ -120,8 +118,7 @@ class NormalizedCrossPlan(WrapperPlan):
         )
         roots = [_roots(rows), _roots(columns)]
         _divide(values, *roots)
-        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
-            self._warns = not _warn_of_zeros(kernel.kernel, roots)
+        self._zeros.warn(kernel.kernel, roots)
         kept = values.copy()
 
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
@@ -138,14 +135,13 @@ class NormalizedCrossPlan(WrapperPlan):
 class NormalizedDiagonalPlan(UnitDiagonalPlan):
     """Ones, and zeros for items without any fragment."""
 
-    def __init__(self, n: int, plan: Plan, schedule: Schedule) -> None:
+    def __init__(self, n: int, plan: Plan, zeros: _Zeros) -> None:
         super().__init__(n, [plan])
-        self._warns = schedule.warns
+        self._zeros = zeros
 
     def matrix(self, kernel: Any) -> Matrix:
         root = _roots(self._plans[0].matrix(kernel.kernel))
-        if self._warns:  # once: a learner computes one plan's matrix hundreds of times
-            self._warns = not _warn_of_zeros(kernel.kernel, [root])
+        self._zeros.warn(kernel.kernel, [root])
         return np.isfinite(root).astype(np.float64)
 
 
@@ -189,23 +185,45 @@ def _pulled(
     return inner, row_sums, column_sums
 
 
-def _warn_of_zeros(inner: Kernel, roots: list[Matrix]) -> bool:
-    """Warn of items without fragments, and say whether there are any."""
-    n_zero = sum(int(np.isinf(root).sum()) for root in roots)
-    if n_zero == 0:
-        return False
-    side, row = next((k, int(np.argmax(np.isinf(root)))) for k, root in enumerate(roots) if np.isinf(root).any())
+class _Zeros:
+    """Warns of items without fragments: once for each plan, and once for what a learner keeps from call to call."""
+
+    def __init__(self, sides: list[Inputs], schedule: Schedule) -> None:
+        self._said = [inputs.warned for inputs in sides]
+        self._warns = schedule.warns
+
+    def warn(self, inner: Kernel, roots: list[Matrix]) -> None:
+        """Count what is 0, where it was not said before: a learner computes one plan's matrix hundreds of times."""
+        if not self._warns or not any(np.isinf(root).any() for root in roots):
+            return
+        self._warns = False
+        about = repr(inner._form())  # all but the hyperparameters, with which a learner calls again
+        found = []
+        for side, (said, root) in enumerate(zip(self._said, roots, strict=True)):
+            if np.isinf(root).any() and about not in said:
+                said.add(about)
+                found.append((("first", "second")[side], root))
+        if found:
+            _warn_of_zeros(inner, found, one_side=len(roots) == 1)
+
+
+def _warn_of_zeros(inner: Kernel, found: list[tuple[str, Matrix]], *, one_side: bool) -> None:
+    counts = [f"{int(np.isinf(root).sum()):,} of {len(root):,}" for _, root in found]
+    (which, root), *second = found
+    counted = f"{counts[0]} items" + ("" if one_side else f" of the {which} input")
+    counted += f" and {counts[1]} of the second" if second else ""
+    where = f"item {int(np.argmax(np.isinf(root)))}" + (f" of the {which} input" if second else "")
     warnings.warn(
-        f"{n_zero:,} of {sum(map(len, roots)):,} items have no fragment of {inner!r}, the first is item {row}"
-        f"{' of the second input' if side else ''}: k(x, x) = 0. Their normalised values are 0.",
+        f"{counted} have no fragment of {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
         stacklevel=_user_level(),
     )
-    return True
 
 
 def _user_level() -> int:
-    """How far up the stack the caller of the kernel stands, outside of this package."""
-    level, frame = 1, inspect.currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("espalier.kernels."):
+    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
+    outermost, level, frame = 1, 1, inspect.currentframe()
+    while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
+        if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
+            outermost = level
         level, frame = level + 1, frame.f_back
-    return level - 1
+    return outermost

@@ -67,7 +67,10 @@ class Table:
         found: dict[str, Any] = {}
         for name, values in [*_pairs(data), *columns.items()]:
             if not isinstance(name, str):
-                raise TypeError(f"The name of a column must be a str, got {name!r}.")
+                raise TypeError(
+                    f"The name of a column must be a str, got {name!r}. Rename it, for a frame with "
+                    "frame.rename(columns=str); or pass a frame of numbers as an array, frame.to_numpy()."
+                )
             if name in found:
                 raise InputError(f"There are two columns named {name!r}; rename one of them.")
             found[name] = _frozen_column(values, name)

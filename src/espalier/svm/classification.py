@@ -17,7 +17,15 @@ from espalier.kernels.schedule import Progress
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
 from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
-from espalier.svm.targets import Codes, check_class_weight, check_classes, check_labels
+from espalier.svm.targets import (
+    Codes,
+    Fold,
+    check_class_weight,
+    check_classes,
+    check_folds,
+    check_labels,
+    shown_label,
+)
 
 
 def _gives_probabilities(model: Any) -> bool:
@@ -146,10 +154,19 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         values = self._machine_values(X)
         return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
 
+    def _machine_names(self) -> tuple[str, ...]:
+        names = [str(label) for label in self.classes_.tolist()]
+        sides: list[list[int]] = self.machines_.tolist()
+        if len(names) == 2:
+            return (names[1],)
+        return tuple(names[a] if b < 0 else f"{names[a]}, not {names[b]}" for a, b in sides)
+
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.strategy not in ("one-vs-rest", "one-vs-one"):
             raise ValueError(f"strategy must be 'one-vs-rest' or 'one-vs-one', got {self.strategy!r}.")
+        if not isinstance(self.probability, bool | np.bool_):
+            raise ValueError(f"probability must be True or False, got {self.probability!r}.")
         check_whole("calibration_folds", self.calibration_folds, 2)
 
     def _check_targets(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
@@ -161,19 +178,21 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             if (count := int((codes == fewest).sum())) < self.calibration_folds:
                 raise InputError(
                     f"probability=True needs at least calibration_folds={self.calibration_folds} rows of every class, "
-                    f"but {classes[fewest].item()!r} has {count}. Use fewer folds, or add rows."
+                    f"but {shown_label(classes[fewest])} has {count}. Use fewer folds, or add rows."
                 )
         return classes, codes
 
     def _learn(self, gram: Matrix, targets: tuple[NDArray[Any], Codes], weights: Floats | None) -> None:
         classes, codes = targets
         check_classes(classes, codes, weights)
+        folds = self._folds(codes) if self.probability else []
+        check_folds(folds, classes, codes, weights)
         machines = self._solve(gram, codes, classes, weights)
         self.classes_ = classes
         self.machines_ = machines.sides
         self._set_machines(machines)
         if self.probability:
-            self.calibration_ = self._calibrate(gram, codes, weights)
+            self.calibration_ = self._calibrate(gram, codes, weights, folds)
 
     def _solve(self, gram: Matrix, codes: Codes, classes: NDArray[Any], weights: Floats | None) -> Machines:
         class_weight = check_class_weight(self.class_weight, classes)
@@ -181,13 +200,16 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             class_weight = self.class_weight
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
 
-    def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None) -> Matrix:
+    def _folds(self, codes: Codes) -> list[Fold]:
+        shuffled = self.random_state is not None
+        splitter = StratifiedKFold(self.calibration_folds, shuffle=shuffled, random_state=self.random_state)
+        return list(splitter.split(codes, codes))
+
+    def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None, folds: list[Fold]) -> Matrix:
         """Fit sigmoids to scores of rows that were left out, one fold after the other."""
         n_classes = len(self.classes_)
-        shuffled = self.random_state is not None
-        folds = StratifiedKFold(self.calibration_folds, shuffle=shuffled, random_state=self.random_state)
         scores = np.empty((len(gram), 1 if n_classes == 2 else n_classes))
-        for train, test in folds.split(codes, codes):
+        for train, test in folds:
             own = None if weights is None else weights[train]
             machines = self._solve(gram[np.ix_(train, train)], codes[train], self.classes_, own)
             values = machines.values(gram[np.ix_(test, train[machines.support])])

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
@@ -83,8 +84,11 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.support_data_ = kept_rows(data, self.support_)
         # Interned at the first prediction, once.
         self._support = Inputs.of(self.support_data_)
+        self._support.warned = set(inputs.warned)
         if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
             self.n_features_in_ = int(data.shape[1])
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_  # of an earlier fit
 
     def _check_targets(self, y: Any, n_rows: int) -> Any:
         raise NotImplementedError
@@ -116,10 +120,19 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         n_blocks = -(-n_rows // step)
         for k in range(n_blocks):
             rows = slice(k * step, min((k + 1) * step, n_rows))
-            block = X if n_blocks == 1 else take_rows(row_data(inputs), rows)
+            taken = row_data(inputs) if n_blocks == 1 else take_rows(row_data(inputs), rows)
+            block = Inputs.of(taken, like=self._support, translates=True)
             matrix = kernel_matrix(self.kernel, self._support, block, schedule.part(k, n_blocks))
             values[rows] = matrix.T @ self.dual_coef_.T + self.intercept_
         return values
+
+    def dual_form(self) -> DualForm:
+        """Return the coefficients on the support rows, one line for each machine."""
+        check_is_fitted(self, "support_")
+        return DualForm(self.kernel, self._support, self.dual_coef_, self.intercept_, self._machine_names())
+
+    def _machine_names(self) -> tuple[str, ...]:
+        return ("prediction",)
 
     def _schedule(self) -> Schedule:
         return Schedule.of(self.n_threads, self.memory, self.progress)
@@ -134,6 +147,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         check_positive("tolerance", self.tolerance)
         if self.max_iterations is not None:
             check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
+        check_progress(self.progress)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -168,6 +182,12 @@ def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
     if not is_number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         allowed = "0 or a positive" if zero else "a positive"
         raise ValueError(f"{name} must be {allowed} finite number, got {value!r}.")
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of the fraction done, or None, got {progress!r}.")
 
 
 def check_whole(name: str, value: Any, least: int, other: str = "") -> None:

@@ -18,7 +18,7 @@ from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
-from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
+from espalier.svm.estimator import check_progress, kernel_matrix, warn_of_early_stop
 from espalier.svm.rows import MatrixRows, row_data
 from espalier.svm.targets import check_weights
 
@@ -192,6 +192,7 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if not isinstance(self.refit, bool):
             raise ValueError(f"refit must be True or False, got {self.refit!r}.")
+        check_progress(self.progress)
         return make_candidates(self.estimator, self.param_grid)
 
     def _set_results(self, candidates: list[Candidate], scores: Matrix) -> None:

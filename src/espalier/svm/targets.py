@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from espalier.errors import InputError
 from espalier.gram.targets import Floats, refuse_values, target_column
 
 Codes = NDArray[np.intp]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
 
 
 def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
@@ -56,16 +59,26 @@ def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -
     """Refuse what leaves a class without rows to learn from."""
     if len(classes) < 2:
         raise InputError(
-            f"All rows belong to one class, {_shown(classes[0])}; a classifier needs at least two classes. "
+            f"All rows belong to one class, {shown_label(classes[0])}; a classifier needs at least two classes. "
             "Add rows of another class."
         )
-    if weights is not None:
-        total = np.bincount(codes, weights, minlength=len(classes))
-        empty = np.flatnonzero(total == 0)
-        if len(empty):
+    if weights is not None and len(empty := _without_weight(classes, codes, weights)):
+        raise InputError(
+            f"Every row of class {shown_label(classes[empty[0]])} has the weight 0. "
+            "Drop these rows, or give some of them a positive weight."
+        )
+
+
+def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
+    """Refuse folds for calibration without one of which a class has no weight left."""
+    if weights is None:
+        return
+    for number, (train, _) in enumerate(folds, start=1):
+        if len(empty := _without_weight(classes, codes[train], weights[train])):
             raise InputError(
-                f"Every row of class {_shown(classes[empty[0]])} has the weight 0. "
-                "Drop these rows, or give some of them a positive weight."
+                f"probability=True leaves out {len(folds)} folds in turn, and without fold {number} every row of class "
+                f"{shown_label(classes[empty[0]])} has the weight 0. Drop the rows of weight 0, give more rows of this "
+                "class a positive weight, or set random_state, which shuffles the folds."
             )
 
 
@@ -80,10 +93,14 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | Non
     if not known <= set(class_weight) and not set(class_weight) <= known:
         unknown = next(name for name in class_weight if name not in known)
         raise ValueError(f"class_weight names the class {unknown!r}, but the classes are {sorted(known)}.")
-    weights = np.array([class_weight.get(name, 1.0) for name in classes.tolist()], np.float64)
-    if not (np.isfinite(weights) & (weights > 0)).all():
-        raise ValueError(f"The weight of a class must be a positive finite number, got {class_weight!r}.")
-    return weights
+    weights = [class_weight.get(name, 1.0) for name in classes.tolist()]
+    for weight, label in zip(weights, classes, strict=True):
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
+        if not is_number or not 0 < weight < math.inf:
+            raise ValueError(
+                f"The weight of a class must be a positive finite number, got {weight!r} for {shown_label(label)}."
+            )
+    return np.array(weights, np.float64)
 
 
 def _check_kinds(labels: NDArray[Any], y: Any) -> None:
@@ -97,7 +114,8 @@ def _check_kinds(labels: NDArray[Any], y: Any) -> None:
         return
     listed = np.asarray(y, dtype=object).ravel().tolist()
     for row, label in enumerate(listed):
-        if label is None or label != label or type(label).__name__ == "NAType":
+        # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
+        if label is None or type(label).__name__ == "NAType" or label != label:
             raise InputError(f"Row {row} of y holds no label, got {label!r}. Drop the row or fill it in.")
     first = isinstance(listed[0], str)
     for row, label in enumerate(listed):
@@ -107,5 +125,11 @@ def _check_kinds(labels: NDArray[Any], y: Any) -> None:
             )
 
 
-def _shown(label: Any) -> str:
+def _without_weight(classes: NDArray[Any], codes: Codes, weights: Floats) -> Codes:
+    """The numbers of the classes whose rows all have the weight 0."""
+    return np.flatnonzero(np.bincount(codes, weights, minlength=len(classes)) == 0)
+
+
+def shown_label(label: Any) -> str:
+    """A label as Python writes it, whatever array it came from."""
     return repr(label.item() if hasattr(label, "item") else label)

@@ -229,3 +229,37 @@ def test_rows_are_chosen_as_scikit_learn_does() -> None:
     assert list(forest[np.array([1, 0]), ...]) == [forest[1], forest[0]]
     assert list(forest[1:3, ...]) == [forest[1], forest[2]]
     assert forest[1, ...] == forest[1]
+
+
+def test_labels_are_renumbered_by_another_vocabulary() -> None:
+    forest = Forest.from_trees([*TEXTS, None, "(Z (the) (N cat))"], missing="empty")
+    base = Forest.from_trees(["(N cat)", "(Y y)"]).vocabulary
+    labels = list(base)
+    for part in (forest, forest[1:], forest[[4]], forest[:0]):
+        wider = base.extended()
+        other = part.with_vocabulary(wider)
+        assert list(other) == list(part)
+        assert other.vocabulary is wider and wider.extends(base)
+        expected = Forest.from_trees(list(part), vocabulary=base.extended(), missing="empty")
+        np.testing.assert_array_equal(other.arrays["tree_count"].sum(), expected.arrays["tree_count"].sum())
+        assert other.n_subtrees == expected.n_subtrees
+    assert list(base) == labels
+
+
+def test_a_vocabulary_gets_only_the_labels_that_a_view_holds() -> None:
+    forest = Forest.from_trees(TEXTS)
+    assert list(forest[[1]].with_vocabulary(Vocabulary(["q"])).vocabulary) == [
+        "q",
+        *sorted({"NP", "D", "the", "N", "cat"}, key=forest.vocabulary.id),
+    ]
+
+
+def test_a_vocabulary_that_agrees_costs_nothing() -> None:
+    forest = Forest.from_trees(TEXTS)
+    wider = forest.vocabulary.extended(["more"])
+    same = forest.with_vocabulary(wider)
+    assert same.vocabulary is wider
+    assert same.arrays["label"] is forest.arrays["label"]
+    assert forest.with_vocabulary(forest.vocabulary) is forest
+    with pytest.raises(TypeError, match="must be a Vocabulary, got list"):
+        forest.with_vocabulary(["a"])

@@ -95,6 +95,35 @@ def test_learned_leaves_out_the_middle_of_a_large_family(model):
     assert min(values[label] for label in shown[:3]) >= max(values[label] for label in shown[4:])
 
 
+def test_learned_steps_and_dimensions_stand_in_their_order(table):
+    kernel = es.RBF(es.PerDimension(1.0), on="features")
+    model = es.GPRegressor(kernel, target_transform="warped", max_iterations=5, tolerance=1.0)
+    panels = {ax.get_title(): texts(ax) for ax in es.plot_learned(model.fit(table, table["seconds"]))}
+    dimensions = [f"dimension {k}" for k in range(table["features"].shape[1])]
+    assert panels["lengthscale, RBF on features"] == dimensions
+    for name in ("height", "steepness", "centre"):
+        assert panels[f"transform.{name}"] == ["step 0", "step 1", "step 2"]
+
+
+def test_dimensions_of_which_some_are_left_out_are_sorted(table):
+    wide = np.random.default_rng(0).standard_normal((60, 9))
+    model = es.GPRegressor(es.RBF(es.PerDimension(1.0)), max_iterations=5, tolerance=1.0).fit(wide, wide[:, 0])
+    family = es.plot_learned(model, top=4)[1]
+    values = {row.path[:-1].split("[")[-1]: row.value for row in model.learned_ if row.path.endswith("]")}
+    ranked = [f"dimension {k}" for k in sorted(values, key=lambda k: -values[k])]
+    assert texts(family) == [*ranked[:2], "⋮", *ranked[-2:]]
+
+
+def test_a_power_of_zero_is_the_logarithm_and_no_warning():
+    x = np.linspace(0, 3, 40)[:, None]
+    y = np.exp(3 * np.sin(x[:, 0]) + 0.3 * np.random.default_rng(0).standard_normal(40) - 1.0)
+    model = es.GPRegressor(es.RBF(), target_transform="boxcox", tolerance=1e-3).fit(x, y**-1.0)
+    assert model.learned_["transform.power"].bound == "low" and model.learned_["transform.power"].value == 0
+    single, transform = es.plot_learned(model)
+    assert {line.get_color() for line in transform.lines} & {ORANGE} == set()
+    assert "at lower bound" not in [text.get_text() for text in single.get_legend().get_texts()]
+
+
 def test_learned_divides_the_axes_it_is_given(model):
     figure, axes = pyplot.subplots(1, 2, figsize=(16, 8))
     drawn = es.plot_learned(model, ax=axes[1])
@@ -104,6 +133,49 @@ def test_learned_divides_the_axes_it_is_given(model):
     assert axes[0].axison and not axes[0].lines
     left = axes[1].get_position().x0
     assert all(ax.get_position().x0 >= left - 1e-6 for ax in drawn)
+
+
+def written(figure) -> list:
+    """The boxes of all texts that are seen."""
+    figure.canvas.draw()
+    found = []
+    for ax in figure.findobj(pyplot.Axes):
+        if ax.axison:
+            horizontal = [label for label in ax.get_xticklabels() if ax.bbox.x0 <= label.get_window_extent().x1]
+            found += [*horizontal, *ax.get_yticklabels(), ax.title, ax.yaxis.get_offset_text()]
+        found += ax.get_legend().get_texts() if ax.get_legend() else []
+        for values in ax.child_axes:
+            found += values.get_yticklabels()
+    return [text.get_window_extent() for text in found if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.fixture(scope="module")
+def crowded(table) -> es.GPRegressor:
+    kernel = 1.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source"))
+    kernel += 1.0 * es.RBF(es.PerDimension(1.0), on="features")
+    model = es.GPRegressor(kernel, target_transform="warped", max_iterations=10, tolerance=1.0)
+    return model.fit(table, table["seconds"])
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("layout", [None, "constrained"])
+@pytest.mark.parametrize("size", [(12, 6), (16, 9), (9, 9)])
+def test_learned_has_room_for_its_labels_in_half_of_a_figure(crowded, size, layout, place):
+    figure, axes = pyplot.subplots(1, 2, figsize=size, layout=layout)
+    drawn = es.plot_learned(crowded, ax=axes[place])
+    assert len(drawn) == 6
+    boxes = written(figure)
+    assert len(boxes) > 40
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+    edges = figure.bbox
+    assert all(edges.x0 <= box.x0 and box.x1 <= edges.x1 for box in boxes)
+    assert all(edges.y0 <= box.y0 and box.y1 <= edges.y1 for box in boxes)
+
+
+def test_a_single_panel_keeps_its_labels_inside_the_figure(plain):
+    figure, ax = pyplot.subplots(figsize=(5, 3))
+    es.plot_learned(plain, ax=ax)
+    assert min(box.x0 for box in written(figure)) >= 0
 
 
 def test_learned_fits_into_axes_placed_by_hand(model):
@@ -189,10 +261,50 @@ def test_noise_by_group_is_passed_on(table):
 def test_examples_without_targets_are_an_error(plot, model, table):
     with pytest.raises(es.InputError, match="Give both X and y, or neither"):
         plot(model, table[60:])
-    with pytest.raises(es.InputError, match="30 examples but y has 29 targets"):
+    with pytest.raises(es.InputError, match="X has 30 rows, but y has 29 targets"):
         plot(model, table[60:], table["seconds"][61:])
     with pytest.raises(es.InputError, match="nothing to draw"):
         plot(model, table[60:60], [])
+
+
+@pytest.mark.parametrize("plot", [es.plot_predictions, es.plot_calibration])
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        (np.nan, "Input y contains NaN: row 0 must be a finite number"),
+        (np.inf, "Input y contains infinity: row 0"),
+        ("long", "y must hold real numbers"),
+    ],
+)
+def test_targets_that_are_no_finite_numbers_are_an_error(plot, model, table, first, message):
+    with pytest.raises(es.InputError, match=message):
+        plot(model, table[60:], [first, *table["seconds"][61:].tolist()])
+
+
+@pytest.mark.parametrize("transform", ["sqrt", "warped", "boxcox"])
+def test_skewed_targets_stand_on_logarithmic_axes_whatever_the_transform(table, transform):
+    y = np.array(table["seconds"])
+    assert y.max() > 10 * y.min()
+    model = es.GPRegressor(es.RBF(on="features"), target_transform=transform, tolerance=1e-2).fit(table, y)
+    ax = es.plot_predictions(model)
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    low, high = ax.get_ylim()
+    assert y.min() / 20 < low < y.min() and high > y.max()
+    assert es.plot_predictions(model.fit(table, 20 + y)).get_xscale() == "linear"
+
+
+@pytest.mark.parametrize("transform", [None, "log"])
+def test_the_axis_of_predictions_ends_with_them(table, transform):
+    model = es.GPRegressor(es.RBF(on="features"), target_transform=transform, learn=False)
+    model.fit(table[:60], table["seconds"][:60])
+    y = np.array(table["seconds"][60:])
+    y[0] = 10 * y.max()
+    ax = es.plot_predictions(model, table[60:], y)
+    median = model.predict_distribution(table[60:]).median
+    low, high = ax.get_xlim()
+    assert low < median.min() and median.max() < high < 1.5 * median.max() < y[0] < ax.get_ylim()[1]
+    (diagonal,) = ax.lines
+    assert diagonal.get_xdata().tolist() == diagonal.get_ydata().tolist() == [low, high]
 
 
 # Calibration
@@ -262,6 +374,16 @@ def test_one_climb_is_drawn_too(plain):
     assert ax.get_legend().get_texts()[0].get_text() == "best, from the declared start"
 
 
+def test_one_evaluation_has_whole_ticks_and_no_offset(table):
+    model = es.GPRegressor(es.RBF(on="features"), learn=False).fit(table, 1e3 * table["seconds"])
+    ax = es.plot_restarts(model)
+    ax.figure.canvas.draw()
+    assert {tick % 1 for tick in ax.get_xticks()} == {0.0}
+    assert ax.yaxis.get_offset_text().get_text() == ""
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == len(labels) and max(map(len, labels)) <= 9
+
+
 def test_a_climb_that_was_stopped_is_hollow(table):
     with pytest.warns(UserWarning, match="before it converged"):
         model = es.GPRegressor(KERNEL, max_iterations=2).fit(table, table["seconds"])
@@ -295,6 +417,15 @@ def test_no_setting_of_matplotlib_changes(plot, plain):
 def test_a_model_that_learned_nothing_yet_is_an_error(plot):
     with pytest.raises(NotFittedError):
         plot(es.GPRegressor(es.RBF()))
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+@pytest.mark.parametrize("other", [es.KernelSVR(es.RBF()).fit(np.eye(3), [1.0, 2.0, 3.0]), 3, None], ids=repr)
+def test_another_model_is_an_error_that_says_what_is_drawn(plot, other):
+    with pytest.raises(
+        TypeError, match=r"a fitted GPRegressor learned and predicts can be drawn, got .*best_estimator_"
+    ):
+        plot(other)
 
 
 @pytest.mark.parametrize("plot", PLOTS)

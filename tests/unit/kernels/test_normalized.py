@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from espalier.errors import InputError
+from espalier.gp import GPRegressor
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel, fixed
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.radial import Radial
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.svm import KernelSVR
 from espalier.testing import check_gradients, check_kernel, rename_labels
 from random_trees import random_trees
 from reference.normalized import normalized
@@ -61,10 +63,14 @@ def test_the_diagonal_is_exactly_one_and_has_no_gradient():
     [
         (lambda k: k(["(x)", "(A a)", "(y)"]), "^2 of 3 items have no fragment of SubsetTree"),
         (lambda k: k.vjp(["(x)", "(A a)"])[0], "^1 of 2 items"),
-        (lambda k: k(["(A a)"], ["(A a)", "(x)"]), "^1 of 3 items.*item 1 of the second input"),
-        (lambda k: k.vjp(["(x)"], ["(A a)", "(x)"])[0], "^2 of 3 items.*item 0:"),
+        (lambda k: k(["(A a)"], ["(A a)", "(x)"]), "^1 of 2 items of the second input have no .*item 1:"),
+        (lambda k: k(["(x)", "(A a)", "(y)"], ["(A a)"]), "^2 of 3 items of the first input have no .*item 0:"),
+        (
+            lambda k: k.vjp(["(x)"], ["(A a)", "(x)"])[0],
+            "^1 of 1 items of the first input and 1 of 2 of the second have no .*item 0 of the first input:",
+        ),
         (lambda k: k.diagonal(["(A a)", "(x)"]), "^1 of 2 items"),
-        (lambda k: Radial(k)(["(x)"], ["(A a)", "(x)"]), "^2 of 3 items"),
+        (lambda k: Radial(k)(["(x)"], ["(A a)", "(x)"]), "^1 of 1 items of the first input and 1 of 2 of"),
     ],
 )
 def test_items_without_fragments_give_one_counted_warning(call, message):
@@ -74,6 +80,29 @@ def test_items_without_fragments_give_one_counted_warning(call, message):
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert np.isfinite(values).all()
+
+
+LEARNERS = [
+    GPRegressor(Normalized(SubsetTree()), noise=0.1),
+    KernelSVR(Normalized(SubsetTree()), epsilon=0.0),
+]
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=repr)
+@pytest.mark.parametrize("new", [["(x)"], ["(A b)", "(x)", "(y)"]])
+def test_each_call_of_a_learner_warns_once_of_its_own_items(model, new):
+    trees = ["(x)", "(A a)", "(A b)", "(S (A a) (A b))"]
+    with pytest.warns(UserWarning, match="^1 of 4 items have no fragment") as caught:
+        model.fit(trees, [1.0, 2.0, 3.0, 4.0])
+    assert len(caught) == 1 and caught[0].filename == __file__
+    for _ in range(2):
+        options = {"return_std": True} if isinstance(model, GPRegressor) else {}
+        with pytest.warns(UserWarning, match=f"^{len(new) // 2 + 1} of {len(new)} items of the second") as caught:
+            model.predict(new, **options)
+        assert len(caught) == 1 and caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.predict(["(A a)"], **options)
 
 
 def test_items_without_fragments_are_zero_even_with_themselves():

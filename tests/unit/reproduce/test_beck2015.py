@@ -129,3 +129,16 @@ def test_learned_values_are_found_by_their_paths():
     assert side_values({"learned": learned}) == {}
     learned = {"kernel.terms[1].decay": 0.1, "kernel.terms[2].decay": 0.3, "kernel.terms[0].lengthscale[0]": 1.0}
     assert side_values({"learned": learned}) == {"decay source": 0.1, "decay target": 0.3}
+
+
+def test_times_stand_in_the_order_of_budgets():
+    budgets = [("gp", f"{count} iterations") for count in (200, 5, 20)] + [("svm", "fine grid"), ("svm", "coarse grid")]
+    seconds = {"200 iterations": 1.0, "20 iterations": 2.0, "5 iterations": 0.5, "fine grid": 3.0, "coarse grid": 4.0}
+    records = [
+        {"method": method, "budget": budget, "size": size, "fit_seconds": seconds[budget], "rmse": 1.0}
+        for size in (200, 100)
+        for method, budget in budgets
+    ]
+    rows = [row[0] for row in timing.median_rows(records)]
+    ordered = ["GP, 5 iterations", "GP, 20 iterations", "GP, 200 iterations", "SVM, coarse grid", "SVM, fine grid"]
+    assert rows == [f"{size} trees, {budget}" for size in (100, 200) for budget in ordered]

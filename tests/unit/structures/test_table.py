@@ -137,6 +137,11 @@ def test_tables_pickle(table):
         (lambda: Table(a=iter([1])), TypeError, "Column 'a'"),
         (lambda: Table(a=np.array(3)), InputError, "single number"),
         (lambda: Table({3: [1]}), TypeError, "name of a column must be a str, got 3"),
+        (
+            lambda: Table(pd.DataFrame(np.eye(2))),
+            TypeError,
+            r"must be a str, got 0\. .*frame\.rename\(columns=str\).*frame\.to_numpy\(\)",
+        ),
         (lambda: Table("text"), TypeError, "mapping of names"),
         (lambda: Table(7), TypeError, "mapping of names"),
         (lambda: Table(np.eye(2)), TypeError, "mapping of names"),

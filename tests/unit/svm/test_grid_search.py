@@ -226,6 +226,7 @@ def test_machines_that_do_not_converge_are_counted_once():
         ({"scoring": ["f1", "accuracy"]}, ValueError, "scoring must be None, the name of one score"),
         ({"cv": 1}, ValueError, "n_splits=1"),
         ({"n_threads": 0}, ValueError, "n_threads must be"),
+        ({"progress": 3}, TypeError, "progress must be a function"),
     ],
 )
 def test_bad_settings_are_errors_of_fit(settings, error, message):

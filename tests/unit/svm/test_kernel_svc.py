@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -314,6 +315,11 @@ def test_values_that_are_no_numbers_are_an_error():
         ({"calibration_folds": 1}, "calibration_folds must be an integer of at least 2"),
         ({"n_threads": 0}, "n_threads must be a positive integer"),
         ({"memory": "much"}, "memory must be a number of bytes"),
+        ({"class_weight": {LABELS[0]: "x"}}, "weight of a class must be a positive finite number, got 'x' for"),
+        ({"class_weight": {LABELS[0]: [1, 2]}}, r"weight of a class must be .*, got \[1, 2\] for"),
+        ({"class_weight": {LABELS[0]: True}}, "weight of a class must be .*, got True for"),
+        ({"probability": "yes"}, "probability must be True or False, got 'yes'"),
+        ({"probability": 1}, "probability must be True or False, got 1"),
     ],
 )
 def test_bad_settings_are_errors_of_fit(settings, message):
@@ -331,6 +337,11 @@ def test_bad_settings_are_errors_of_fit(settings, message):
         ([1.0] * 159 + [np.inf], "Input y contains infinity: row 159"),
         (["a"] * 159 + [None], "Row 159 of y holds no label, got None"),
         (["a"] * 159 + [float("nan")], "Row 159 of y holds no label, got nan"),
+        (["a"] * 159 + [pd.NA], "Row 159 of y holds no label, got <NA>"),
+        ([pd.NA] + ["a"] * 159, "Row 0 of y holds no label, got <NA>"),
+        (pd.Series(["a"] * 159 + [None], dtype="string"), "Row 159 of y holds no label"),
+        (pd.Series([True] * 159 + [None], dtype="boolean"), "Row 159 of y holds no label"),
+        (["a"] * 159 + [pd.NaT], "Row 159 of y holds no label, got NaT"),
         (["a"] * 159 + [1], "all text or all numbers, got 'a' in row 0 and 1 in row 159"),
         (np.linspace(0, 1, 160), "Unknown label type: continuous"),
         (np.zeros((160, 2)), r"one label or number per row, of shape \(160,\), got shape \(160, 2\)"),
@@ -370,7 +381,7 @@ def test_bad_weights_are_errors(weight, message):
     ("kernel", "X", "error", "message"),
     [
         ("rbf", TREES[:4], TypeError, "kernel must be a kernel such as SubsetTree"),
-        (es.SubsetTree(), np.ones((4, 2)), TypeError, "Row 0: A tree is made of"),
+        (es.SubsetTree(), np.ones((4, 2)), TypeError, "reads trees, but was given numbers, an array of float64"),
         (es.RBF(), TREES[:4], ValueError, "Row 0 is no vector of numbers"),
         (es.SubsetTree(on="tree"), {"trees": TREES[:4]}, ValueError, "no column 'tree'.*Did you mean 'trees'"),
         (es.SubsetTree(on="tree"), TREES[:4], ValueError, "reads the column 'tree', but was not given a table"),
@@ -395,8 +406,45 @@ def test_rows_of_another_kind_are_errors_of_predict():
         model.predict(np.ones((2, 3)))
     with pytest.raises(NotFittedError):
         KernelSVC(KERNEL).predict(TREES)
-    with pytest.raises(es.VocabularyMismatchError):
-        KernelSVC(KERNEL).fit(FOREST, LABELS).predict(es.Forest.from_trees(["(Z z)", "(A a)"]))
+
+
+@pytest.mark.parametrize("model", [KernelSVC(KERNEL), es.KernelSVR(KERNEL)], ids=repr)
+def test_progress_must_be_a_function(model):
+    with pytest.raises(TypeError, match="progress must be a function of the fraction done, or None, got 3"):
+        model.set_params(progress=3).fit(FOREST, np.arange(160) % 2)
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_too_few_rows_for_the_folds_name_a_class_of_any_type(dtype):
+    labels = pd.Series(["rare", "rare"] + ["often"] * 8, dtype=dtype)
+    with pytest.raises(es.InputError, match="calibration_folds=5 rows of every class, but 'rare' has 2"):
+        KernelSVC(KERNEL, probability=True).fit(FOREST[:10], labels)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("strategy", ["one-vs-rest", "one-vs-one"])
+def test_a_fold_that_takes_all_weight_of_a_class_is_an_error(strategy, n_classes):
+    labels = np.arange(24) % n_classes
+    weight = np.where(labels == 1, 0.0, 1.0)
+    weight[labels.tolist().index(1)] = 1.0  # the only row of its class that counts
+    model = KernelSVC(KERNEL, strategy=strategy, probability=True, calibration_folds=3)
+    message = "probability=True leaves out 3 folds in turn, and without fold 1 every row of class 1 has the weight 0"
+    with pytest.raises(es.InputError, match=message):
+        model.fit(FOREST[:24], labels, weight)
+    assert not hasattr(model, "classes_")
+    KernelSVC(KERNEL, strategy=strategy).fit(FOREST[:24], labels, weight)
+
+
+def test_the_number_of_features_is_forgotten_with_the_vectors():
+    model = KernelSVC(es.RBF()).fit(np.eye(4), [0, 1, 0, 1])
+    assert model.n_features_in_ == 4
+    model.set_params(kernel=KERNEL).fit(FOREST[:4], [0, 1, 0, 1])
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_an_iterator_is_predicted_whole():
+    model = KernelSVC(KERNEL).fit(FOREST[TRAIN], LABELS[TRAIN])
+    assert model.predict(iter(TREES[:3])).tolist() == model.predict(TREES[:3]).tolist()
 
 
 def test_progress_rises_to_one():

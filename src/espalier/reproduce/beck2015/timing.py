@@ -112,13 +112,23 @@ def page(results: Results) -> Page:
     out.say("Medians of the repetitions; the process learns until it converges. RMSE in brackets.")
     out.table(["training", "process, seconds", *(f"{name} grid, times longer" for name in GRIDS)], _ratios(records))
     out.section("Median seconds and RMSE")
-    rows = [
-        [f"{size} trees, {METHODS[method]}, {budget}", f"{seconds:.3g}", number(error)]
-        for size in sizes
-        for method, budget, seconds, error in _points(records, size)
-    ]
-    out.table(["training", "seconds", "RMSE"], rows)
+    out.table(["training", "seconds", "RMSE"], median_rows(records))
     return out
+
+
+def median_rows(records: Sequence[Record]) -> list[list[str]]:
+    """The lines of the table of medians: by training size, and in the order of budgets, grids last."""
+    return [
+        [f"{size} trees, {METHODS[method]}, {budget}", f"{seconds:.3g}", number(error)]
+        for size in sorted({r["size"] for r in records})
+        for method, budget, seconds, error in sorted(_points(records, size), key=lambda point: _place(point[1]))
+    ]
+
+
+def _place(budget: str) -> tuple[bool, int]:
+    """Where a budget stands among all: iterations by their number, then grids in the order of ``GRIDS``."""
+    size, kind = budget.split()
+    return (False, int(size)) if kind == "iterations" else (True, list(GRIDS).index(size))
 
 
 def _ratios(records: Sequence[Record]) -> list[list[str]]:
