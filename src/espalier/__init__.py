@@ -53,6 +53,7 @@ from espalier.structures import (
 
 if TYPE_CHECKING:
     from espalier.explain import plot_calibration, plot_learned, plot_predictions, plot_restarts, shared_fragments
+    from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier, mine_fragments
     from espalier.gp import (
         Beta,
         BoxCox,
@@ -90,6 +91,7 @@ __all__ = [
     "Forest",
     "ForestDescription",
     "Fragment",
+    "FragmentVectorizer",
     "GPRegressor",
     "Gamma",
     "HalfNormal",
@@ -102,6 +104,7 @@ __all__ = [
     "Learned",
     "Linear",
     "LinearMean",
+    "LinearizedTreeClassifier",
     "Log",
     "LogNormal",
     "Matern",
@@ -134,6 +137,7 @@ __all__ = [
     "fixed",
     "gram",
     "hyperparameter",
+    "mine_fragments",
     "nearest",
     "number_of",
     "plot_calibration",
@@ -162,6 +166,7 @@ __getattr__ = load_on_use(
         "espalier.explain",
     )
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
+    | dict.fromkeys(["FragmentVectorizer", "LinearizedTreeClassifier", "mine_fragments"], "espalier.fragments")
     | dict.fromkeys(
         [
             "Beta",
