@@ -39,9 +39,9 @@ class Factor:
             raise NotPositiveDefiniteError("The covariance matrix could not be solved.")
         return np.asarray(solution)
 
-    def half_solve(self, right: Vector) -> Vector:
-        """``L^-1 right``."""
-        solution, _ = lapack.dtrtrs(self.matrix.T, right, lower=1)
+    def half_solve(self, right: Vector, *, transposed: bool = False) -> Vector:
+        """``L^-1 right``, or with the transpose of L."""
+        solution, _ = lapack.dtrtrs(self.matrix.T, right, lower=1, trans=int(transposed))
         return np.asarray(solution)
 
     @property

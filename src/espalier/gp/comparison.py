@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gp.learned import aligned
+from espalier.gp.learned import aligned, frame_of
 from espalier.gp.regressor import GPRegressor
+
+_WIDTH = 60  # of the first column
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class ComparisonRow:
     leave_one_out_density: float  # mean log density of a target given all others
     leave_one_out_mae: float  # of medians
     leave_one_out_rmse: float  # of means
-    n_learned: int
+    n_learned: int  # without those that have no effect
     at_bounds: int
 
 
@@ -53,13 +55,20 @@ class Comparison:
         """Return one dict for each model."""
         return [asdict(row) for row in self.rows]
 
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row for each model."""
+        return frame_of(self.to_dicts())
+
     def __repr__(self) -> str:
+        names = [_short(row.name) for row in self.rows]
+        if len(set(names)) < len(names):
+            names = [f"{k}: {_short(row.name, _WIDTH - 4)}" for k, row in enumerate(self.rows, 1)]
         cells: list[tuple[str, ...]] = [
             ("model", "log evidence", "LOO log density", "LOO MAE", "LOO RMSE", "learned", "at bounds")
         ]
         cells += [
             (
-                row.name,
+                name,
                 f"{row.log_marginal_likelihood:.2f}",
                 f"{row.leave_one_out_density:.4f}",
                 f"{row.leave_one_out_mae:.4g}",
@@ -67,7 +76,7 @@ class Comparison:
                 str(row.n_learned),
                 str(row.at_bounds),
             )
-            for row in self.rows
+            for name, row in zip(names, self.rows, strict=True)
         ]
         return aligned(cells, right=set(range(1, 7)))
 
@@ -81,11 +90,18 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> Compar
         Fitted models by name, or just models, which are then named by their kernels, or by all their settings
         where two have the same kernel.
     """
-    named = dict(models) if isinstance(models, Mapping) else _named(list(models))
-    if not named:
+    if isinstance(models, GPRegressor):
+        raise TypeError("compare takes a list or a dict of fitted GPRegressors, got one. Write compare([model]).")
+    if not isinstance(models, Iterable):
+        raise TypeError(f"compare takes a list or a dict of fitted GPRegressors, got {models!r}.")
+    listed = list(models.values() if isinstance(models, Mapping) else models)
+    if not listed:
         raise InputError("There are no models to compare.")
-    for model in named.values():
+    for model in listed:
+        if not isinstance(model, GPRegressor):
+            raise TypeError(f"compare takes fitted GPRegressors, got {model!r}.")
         check_is_fitted(model)
+    named = {str(name): model for name, model in models.items()} if isinstance(models, Mapping) else _named(listed)
     targets = [model._problem_of_fit.y for model in named.values()]
     if any(len(y) != len(targets[0]) or not np.array_equal(y, targets[0]) for y in targets):
         raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
@@ -102,6 +118,12 @@ def _named(models: list[GPRegressor]) -> dict[str, GPRegressor]:
     return dict(zip(names, models, strict=True))
 
 
+def _short(name: str, width: int = _WIDTH) -> str:
+    """A name that fits its column; the middle is left out of long ones."""
+    half = (width - 5) // 2
+    return name if len(name) <= width else f"{name[:half]} ... {name[-half:]}"
+
+
 def _row(name: str, model: GPRegressor) -> ComparisonRow:
     prediction, y = model.leave_one_out(), model._problem_of_fit.y
     return ComparisonRow(
@@ -110,6 +132,6 @@ def _row(name: str, model: GPRegressor) -> ComparisonRow:
         float(prediction.log_density(y).mean()),
         float(np.abs(prediction.median - y).mean()),
         float(np.sqrt(((prediction.mean - y) ** 2).mean())),
-        len(model.learned_),
+        model.learned_.n_effective,
         len(model.learned_.at_bounds),
     )

@@ -1,10 +1,11 @@
 r"""The evidence: how probable the training targets are under a kernel, in closed form, with its gradient.
 
-.. math:: \log p(y) = -\tfrac12 r^T C^{-1} r - \tfrac12 \log |C| - \tfrac n2 \log 2\pi + \log |dz / dy|
+.. math:: \log p(y) = -\tfrac12 z^T C^{-1} z - \tfrac12 \log |C| - \tfrac n2 \log 2\pi + \log |dz / dy|
 
-with :math:`C = K + \mathrm{diag}(\text{noise})` and :math:`r = z - H\beta`. One Cholesky factor, one symmetric
-inverse and one pull-back give the gradient in every hyperparameter: :math:`\partial / \partial C = \tfrac12
-(\alpha\alpha^T - C^{-1})`, :math:`\alpha = C^{-1} r`. Everything happens in the one matrix that the kernel filled.
+with :math:`C = K + \mathrm{diag}(\text{noise}) + H H^T`, where the columns :math:`H` of a mean, if there is one, are in
+units of the prior of their weights. One Cholesky factor (without :math:`H H^T`, see ``weights``), one symmetric inverse
+and one pull-back give the gradient in every hyperparameter: :math:`\partial / \partial C = \tfrac12 (\alpha\alpha^T -
+C^{-1})`, :math:`\alpha = C^{-1} z`. Everything happens in the one matrix that the kernel filled.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.gp.cholesky import Factor, factorize
+from espalier.gp.mean import Basis
 from espalier.gp.noise import Noise
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gp.targets import Target
 from espalier.gp.transforms import Transform
+from espalier.gp.weights import Weights, weigh
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.inputs import Inputs
 
@@ -34,9 +37,9 @@ class State:
     noise: Any
     target: Target
     z: Vector
-    factor: Factor
+    factor: Factor  # of the covariance of the targets around their mean
     alpha: Vector
-    weights: Vector  # of the mean's basis
+    weights: Weights  # of the mean
     log_likelihood: float
 
 
@@ -51,7 +54,7 @@ class Problem:
     transform: Transform
     standardize: bool
     noise: Noise
-    basis: Vector | None
+    basis: Basis
 
     def __getstate__(self) -> dict[str, Any]:
         # A plan holds compiled state; whoever unpickles makes it again when it is needed.
@@ -66,7 +69,7 @@ class Problem:
             inputs=inputs,
             y=self.y[rows],
             noise=self.noise.part(rows),
-            basis=None if self.basis is None else self.basis[rows],
+            basis=self.basis.part(rows),
         )
 
     def parameters(self) -> list[Parameter]:
@@ -90,7 +93,7 @@ class Problem:
         matrix, pull_back = self.plan.vjp(kernel)
         state = self._condition(kernel, noise, transform, matrix)
         bar = state.factor.inverse_in_place()
-        half_outer(bar, state.alpha)
+        half_outer(bar, state.alpha, state.weights.dual)
         diagonal = bar.diagonal().copy()
         out = {f"kernel.{path}": value for path, value in pull_back(bar).items()}
         out.update(self.noise.pull_back(diagonal))
@@ -109,42 +112,25 @@ class Problem:
     def _condition(self, kernel: Kernel, noise: Any, transform: Transform, matrix: Vector) -> State:
         target, z, jacobian = Target.of(transform, self.y, standardize=self.standardize)
         factor = factorize(matrix, self.noise.variances(noise, target.scale))
-        weights = np.zeros(0)
-        residual = z
-        if self.basis is not None:
-            weights = generalised_least_squares(factor, self.basis, z)
-            residual = z - self.basis @ weights
+        weights = weigh(factor, self.basis.columns, z)
+        residual = z - self.basis.columns @ weights.mean
         alpha = factor.solve(residual)
-        n = len(z)
-        fit = -0.5 * float(residual @ alpha)
-        log_likelihood = fit - 0.5 * factor.log_determinant - 0.5 * n * math.log(2 * math.pi) + jacobian
+        # z^T C^-1 z, without taking large numbers off each other.
+        fit = float(residual @ alpha + weights.mean @ weights.mean)
+        log_determinant = factor.log_determinant + weights.log_determinant
+        log_likelihood = -0.5 * (fit + log_determinant + len(z) * math.log(2 * math.pi)) + jacobian
         return State(kernel, noise, target, z, factor, alpha, weights, log_likelihood)
 
 
-def generalised_least_squares(factor: Factor, basis: Vector, z: Vector) -> Vector:
-    """The weights of the mean that make the targets most probable; the smallest ones where many do."""
-    solved = factor.solve(basis)
-    # Columns may repeat or vanish, so the least-squares solution of least norm is taken, on a common scale.
-    size = column_sizes(basis)
-    normal = (basis / size).T @ (solved / size)
-    return np.asarray(np.linalg.lstsq(normal, (solved / size).T @ z, rcond=1e-12)[0] / size)
-
-
-def column_sizes(basis: Vector) -> Vector:
-    """The root mean square of each column; 1 where it vanishes."""
-    top = np.abs(basis).max(axis=0)
-    top[top == 0] = 1.0
-    size: Vector = top * np.sqrt(((basis / top) ** 2).mean(axis=0))
-    return np.where(size > 0, size, 1.0)
-
-
-def half_outer(inverse: Vector, alpha: Vector, rows: int = 256) -> None:
-    """Turn an inverse into ``(alpha alpha^T - inverse) / 2``, in place."""
-    half = 0.5 * alpha
+def half_outer(inverse: Vector, alpha: Vector, dual: Vector, rows: int = 256) -> None:
+    """Turn an inverse into ``(alpha alpha^T - inverse + dual dual^T) / 2``, in place."""
+    half, half_dual = 0.5 * alpha, 0.5 * dual
     for start in range(0, len(alpha), rows):
         block = inverse[start : start + rows]
         block *= -0.5
         block += half[start : start + rows, None] * alpha
+        if dual.shape[1]:
+            block += half_dual[start : start + rows] @ dual.T
 
 
 def _unit(path: str, target: str) -> str:

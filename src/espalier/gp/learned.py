@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,6 +26,7 @@ class LearnedRow:
     gradient: float  # of the objective in the searched space (log, logit); near 0 at an optimum inside the bounds
     prior: str
     unit: str
+    effect: bool = True  # False: the targets did not depend on it, and it stayed where it started
 
 
 class LearnedTable:
@@ -36,27 +38,36 @@ class LearnedTable:
     ----------
     rows
         One ``LearnedRow`` for each hyperparameter.
+    n_effective
+        How many of them the targets depend on.
     gradient_norm
         The largest gradient in the searched space that no bound explains; small when learning converged.
     """
 
-    def __init__(self, rows: list[LearnedRow]) -> None:
+    def __init__(self, rows: list[LearnedRow], *, learning: bool = True) -> None:
         self.rows = rows
+        self._learning = learning  # False: it was off
 
     @staticmethod
-    def of(parameters: Parameters, values: Mapping[str, float], gradient: Mapping[str, float]) -> LearnedTable:
-        """Collect what is known of each hyperparameter."""
+    def of(
+        parameters: Parameters,
+        values: Mapping[str, float],
+        gradient: Mapping[str, float],
+        began: Mapping[str, float] | None = None,
+        *,
+        learning: bool = True,
+    ) -> LearnedTable:
+        """Collect what is known of each hyperparameter; ``began`` is where the best climb started."""
         rows = []
         for p in parameters:
-            value = values[p.path]
+            value, slope = values[p.path], gradient.get(p.path, 0.0)
+            effect = slope != 0 or value != (began or {}).get(p.path)
             place, low, high = p.encode(value), p.encode(p.low), p.encode(p.high)
-            near = 1e-6 * max(1.0, high - low)
+            near = 1e-6 * max(1.0, high - low if math.isfinite(high - low) else 1.0)
             bound = "low" if place - low < near else "high" if high - place < near else ""
             prior = "" if p.prior is None else repr(p.prior)
-            rows.append(
-                LearnedRow(p.path, value, p.start, p.low, p.high, bound, gradient.get(p.path, 0.0), prior, p.unit)
-            )
-        return LearnedTable(rows)
+            rows.append(LearnedRow(p.path, value, p.start, p.low, p.high, bound, slope, prior, p.unit, effect))
+        return LearnedTable(rows, learning=learning)
 
     @property
     def gradient_norm(self) -> float:
@@ -72,6 +83,11 @@ class LearnedTable:
     def at_bounds(self) -> list[str]:
         """The paths that ended at a bound."""
         return [row.path for row in self.rows if row.bound]
+
+    @property
+    def n_effective(self) -> int:
+        """How many numbers the targets depend on: those without effect do not count."""
+        return sum(row.effect for row in self.rows)
 
     def __iter__(self) -> Iterator[LearnedRow]:
         return iter(self.rows)
@@ -91,29 +107,40 @@ class LearnedTable:
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row for each hyperparameter."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
-        return pandas.DataFrame([asdict(row) for row in self.rows])
+        return frame_of([asdict(row) for row in self.rows])
 
     def __repr__(self) -> str:
         if not self.rows:
-            return "Nothing was learned: every hyperparameter is fixed."
-        cells: list[tuple[str, ...]] = [("hyperparameter", "value", "start", "bounds", "at", "gradient", "unit")]
+            reason = "every hyperparameter is fixed" if self._learning else "learning was off (learn=False)"
+            return f"Nothing was learned: {reason}."
+        cells: list[tuple[str, ...]] = [
+            ("hyperparameter", "value", "start", "bounds", "at", "gradient", "unit", "prior")
+        ]
         cells += [
             (
                 row.path,
                 f"{row.value:.4g}",
                 f"{row.start:.4g}",
                 f"{row.low:g}..{row.high:g}",
-                row.bound,
+                row.bound if row.effect else "no effect",
                 f"{row.gradient:+.1e}",
                 row.unit,
+                row.prior,
             )
             for row in self.rows
         ]
+        if not any(row.prior for row in self.rows):
+            cells = [row[:-1] for row in cells]
         return aligned(cells, right={1, 2, 5}) + f"\nlargest free gradient {self.gradient_norm:.1e}"
+
+
+def frame_of(rows: list[dict[str, Any]]) -> Any:
+    """A pandas frame of some rows."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+    return pandas.DataFrame(rows)
 
 
 def aligned(cells: list[tuple[str, ...]], right: set[int]) -> str:

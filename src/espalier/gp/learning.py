@@ -30,12 +30,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best values found, all climbs, those of the pilot, and whether the user stopped."""
+    """The best values found, all climbs, those of the pilot, and what it was stopped with, if it was."""
 
     best: Restart
     restarts: list[Restart]
     pilot: list[Restart]
-    interrupted: bool
+    stop: BaseException | None
 
 
 def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.random.Generator) -> Outcome:
@@ -46,24 +46,36 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
     n_random = settings.restarts if len(parameters) else 0
     starts = [parameters.start()] + [parameters.draw(rng) for _ in range(n_random)]
     pilot: list[Restart] = []
-    interrupted = False
+    stop: BaseException | None = None
     n, size = len(problem.y), settings.pilot
     with blas_threads(settings.n_threads):
         if size is not None and size < n and len(parameters):
             rows = np.sort(rng.permutation(n)[:size])
             part = problem.part(rows, n_threads=settings.n_threads, memory=settings.memory)
-            first = _climb(part, parameters, settings)
+            first = _climb(part, parameters, settings, stage="pilot")
             first.run(starts)
-            pilot, interrupted = first.restarts, first.interrupted
+            pilot, stop = first.restarts, first.stop
             starts = [parameters.theta(first.best.values)] if first.best.values else starts[:1]
-        whole = _climb(problem, parameters, settings, stay=interrupted)
-        whole.run(starts)
-    if math.isinf(whole.best.objective):  # interrupted before the first evaluation was done
-        raise KeyboardInterrupt
-    return Outcome(whole.best, whole.restarts, pilot, interrupted or whole.interrupted)
+        whole = _climb(problem, parameters, settings, stay=stop is not None)
+        try:
+            whole.run(starts)
+        except Exception as error:
+            if not pilot:
+                raise
+            # What was best for some examples cannot be computed for all.
+            whole.best.message = str(error)
+            whole.run([parameters.start()])
+    best, stop = whole.best, stop or whole.stop
+    if math.isinf(best.objective) and stop is not None:  # stopped before the first evaluation was done
+        best = max([best, *pilot], key=lambda climb: climb.objective)
+        if math.isinf(best.objective):
+            raise stop
+    return Outcome(best, whole.restarts, pilot, stop)
 
 
-def _climb(problem: Problem, parameters: Parameters, settings: Settings, *, stay: bool = False) -> Climb:
+def _climb(
+    problem: Problem, parameters: Parameters, settings: Settings, *, stage: str = "all", stay: bool = False
+) -> Climb:
     def evaluate(values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
         if not len(parameters):
             return problem.state(values).log_likelihood, {}
@@ -76,5 +88,6 @@ def _climb(problem: Problem, parameters: Parameters, settings: Settings, *, stay
         len(problem.y),
         max_iterations=0 if stay else settings.max_iterations,
         tolerance=settings.tolerance,
-        tell=settings.progress,
+        tell=None if stay else settings.progress,
+        stage=stage,
     )

@@ -5,6 +5,7 @@ The variance of observation ``i`` is ``noise[group_i] / weight_i + known_i``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,16 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gram.targets import check_finite_numbers, real_numbers
-from espalier.kernels.hyperparameters import PerLabel, bind_labels, check_setting, declared, number_of, with_paths
+from espalier.kernels.hyperparameters import (
+    PerDimension,
+    PerLabel,
+    bind_labels,
+    check_setting,
+    declared,
+    is_fixed,
+    number_of,
+    with_paths,
+)
 
 BOUNDS = (1e-6, 1e5)
 
@@ -33,11 +43,11 @@ class Noise:
     @staticmethod
     def of(setting: Any, n: int, groups: Any = None, weight: Any = None, known: Any = None) -> Noise:
         """Check what a user gave; ``known`` is in squared units of the transformed target."""
+        if isinstance(setting, PerDimension):
+            raise TypeError(f"noise must be a number, fixed(...), Learned(...) or PerLabel(...), got {setting!r}.")
         check_setting("noise", setting)
         known = _vector(known, n, "noise_variance", low=0.0) if known is not None else np.zeros(n)
         weight = _vector(weight, n, "sample_weight", low=0.0) if weight is not None else np.ones(n)
-        if (weight == 0).any():
-            raise InputError("A sample_weight is zero; drop the examples that should not count.")
         if not isinstance(setting, PerLabel):
             if groups is not None:
                 raise InputError(
@@ -46,9 +56,7 @@ class Noise:
             return Noise(setting, np.zeros(n, np.intp), ("",), weight, known)
         if groups is None:
             raise InputError("noise is one number per group, so the groups are needed: noise_groups=[...].")
-        labels = [str(label) for label in groups]
-        if len(labels) != n:
-            raise InputError(f"X has {n:,} examples but noise_groups has {len(labels):,} labels.")
+        labels = _labels(groups, n)
         names = setting.names(labels)
         unique = tuple(dict.fromkeys(names))
         place = {name: k for k, name in enumerate(unique)}
@@ -89,6 +97,43 @@ class Noise:
         if not isinstance(self.setting, PerLabel):
             return {"noise": float(sums[0])}
         return {f"noise[{name}]": float(value) for name, value in zip(self.names, sums, strict=True)}
+
+
+def new_noise(setting: Any, n: int, groups: Any, *, fitted: bool) -> Vector:
+    """The noise of new observations; groups that a fitted model has not seen have the start of their ``PerLabel``."""
+    noise = Noise.of(setting, n, groups)
+    if fitted and isinstance(setting, PerLabel) and not is_fixed(setting):
+        known = dict(setting.values)
+        unseen = [name for name in noise.names if name not in known]
+        if unseen:
+            warnings.warn(
+                f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
+                f"PerLabel, {number_of(setting):g}, is taken for: {', '.join(map(repr, unseen))}.",
+                stacklevel=4,
+            )
+    return noise.variances(noise.setting, 1.0)
+
+
+def start_of_noise(setting: PerLabel, n: int) -> Vector:
+    """The noise of new observations whose groups were not given, with a warning where groups may differ."""
+    if is_fixed(setting) and not setting.values:
+        return np.full(n, number_of(setting))
+    warnings.warn(
+        "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
+        f"PerLabel, {number_of(setting):g} (a variance), is taken. Give noise_groups=[...] for those of the groups.",
+        stacklevel=4,
+    )
+    return np.full(n, number_of(setting))
+
+
+def _labels(groups: Any, n: int) -> list[str]:
+    listed = list(groups)
+    if len(listed) != n:
+        raise InputError(f"X has {n:,} examples but noise_groups has {len(listed):,} labels.")
+    for i, label in enumerate(listed):
+        if label is None or label != label:
+            raise InputError(f"noise_groups[{i}] is missing ({label}). Name a group for each example.")
+    return [str(label) for label in listed]
 
 
 def _vector(values: Any, n: int, name: str, *, low: float) -> Vector:

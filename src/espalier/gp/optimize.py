@@ -1,7 +1,8 @@
 """Climbing to the most probable hyperparameters, from several starts, never losing the best point seen.
 
 scipy's L-BFGS-B does the climbing. Every evaluation is remembered while it is the best of its start, so that an
-interruption, a failure of the line search or a matrix that overflows ends one climb and loses nothing.
+interruption, a failure of the line search, a matrix that overflows or an error of a kernel ends one climb and loses
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from espalier.gp.parameters import Parameters, Vector
 
 Evaluate = Callable[[Mapping[str, float]], tuple[float, dict[str, float]]]
 
-FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)
+FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)  # from which the line search steps back
 MAX_FAILURES = 20  # of one climb, after which it ends where it was best
 
 
@@ -34,6 +35,7 @@ class FitProgress:
     log_likelihood: float
     best: float
     seconds: float
+    stage: str = "all"  # or "pilot": from which examples it learns
 
 
 @dataclass
@@ -66,28 +68,37 @@ class Climb:
         max_iterations: int,
         tolerance: float,
         tell: Callable[[FitProgress], object] | None,
+        stage: str = "all",
     ) -> None:
         self._evaluate, self._parameters, self._n = evaluate, parameters, n_examples
-        self._max_iterations, self._tolerance, self._tell = max_iterations, tolerance, tell
+        self._max_iterations, self._tolerance, self._tell, self._stage = max_iterations, tolerance, tell, stage
         self._began = time.perf_counter()
         self.restarts: list[Restart] = []
-        self.interrupted = False
+        self.stop: BaseException | None = None  # what the user, or the function that is told, stopped it with
 
     @property
     def best(self) -> Restart:
         """The climb that came highest."""
         return max(self.restarts, key=lambda restart: restart.objective)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its end."""
+        return self.stop is not None
+
     def run(self, starts: Sequence[Vector]) -> None:
-        """Climb from each start; a failure at the first, the declared one, is an error."""
+        """Climb from each start; a failure at the first point of the first, the declared one, is an error."""
         for k, theta in enumerate(starts):
             restart = Restart(self._parameters.values(theta))
             self.restarts.append(restart)
             began = time.perf_counter()
             try:
                 self._climb(restart, theta, k, len(starts))
-            except KeyboardInterrupt:
-                self.interrupted = True
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) and self.stop is None:
+                    self.stop = KeyboardInterrupt()  # a new one: the old one holds on to matrices
+                elif error is not self.stop:
+                    raise
                 restart.message = "interrupted"
                 return
             finally:
@@ -117,27 +128,15 @@ class Climb:
             )
             restart.n_iterations = int(found.nit)
             restart.converged, restart.message = bool(found.success), _plain(str(found.message))
-        except FAILURES as error:
-            if k == 0 and restart.n_evaluations <= 1:
+        except Exception as error:
+            if error is self.stop or (k == 0 and restart.n_evaluations <= 1):
                 raise
-            restart.message = str(error)
+            restart.message = str(error).rstrip(".") or type(error).__name__
 
     def _measure(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> tuple[float, Vector]:
-        values = self._parameters.values(theta)
         restart.n_evaluations += 1
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-                log_likelihood, natural = self._evaluate(values)
-            log_prior, slopes = self._parameters.log_prior(values)
-            for path, slope in slopes.items():
-                natural[path] = natural.get(path, 0.0) + slope
-            gradient = self._parameters.gradient(values, natural)
-            objective = log_likelihood + log_prior
-            if not (math.isfinite(objective) and np.isfinite(gradient).all()):
-                raise FloatingPointError(
-                    "The evidence or its gradient is not finite: targets or kernel values are too large. Standardise "
-                    "the targets (standardize=True), or normalise the kernel."
-                )
+            values, log_likelihood, objective, gradient = self._at(theta)
         except FAILURES:
             restart.n_failures += 1
             if restart.objective == -math.inf or restart.n_failures > MAX_FAILURES:
@@ -152,8 +151,31 @@ class Climb:
         if self._tell is not None:
             best = max(restart.log_likelihood for restart in self.restarts)
             seconds = time.perf_counter() - self._began
-            self._tell(FitProgress(k, n_starts, restart.n_evaluations, log_likelihood, best, seconds))
+            try:
+                self._tell(FitProgress(k, n_starts, restart.n_evaluations, log_likelihood, best, seconds, self._stage))
+            except BaseException as error:
+                self.stop = error
+                raise
         return objective, gradient
+
+    def _at(self, theta: Vector) -> tuple[dict[str, float], float, float, Vector]:
+        """The values by path at one place, the log likelihood, the objective, and its gradient."""
+        values = self._parameters.values(theta)
+        if not all(map(math.isfinite, values.values())):  # where bounds are infinite, a line search may go anywhere
+            raise FloatingPointError("The search left the numbers: declare finite bounds.")
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+            log_likelihood, natural = self._evaluate(values)
+        log_prior, slopes = self._parameters.log_prior(values)
+        for path, slope in slopes.items():
+            natural[path] = natural.get(path, 0.0) + slope
+        gradient = self._parameters.gradient(values, natural)
+        objective = log_likelihood + log_prior
+        if not (math.isfinite(objective) and np.isfinite(gradient).all()):
+            raise FloatingPointError(
+                "The evidence or its gradient is not finite: targets or kernel values are too large. Standardise "
+                "the targets (standardize=True), or normalise the kernel."
+            )
+        return values, log_likelihood, objective, gradient
 
 
 def _plain(message: str) -> str:

@@ -21,6 +21,7 @@ Space = Literal["log", "logit", "linear"]
 
 TINY = 1e-12  # at most what stands for a bound of 0 in log space; the distance of the logit's interval from 1
 REACH = 1e3  # a start is drawn at most this factor away from the declared value
+_LOG_MAX = math.log(np.finfo(np.float64).max)
 JITTER = 0.5  # standard deviation, in the searched space, of values drawn for one family (one PerLabel)
 
 
@@ -35,17 +36,20 @@ class Parameter:
     prior: Any = None
     unit: str = ""
     signed: bool = False
+    declared: bool = True  # whether a user may declare its bounds
 
     def __post_init__(self) -> None:
-        if self.prior is not None and not isinstance(self.prior, Prior):
+        if self.prior is not None and (isinstance(self.prior, type) or not isinstance(self.prior, Prior)):
+            hint = f" Write {self.prior.__name__}(...), with its numbers." if isinstance(self.prior, type) else ""
             raise TypeError(
                 f"The prior of {self.path} must be LogNormal, HalfNormal, Gamma, Beta or an object with "
-                f"log_density, slope and draw, got {self.prior!r}."
+                f"log_density, slope and draw, got {self.prior!r}.{hint}"
             )
         if not self.low <= self.start <= self.high:
+            wider = ", or declare wider bounds: Learned(value, bounds=(low, high))" if self.declared else ""
             raise ValueError(
                 f"{self.path} starts at {self.start:.6g}, outside its bounds ({self.low:.6g}, {self.high:.6g}). "
-                "Start inside, or declare wider bounds: Learned(value, bounds=(low, high))."
+                f"Start inside{wider}."
             )
         if self.prior is not None and not math.isfinite(self.prior.log_density(self.start)):
             raise ValueError(
@@ -80,7 +84,7 @@ class Parameter:
         if self.space == "linear":
             value = place
         elif self.space == "log":
-            value = math.exp(place)
+            value = math.exp(place) if place < _LOG_MAX else math.inf
         else:
             value = 1 / (1 + math.exp(-place))
         return min(max(value, self.low), self.high)
@@ -129,7 +133,13 @@ class Parameters:
         total, slopes = 0.0, {}
         for p in self._all:
             if p.prior is not None:
-                total += p.prior.log_density(values[p.path])
+                density = p.prior.log_density(values[p.path])
+                if not math.isfinite(density):
+                    raise FloatingPointError(
+                        f"The prior of {p.path} has a log density of {density} at {values[p.path]:.6g}. Declare bounds "
+                        "inside which it is finite: Learned(value, bounds=(low, high), prior=...)."
+                    )
+                total += density
                 slopes[p.path] = p.prior.slope(values[p.path])
         return total, slopes
 

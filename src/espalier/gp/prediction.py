@@ -63,7 +63,10 @@ class Prediction:
         return self.quantiles([0.5 - probability / 2, 0.5 + probability / 2])
 
     def log_density(self, y: object) -> Vector:
-        """Return the log density of an observed target for each example; minus infinity where it cannot be."""
+        """Return the log density of an observed target for each example; minus infinity where it cannot be.
+
+        Where the deviation is 0 it is infinite at the predicted value, and minus infinity elsewhere.
+        """
         values = real_numbers(y, "y")
         if values.shape != (len(self),):
             raise InputError(
@@ -72,8 +75,11 @@ class Prediction:
         if np.isnan(values).any():
             raise InputError(f"y[{int(np.argmax(np.isnan(values)))}] is nan; a density needs a number.")
         z, log_slope = self.target.modelled(values)
-        with np.errstate(invalid="ignore"):
-            residual = (z - self.modelled_mean) / self.modelled_std
-            out = -0.5 * residual**2 - np.log(self.modelled_std) - 0.5 * math.log(2 * math.pi) + log_slope
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            away = z - self.modelled_mean
+            out = -0.5 * (away / self.modelled_std) ** 2 - np.log(self.modelled_std)
+            out += log_slope - 0.5 * math.log(2 * math.pi)
+        sure = self.modelled_std == 0
+        out[sure] = np.where(away[sure] == 0, np.inf, -np.inf)
         possible = np.isfinite(z) & np.isfinite(log_slope)
         return np.where(possible, out, -np.inf)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -33,8 +34,11 @@ class _Positive:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            real = isinstance(value, Real) and not isinstance(value, bool)
+            if not real or not 0 < float(value) < math.inf:
                 raise ValueError(f"{field.name} of a {type(self).__name__} prior must be positive, got {value!r}.")
+            if isinstance(value, np.generic):  # would not print as Python reads it
+                object.__setattr__(self, field.name, value.item())
 
 
 @dataclass(frozen=True)
@@ -56,16 +60,17 @@ class LogNormal(_Positive):
         """Return the log density at a value."""
         if value <= 0:
             return -math.inf
-        z = math.log(value / self.median) / self.spread
-        return -0.5 * z * z - math.log(value * self.spread) - 0.5 * math.log(2 * math.pi)
+        z = (math.log(value) - math.log(self.median)) / self.spread
+        return -0.5 * z * z - math.log(value) - math.log(self.spread) - 0.5 * math.log(2 * math.pi)
 
     def slope(self, value: float) -> float:
         """Return the derivative of the log density."""
-        return -(1 + math.log(value / self.median) / self.spread**2) / value
+        return -(1 + (math.log(value) - math.log(self.median)) / self.spread / self.spread) / value
 
     def draw(self, rng: np.random.Generator) -> float:
         """Return a random value."""
-        return float(self.median * math.exp(self.spread * rng.standard_normal()))
+        with np.errstate(over="ignore"):
+            return float(self.median * np.exp(self.spread * rng.standard_normal()))
 
 
 @dataclass(frozen=True)
@@ -78,11 +83,12 @@ class HalfNormal(_Positive):
         """Return the log density at a value."""
         if value < 0:
             return -math.inf
-        return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * (value / self.scale) ** 2
+        z = value / self.scale
+        return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * z * z
 
     def slope(self, value: float) -> float:
         """Return the derivative of the log density."""
-        return -value / self.scale**2
+        return -value / self.scale / self.scale
 
     def draw(self, rng: np.random.Generator) -> float:
         """Return a random value."""

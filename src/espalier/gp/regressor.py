@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.errors import InputError
+from espalier.gp.advice import warn_of
+from espalier.gp.checks import checked_kernel, problem_of, settings_of
 from espalier.gp.cholesky import blas_threads
 from espalier.gp.evidence import Problem, State
 from espalier.gp.learned import LearnedTable
-from espalier.gp.learning import Settings, learn
-from espalier.gp.leaving_out import left_out
-from espalier.gp.mean import as_mean
-from espalier.gp.noise import Noise
+from espalier.gp.learning import learn
+from espalier.gp.mean import Basis, ConstantMean, as_mean
+from espalier.gp.noise import new_noise, start_of_noise
 from espalier.gp.optimize import FitProgress
 from espalier.gp.parameters import Parameters, Vector
+from espalier.gp.posterior import covariances, left_out, means, variances
 from espalier.gp.prediction import Prediction
 from espalier.gp.sampling import draw, generator
-from espalier.gp.targets import Target, is_constant
+from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
-from espalier.gram.targets import check_numbers
+from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
 
 
@@ -47,7 +49,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``.
     mean
         What is predicted far from all data: None for 0 (the mean of the targets, when they are standardised),
-        ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``.
+        ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``. Its weights have a wide normal prior and are
+        integrated out: evidence and error bars know that they are not known.
     target_transform
         A monotone function of the targets: None, ``"log"``, ``"sqrt"``, ``"boxcox"``, ``"warped"``, or an object
         such as ``Log(offset=1)``. The last two are learned. Predictions are in the user's units.
@@ -67,12 +70,15 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_threads, memory
         As for kernels; ``n_threads`` also limits the linear algebra while the model is fitted.
     progress
-        Called after each evaluation with a ``FitProgress``.
+        Called after each evaluation with a ``FitProgress``. What it raises ends learning and reaches the caller.
 
     Attributes
     ----------
-    kernel_, noise_, transform_, mean_
+    kernel_, noise_, transform_
         With the learned values.
+    mean_
+        The weights of the mean by path, each the mean of its distribution: units of the modelled target (transformed,
+        standardised) for one unit of the column.
     learned_
         A readable table of all learned hyperparameters.
     log_marginal_likelihood_
@@ -82,9 +88,10 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     jitter_
         What had to be added to the diagonal to factorize the covariance matrix; 0 when nothing.
     alpha_
-        The dual weights: the mean of the function at ``x`` is ``kernel_(x, X) @ alpha_``.
+        The dual weights: ``kernel_(x, X) @ alpha_`` is the mean of the function at ``x`` in modelled units (of the
+        transformed, standardised target), without what ``mean_`` adds.
     n_examples_
-        How many examples it learned from.
+        How many examples it learned from: rows with a ``sample_weight`` of 0 do not count.
 
     Notes
     -----
@@ -102,6 +109,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     _problem_of_fit: Problem
     _state: State
+    _basis: Basis
 
     def __init__(
         self,
@@ -148,7 +156,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y
             One number for each.
         sample_weight
-            How many observations each target stands for: its noise variance is divided by this.
+            How many observations each target stands for: its noise variance is divided by this. Rows with a weight
+            of 0 do not take part: they are not counted, checked or left out in turn.
         noise_variance
             Known variances, added to the learned noise; in squared units of the (transformed) target.
         noise_groups
@@ -157,28 +166,21 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         KeyboardInterrupt
-            Passed on when learning is interrupted; the model is then fitted with the best values found so far.
+            Passed on when learning is interrupted, as is any error of ``progress``; the model is then fitted with the
+            best values found so far.
         """
-        problem = self._problem(X, y, sample_weight, noise_variance, noise_groups)
+        settings = settings_of(self)
+        problem = problem_of(self, X, y, sample_weight, noise_variance, noise_groups)
         parameters = Parameters(problem.parameters() if self.learn else [])
-
-        settings = Settings(
-            self.restarts,
-            self.pilot,
-            self.max_iterations,
-            self.tolerance,
-            self.n_threads,
-            self.memory,
-            self.progress,
-        )
         found = learn(problem, parameters, settings, generator(self.random_state))
+        best = found.best
         self.restarts_, self.pilot_restarts_ = found.restarts, found.pilot
-        self.learned_ = LearnedTable.of(parameters, found.best.values, found.best.gradient)
+        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=bool(self.learn))
         with blas_threads(self.n_threads):
-            self._finish(problem, problem.state(found.best.values))
-        if found.interrupted:
-            raise KeyboardInterrupt
-        self._warn(found.best.converged, found.best.message)
+            self._finish(problem, problem.state(best.values))
+        if found.stop is not None:
+            raise found.stop
+        warn_of(self._state, self.learned_, best)
         return self
 
     def predict(
@@ -204,7 +206,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         include_noise
             Whether deviations and quantiles are those of a new observation, or of the function itself.
         noise_groups
-            The groups of the new examples, where noise is per group.
+            The groups of the new examples, where noise is per group. The mean alone does without them: it does not
+            depend on the noise, or, with ``target_transform``, takes the start of ``PerLabel`` and warns.
 
         Returns
         -------
@@ -213,9 +216,10 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not both: the diagonal of the latter gives the former.")
         check_is_fitted(self)
-        if not (return_std or return_cov or quantiles is not None) and self._state.target.is_linear:
+        only_mean = not (return_std or return_cov or quantiles is not None)
+        if only_mean and self._state.target.is_linear:
             inputs = Inputs.of(X, like=self._inputs)
-            return self._state.target.restored(self._means(self._cross(inputs), inputs))
+            return self._state.target.restored(means(self._state, self._cross(inputs), self._basis.at(inputs)))
         if return_cov:
             mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
             if not self._state.target.is_linear:
@@ -227,6 +231,9 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             scale = np.float64(self._state.target.scale)
             with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
                 out = [prediction.mean, covariance * scale * scale]
+        elif only_mean and include_noise and noise_groups is None and isinstance(self.noise_, PerLabel):
+            prediction = self._distribution(X, lambda n: start_of_noise(self.noise_, n))
+            out = [prediction.mean]
         else:
             prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
             out = [prediction.mean, prediction.std] if return_std else [prediction.mean]
@@ -237,22 +244,34 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
         """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
         check_is_fitted(self)
+        return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
+
+    def _distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
         inputs = Inputs.of(X, like=self._inputs)
-        cross = self._cross(inputs)
+        cross, columns = self._cross(inputs), self._basis.at(inputs)
         prior = self.kernel_.diagonal(inputs, n_threads=self.n_threads, memory=self.memory)
-        explained = (self._state.factor.half_solve(cross) ** 2).sum(axis=0)
-        # Rounding may take an example that was seen in training below 0.
-        variance = np.maximum(prior - explained, 0.0) + self._noise_of(len(inputs), include_noise, noise_groups)
-        return Prediction(self._means(cross, inputs), np.sqrt(variance), self._state.target)
+        variance = variances(self._state, cross, prior, columns) + noise(len(inputs))
+        return Prediction(means(self._state, cross, columns), np.sqrt(variance), self._state.target)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
+        """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
+
+        The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
+        """
+        mean = self.predict(X, noise_groups=noise_groups)
+        return float(r2_score(y, mean, sample_weight=sample_weight))
 
     def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:
         """Return the log density of each target under its prediction, in the user's units."""
         return self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
 
     def leave_one_out(self) -> Prediction:
-        """Predict each training target from all the others, in closed form, at the learned hyperparameters."""
+        """Predict each training target from all the others, in closed form, at the learned hyperparameters.
+
+        Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
+        """
         check_is_fitted(self)
-        mean, variance = left_out(self._state, self._problem_of_fit.basis)
+        mean, variance = left_out(self._state)
         return Prediction(mean, np.sqrt(variance), self._state.target)
 
     def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
@@ -293,16 +312,19 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Vector:
         """Draw targets for some examples before any were seen: one column for each draw.
 
-        Uses the declared hyperparameters before fitting and the learned ones after. Draws are in the modelled
-        units before fitting, when no target says what location and scale to give them, and in the user's after.
+        Uses the declared hyperparameters before fitting and the learned ones after; weights of a mean are drawn from
+        their prior. Draws are in the modelled units before fitting, when no target says what location and scale to
+        give them, and in the user's after.
         """
         fitted = hasattr(self, "_state")
-        kernel = self.kernel_ if fitted else _checked_kernel(self.kernel)
+        kernel = self.kernel_ if fitted else checked_kernel(self.kernel)
         inputs = Inputs.of(X, like=self._inputs) if fitted else Inputs.of(X)
-        covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory)
-        mean = self._state_mean(inputs) if fitted else np.zeros(len(inputs))
-        noise = _noise(self.noise_ if fitted else self.noise, len(inputs), include_noise, noise_groups)
-        draws = draw(mean, covariance, noise, n_samples, random_state)
+        columns = self._basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
+        covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
+        noise = np.zeros(len(inputs))
+        if include_noise:
+            noise = new_noise(self.noise_ if fitted else self.noise, len(inputs), noise_groups, fitted=fitted)
+        draws = draw(np.zeros(len(inputs)), covariance, noise, n_samples, random_state)
         if fitted:
             return self._state.target.restored(draws)
         return Target(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
@@ -322,37 +344,34 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise = self._noise_of(len(mean), include_noise, noise_groups)
         return self._state.target.restored(draw(mean, covariance, noise, n_samples, random_state))
 
+    def dual_form(self) -> DualForm:
+        """Return the coefficients on the training rows, for the mean of the function.
+
+        They are in the user's units; where the target is transformed, in those of the transformed target. A constant
+        mean is part of the intercept; a linear one has no such form.
+        """
+        check_is_fitted(self)
+        target = self._state.target
+        if not isinstance(self._basis.mean, ConstantMean | None):
+            raise InputError(
+                "A model with a linear mean is not a sum over training rows alone: the mean adds a function of its "
+                "own. Fit it with mean=None or 'constant'; a kernel such as Linear(on='features') is linear too."
+            )
+        intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
+        coefficients = (self._state.alpha * target.scale)[None, :]
+        return DualForm(self.kernel_, self._inputs, coefficients, np.array([intercept]), ("prediction",))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
 
-    def _problem(self, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> Problem:
-        kernel = _checked_kernel(self.kernel)
-        for name, low in (("restarts", 0), ("max_iterations", 0), ("pilot", 1)):
-            value = getattr(self, name)
-            if name == "pilot" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-                raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
-        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, Real) or not self.tolerance > 0:
-            raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
-        inputs = Inputs.of(X)
-        y = check_numbers(y, len(inputs))
-        transform = as_transform(self.target_transform).prepared(y)
-        mean = as_mean(self.mean)
-        noise = Noise.of(self.noise, len(y), groups, weight, known)
-        plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)
-        basis = None if mean is None else mean.basis(inputs)
-        return Problem(plan.bind(kernel), plan, inputs, y, transform, bool(self.standardize), noise, basis)
-
     def _finish(self, problem: Problem, state: State) -> None:
         self._problem_of_fit, self._inputs, self._state = problem, problem.inputs, state
+        self._basis = problem.basis
         self.kernel_, self.noise_, self.transform_ = state.kernel, state.noise, state.target.transform
-        self._mean = mean = as_mean(self.mean)
-        names = [] if mean is None else mean.names(len(state.weights))
-        self.mean_ = dict(zip(names, state.weights.tolist(), strict=True))
+        self.mean_ = problem.basis.named(state.weights.mean)
         self.log_marginal_likelihood_ = state.log_likelihood
         self.alpha_ = state.alpha
         self.jitter_ = state.factor.jitter
@@ -363,60 +382,17 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "n_features_in_"):
             del self.n_features_in_
 
-    def _warn(self, converged: bool, message: str) -> None:
-        """Say once, after learning, what the user should know."""
-        if self.jitter_ > 0:
-            warnings.warn(
-                f"The covariance matrix was nearly singular: {self.jitter_:.3g} was added to its diagonal "
-                "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
-                stacklevel=3,
-            )
-        if self.standardize and is_constant(self._problem_of_fit.y):
-            warnings.warn(
-                "All targets are equal, so there is nothing to learn from: the model predicts that value.",
-                stacklevel=3,
-            )
-        elif not converged:
-            warnings.warn(
-                f"Learning ended before it converged: {message}. The best values found are kept; raise "
-                "max_iterations or tolerance.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
     def _cross(self, X: Any) -> Vector:
         """The covariances of the training examples (rows) with others (columns)."""
         return self.kernel_(self._inputs, X, n_threads=self.n_threads, memory=self.memory)
 
-    def _state_mean(self, inputs: Inputs) -> Vector:
-        mean = self._mean
-        return np.zeros(len(inputs)) if mean is None else mean.basis(inputs) @ self._state.weights
-
-    def _means(self, cross: Vector, inputs: Inputs) -> Vector:
-        out = cross.T @ self._state.alpha
-        return out if self._mean is None else out + self._state_mean(inputs)
-
     def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
         inputs = Inputs.of(X, like=self._inputs)
-        cross = self._cross(inputs)
-        half = self._state.factor.half_solve(cross)
-        covariance = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory) - half.T @ half
-        covariance[np.diag_indices_from(covariance)] = np.maximum(covariance.diagonal(), 0.0)
+        cross, columns = self._cross(inputs), self._basis.at(inputs)
+        prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
+        covariance = covariances(self._state, cross, prior, columns)
         covariance[np.diag_indices_from(covariance)] += self._noise_of(len(inputs), include_noise, noise_groups)
-        return self._means(cross, inputs), covariance
+        return means(self._state, cross, columns), covariance
 
     def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
-        return _noise(self.noise_, n, include, groups)
-
-
-def _noise(setting: Any, n: int, include: bool, groups: Any) -> Vector:
-    if not include:
-        return np.zeros(n)
-    noise = Noise.of(setting, n, groups)
-    return noise.variances(noise.setting, 1.0)
-
-
-def _checked_kernel(kernel: Any) -> Kernel:
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
-    return kernel
+        return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from espalier.gp.parameters import Vector
-from espalier.gp.transforms import Transform, location_and_scale
+from espalier.gp.standardizing import is_constant, location_and_scale
+from espalier.gp.transforms import Transform
 
 # Equal steps: for a smooth inverse as good as any quadrature of a normal, and better than Gauss-Hermite where the
 # inverse has a kink (the end of a root's range) or climbs in steps (a warping).
@@ -29,6 +30,7 @@ class Target:
     location: float
     scale: float
     standardized: bool
+    constant: bool = False  # nothing is known of how targets spread: their value is predicted
 
     @staticmethod
     def of(transform: Transform, y: Vector, *, standardize: bool) -> tuple[Target, Vector, float]:
@@ -39,7 +41,7 @@ class Target:
                 f"A target is too large for a float64 as {transform.name}. Use smaller units, or 'log'."
             )
         location, scale = location_and_scale(transformed) if standardize else (0.0, 1.0)
-        target = Target(transform, location, scale, standardize)
+        target = Target(transform, location, scale, standardize, standardize and is_constant(transformed))
         jacobian = float(log_slope.sum()) - len(y) * math.log(scale)
         return target, (transformed - location) / scale, jacobian
 
@@ -77,7 +79,9 @@ class Target:
             away = values - first[:, None]
             size = np.abs(away).max(axis=1, initial=0.0, keepdims=True)  # squares of huge numbers overflow
             second = size[:, 0] * np.sqrt(((away / np.where(size > 0, size, 1.0)) ** 2) @ _WEIGHTS)
-        return first, np.where(np.isfinite(first), second, np.inf)
+        second = np.where(np.isfinite(first), second, np.inf)
+        # A scale of 1 is as good as any for equal targets, so the mean must not depend on it.
+        return (self.restored(mean) if self.constant else first), second
 
     @property
     def unit(self) -> str:
@@ -85,15 +89,14 @@ class Target:
         return f"standard deviations of {self.transform.name}" if self.standardized else self.transform.name
 
 
-def is_constant(y: Vector) -> bool:
-    """True where standardising has nothing to divide by."""
-    top = float(np.abs(y).max()) or 1.0
-    return bool(y.max() / top - y.min() / top <= 1e-12)
-
-
 def levels_of(quantiles: object) -> Vector:
     """Return quantile levels as an array, or say what is wrong with them."""
-    levels = np.atleast_1d(np.asarray(quantiles, np.float64))
+    try:
+        levels = np.atleast_1d(np.asarray(quantiles, np.float64))
+    except (TypeError, ValueError):
+        levels = np.array([np.nan])
     if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"quantiles must lie between 0 and 1, both excluded, got {quantiles!r}.")
+        raise ValueError(
+            f"quantiles must lie between 0 and 1, both excluded, such as [0.05, 0.5, 0.95], got {quantiles!r}."
+        )
     return levels

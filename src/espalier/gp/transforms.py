@@ -9,13 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
+from espalier.gp.standardizing import location_and_scale
 from espalier.kernels.hyperparameters import Fixed, Learned, number_of
+
+
+def _number(name: str, value: Any, kind: str = "a finite number", low: float = -math.inf) -> float:
+    """A setting as a float, or what is wrong with it."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not low < float(value) < math.inf:
+        raise ValueError(f"{name} must be {kind}, got {value!r}.")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,9 @@ class Log(Transform):
 
     offset: float = 0.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", _number("offset", self.offset))
+
     def prepared(self, y: Vector) -> Self:
         """Return the transform for these targets."""
         _check_positive(y, self.offset, "log")
@@ -84,6 +97,9 @@ class SquareRoot(Transform):
     """The square root of ``y + offset``, for counts and times. What would lie below the root of 0 counts as 0."""
 
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", _number("offset", self.offset))
 
     def prepared(self, y: Vector) -> Self:
         """Return the transform for these targets."""
@@ -113,11 +129,16 @@ class BoxCox(Transform):
     Parameters
     ----------
     power
-        Where learning starts: a number, ``Learned``, or ``fixed``. Between 0 and 3 unless bounds are given; from
-        -2 where it starts below 0. With a negative power the mean of a prediction is infinite, its median is not.
+        Where learning starts: a number, ``Learned``, or ``fixed``. Between 0 and 3 unless bounds are given, which may
+        be below 0; from -2 where it starts below 0. With a negative power the mean of a prediction is infinite, its
+        median is not.
     """
 
     power: float | Learned | Fixed = 0.5
+
+    def __post_init__(self) -> None:
+        inner = self.power.value if isinstance(self.power, Learned | Fixed) else self.power
+        _number("power", inner, "a finite number, fixed(...) or Learned(...)")
 
     def prepared(self, y: Vector) -> Self:
         """Return the transform for these targets."""
@@ -189,15 +210,29 @@ class Warping(Transform):
     centre: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_steps, bool) or not isinstance(self.n_steps, int) or self.n_steps < 1:
+        if isinstance(self.n_steps, bool) or not isinstance(self.n_steps, int | np.integer) or self.n_steps < 1:
             raise ValueError(f"n_steps must be a positive integer, got {self.n_steps!r}.")
+        object.__setattr__(self, "n_steps", int(self.n_steps))
         for name, low in (("height", 0.0), ("steepness", 0.0), ("centre", -math.inf)):
             values = getattr(self, name)
-            if values is not None and (len(values) != self.n_steps or not all(low < x < math.inf for x in values)):
-                kind = "number" if name == "centre" else "positive number"
-                raise ValueError(f"{name} must hold one {kind} for each of the {self.n_steps} steps, got {values!r}.")
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise ValueError(f"scale must be positive, got {self.scale!r}.")
+            if values is not None:
+                object.__setattr__(self, name, self._checked_steps(name, values, low))
+        if self.location is not None:
+            object.__setattr__(self, "location", _number("location", self.location))
+        if self.scale is not None:
+            object.__setattr__(self, "scale", _number("scale", self.scale, "positive", 0.0))
+
+    def _checked_steps(self, name: str, values: Any, low: float) -> tuple[float, ...]:
+        try:
+            if len(values) != self.n_steps:
+                raise ValueError
+            return tuple(_number(name, value, low=low) for value in values)
+        except (TypeError, ValueError):
+            kind = "number" if name == "centre" else "positive number"
+            raise ValueError(
+                f"{name} must hold one {kind} for each of the {self.n_steps} steps, got {values!r}. Every step is "
+                "learned from there; fixed and Learned have no place here."
+            ) from None
 
     def prepared(self, y: Vector) -> Self:
         """Return the transform with location, scale and starts for these targets."""
@@ -255,16 +290,16 @@ class Warping(Transform):
 
     def parameters(self) -> list[Parameter]:
         """Return heights, steepnesses and centres."""
-        out = []
+        out, unit = [], "standard deviations of y"
         for k in range(self.n_steps):
             height, steepness, centre = (
                 (values or (start,) * self.n_steps)[k]
                 for values, start in ((self.height, 0.3), (self.steepness, 1.0), (self.centre, 0.0))
             )
             out += [
-                Parameter(f"transform.height[{k}]", height, 1e-6, 1e2, unit="standard deviations of y"),
-                Parameter(f"transform.steepness[{k}]", steepness, 1e-2, 1e2, unit="1 / standard deviations of y"),
-                Parameter(f"transform.centre[{k}]", centre, -5.0, 5.0, unit="standard deviations of y", signed=True),
+                Parameter(f"transform.height[{k}]", height, 1e-6, 1e2, None, unit, declared=False),
+                Parameter(f"transform.steepness[{k}]", steepness, 1e-2, 1e2, None, f"1 / {unit}", declared=False),
+                Parameter(f"transform.centre[{k}]", centre, -5.0, 5.0, None, unit, signed=True, declared=False),
             ]
         return out
 
@@ -323,21 +358,15 @@ def as_transform(transform: Any) -> Transform:
     )
 
 
-def location_and_scale(values: Vector) -> tuple[float, float]:
-    """The mean and the standard deviation of some numbers; 1 for the latter where they are equal."""
-    top = float(np.abs(values).max()) or 1.0
-    part = values / top  # so that squares of huge numbers do not overflow
-    location, scale = float(part.mean()) * top, float(part.std()) * top
-    return location, scale if scale > 1e-12 * abs(location) else 1.0
-
-
 def _check_positive(y: Vector, offset: float, name: str) -> None:
     bad = np.flatnonzero(~(y + offset > 0))
     if len(bad):
         plus = "" if offset == 0 else f" + {offset:g}"
+        first = {"log": "Log(offset=1)", "sqrt": "SquareRoot(offset=1)", "boxcox": "y + 1 as targets"}[name]
         raise InputError(
             f"target_transform={name!r} needs targets{plus} above 0, but {len(bad):,} are not; the first is "
-            f"y[{bad[0]}] = {y[bad[0]]:.6g}. Use an offset, Log(offset=1), or 'warped' for any numbers."
+            f"y[{bad[0]}] = {y[bad[0]]:.6g}. Use {first if offset == 0 else 'a larger offset'}, or 'warped' for any "
+            "numbers."
         )
 
 

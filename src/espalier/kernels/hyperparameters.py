@@ -43,7 +43,8 @@ class Learned:
     value
         Where learning starts.
     bounds
-        The smallest and the largest value; the hyperparameter's own where None.
+        The smallest and the largest value; the hyperparameter's own where None. Below 0 only where a number may be
+        negative, as the power of ``BoxCox``.
     prior
         A prior of ``espalier.gp``, or None for none.
     """
@@ -54,12 +55,15 @@ class Learned:
 
     def __post_init__(self) -> None:
         if self.bounds is not None:
-            bounds = (float(self.bounds[0]), float(self.bounds[1]))
-            if not 0 <= bounds[0] < bounds[1]:
-                raise ValueError(f"bounds must be (low, high) with 0 <= low < high, got {self.bounds!r}.")
-            object.__setattr__(self, "bounds", bounds)
-            if isinstance(self.value, int | float) and not bounds[0] <= self.value <= bounds[1]:
-                raise ValueError(f"The value {self.value!r} lies outside its bounds {bounds!r}.")
+            try:
+                low, high = (float(bound) for bound in self.bounds)
+            except (TypeError, ValueError):
+                low = high = math.nan
+            if not low < high:
+                raise ValueError(f"bounds must be (low, high) with low < high, got {self.bounds!r}.")
+            object.__setattr__(self, "bounds", (low, high))
+            if _is_number(self.value) and not low <= self.value <= high:
+                raise ValueError(f"The value {self.value!r} lies outside its bounds {self.bounds!r}.")
 
     def __repr__(self) -> str:
         return _call("Learned", [repr(self.value)], bounds=self.bounds, prior=self.prior)
@@ -90,7 +94,7 @@ class PerLabel:
     values: Any = None
 
     def __post_init__(self) -> None:
-        groups = {name: tuple(labels) for name, labels in dict(self.groups or {}).items()}
+        groups = {name: _labels(name, labels) for name, labels in dict(self.groups or {}).items()}
         seen: dict[str, str] = {}
         for name, labels in groups.items():
             for label in labels:
@@ -174,12 +178,33 @@ def is_fixed(setting: Any) -> bool:
 def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
     """Refuse what is no positive, finite number, wherever it stands in a setting; ``zero`` allows ``fixed(0)``."""
     zero_allowed = zero and is_fixed(setting)
+    if isinstance(setting, PerLabel):
+        for label, value in setting.values:
+            if not _is_number(value):
+                raise TypeError(
+                    f"{name} of {label!r} in PerLabel must be a plain number, got {value!r}. fixed and Learned stand "
+                    "for all labels: PerLabel(fixed(0.4), ...), PerLabel(Learned(0.4, ...), ...)."
+                )
+    inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
+    if isinstance(inner, Learned) and inner.bounds is not None and inner.bounds[0] < 0:
+        raise ValueError(f"The bounds of {name} must not be below 0, got {inner.bounds!r}.")
     for value in _numbers(setting):
-        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        if not _is_number(value):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
         if not math.isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
             hint = " Write fixed(0) for a zero that stays." if value == 0 and zero else ""
             raise ValueError(f"{name} must be positive, got {value!r}.{hint}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _labels(group: str, labels: Any) -> tuple[str, ...]:
+    """The labels of a group; text would fall apart into letters."""
+    if isinstance(labels, str):
+        raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
+    return tuple(labels)
 
 
 def _numbers(setting: Any) -> Iterator[Any]:

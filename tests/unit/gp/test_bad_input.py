@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 import espalier as es
 from espalier import GPRegressor, Learned, PerLabel, fixed
 from espalier.errors import InputError
+from espalier.gp.parameters import Parameter, Parameters
 
 TREES = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
 Y = [2.0, 2.1, 0.9, 1.0]
@@ -99,7 +101,7 @@ BAD = {
         InputError,
         r"sample_weight\[2\] is -1; it must not be below 0",
     ),
-    "weights of 0": (lambda: fit(options={"sample_weight": [1, 0, 1, 1]}), InputError, "A sample_weight is zero; drop"),
+    "weights of 0": (lambda: fit(options={"sample_weight": [0, 0, 0, 0]}), InputError, "Every sample_weight is zero"),
     "nan in weights": (
         lambda: fit(options={"sample_weight": [1, math.nan, 1, 1]}),
         InputError,
@@ -140,6 +142,49 @@ BAD = {
     "tolerance": (lambda: fit(tolerance=0), ValueError, "tolerance must be a positive number, got 0"),
     "tolerance is nan": (lambda: fit(tolerance=math.nan), ValueError, "tolerance must be a positive number"),
     "prior": (lambda: fit(noise=Learned(0.1, prior=3)), TypeError, "The prior of noise must be"),
+    "prior is a class": (
+        lambda: fit(noise=Learned(0.1, prior=es.LogNormal)),
+        TypeError,
+        r"The prior of noise must be .* Write LogNormal\(...\), with its numbers",
+    ),
+    "prior of nothing": (
+        lambda: fit(noise=Learned(0.1, prior=es.HalfNormal(1e-200))),
+        ValueError,
+        "noise starts at 0.1, which its prior .* excludes. Start where",
+    ),
+    "linear mean of a table": (
+        lambda: fit(es.SubsetTree(on="tree"), TABLE, mean="linear"),
+        InputError,
+        r"the columns are tree, x. Write mean=LinearMean\(on='features'\)",
+    ),
+    "linear mean of no table": (
+        lambda: fit(mean=es.LinearMean(on="x")),
+        InputError,
+        r"LinearMean\(on='x'\) reads a column, but X is no table",
+    ),
+    "linear mean on a number": (lambda: es.LinearMean(on=3), TypeError, "on must name a column or several"),
+    "learn is a word": (lambda: fit(learn="no"), TypeError, "learn must be True or False, got 'no'"),
+    "standardize is a word": (lambda: fit(standardize="yes"), TypeError, "standardize must be True or False"),
+    "progress is a number": (lambda: fit(progress=3), TypeError, "progress must be a function .* or None, got 3"),
+    "noise per dimension": (
+        lambda: fit(noise=es.PerDimension(0.1)),
+        TypeError,
+        r"noise must be a number, fixed\(...\), Learned\(...\) or PerLabel\(...\), got PerDimension",
+    ),
+    "groups of text": (
+        lambda: fit(es.SubsetTree(PerLabel(0.4, groups={"g": "AB"}))),
+        ValueError,
+        "The group 'g' must list its labels",
+    ),
+    "one model to compare": (lambda: es.compare(fit(learn=False)), TypeError, r"Write compare\(\[model\]\)"),
+    "another model to compare": (
+        lambda: es.compare([es.KernelSVR(TREE)]),
+        TypeError,
+        "compare takes fitted GPRegressors, got KernelSVR",
+    ),
+    "words to compare": (lambda: es.compare(["a"]), TypeError, "compare takes fitted GPRegressors, got 'a'"),
+    "a number to compare": (lambda: es.compare(3), TypeError, "compare takes a list or a dict of fitted GPRegressors"),
+    "numbers to compare": (lambda: es.compare({"a": 3}), TypeError, "compare takes fitted GPRegressors, got 3"),
 }
 
 
@@ -169,6 +214,11 @@ AFTER = {
     ),
     "percent": (lambda: MODEL.predict(TREES, quantiles=95), ValueError, "quantiles must lie between 0 and 1"),
     "nan level": (lambda: MODEL.predict(TREES, quantiles=[math.nan]), ValueError, "quantiles must lie between 0 and 1"),
+    "a level in words": (
+        lambda: MODEL.predict(TREES, quantiles="median"),
+        ValueError,
+        "quantiles must lie between 0 and 1, .*, got 'median'",
+    ),
     "interval": (
         lambda: MODEL.predict_distribution(TREES).interval(90),
         ValueError,
@@ -262,3 +312,52 @@ def test_forms_of_targets():
         assert fit(y=np.array(Y)[:, None]).predict(TREES).tolist() == expected
     assert fit(y=[1, 0, 1, 0]).predict(TREES).tolist() == fit(y=[True, False, True, False]).predict(TREES).tolist()
     assert np.isfinite(fit(y=np.array([1, 2, 3, 4], np.float32), noise=fixed(0.1)).predict(TREES)).all()
+
+
+def test_a_prior_with_an_end_is_named_where_it_stops_the_climb():
+    class Uniform:
+        """Up to 0.2, where the noise wants more."""
+
+        def log_density(self, value):
+            return 1.0 if value < 0.2 else -math.inf
+
+        def slope(self, value):
+            return 0.0
+
+        def draw(self, rng):
+            return float(rng.uniform(0, 0.2))
+
+    rng = np.random.default_rng(0)
+    model = GPRegressor(es.RBF(fixed(1.0)), noise=Learned(0.1, prior=Uniform()), standardize=False)
+    model.set_params(tolerance=1e-9)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(rng.normal(size=(30, 1)), 3 * rng.normal(size=30))
+    messages = " ".join(str(warning.message) for warning in caught)
+    assert "too large" not in messages and ".." not in messages.replace("...", "")
+    assert 0.1 < model.learned_["noise"].value < 0.2
+    with pytest.raises(
+        FloatingPointError, match=r"The prior of noise has a log density of -inf at 0.3. Declare bounds"
+    ):
+        Parameters([Parameter("noise", 0.1, 1e-6, 1.0, Uniform())]).log_prior({"noise": 0.3})
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert repr(es.LogNormal(np.float64(0.5), np.int64(1))) == "LogNormal(median=0.5, spread=1)"
+    assert es.LogNormal(np.float32(0.1)).log_density(0.1) == pytest.approx(es.LogNormal(0.1).log_density(0.1))
+    assert es.LinearMean(on=["a", "b"]) == es.LinearMean(on=("a", "b"))
+    table = es.Table(tree=TREES, a=np.eye(4)[:, :2], b=np.arange(4.0)[:, None])
+    model = GPRegressor(es.SubsetTree(on="tree"), mean=es.LinearMean(on=["a", "b"])).fit(table, Y)
+    assert len(model.mean_) == 4
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [es.LogNormal(1e-320), es.LogNormal(1e308, 1e-200), es.LogNormal(0.1, 1e200), es.HalfNormal(1e-200)],
+    ids=repr,
+)
+def test_extreme_priors_have_densities(prior):
+    for value in (1e-300, 0.1, 1e300):
+        assert not math.isnan(prior.log_density(value))
+        prior.slope(value)
+    assert prior.draw(np.random.default_rng(0)) >= 0

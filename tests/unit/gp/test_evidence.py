@@ -38,14 +38,13 @@ NOISE_FORMS = {
         np.array([{"a": 0.05, "b": 0.05, "c": 0.2}[g] for g in GROUPS]) / np.arange(1.0, 15),
     ),
 }
-MEANS = {
-    "none": (None, None, None),
-    "constant": ("constant", np.ones((14, 1)), np.ones((5, 1))),
-    "linear": (
-        es.LinearMean(on="x"),
-        np.column_stack([np.ones(14), VECTORS[:14]]),
-        np.column_stack([np.ones(5), VECTORS[14:]]),
-    ),
+COLUMNS = np.column_stack([np.ones(19), VECTORS])
+SIZES = np.sqrt((COLUMNS[:14] ** 2).mean(axis=0))
+MEANS = {  # what was declared, and the columns of the mean in units of the prior of their weights
+    "none": (None, np.zeros((19, 0))),
+    "constant": ("constant", 10.0 * COLUMNS[:, :1]),
+    "linear": (es.LinearMean(on="x"), 10.0 * COLUMNS / SIZES),
+    "linear, narrow": (es.LinearMean(on="x", spread=0.5), 0.5 * COLUMNS / SIZES),
 }
 
 
@@ -55,36 +54,36 @@ def standardized(y, standardize):
     return (y - location) / scale, location, scale
 
 
+@pytest.mark.filterwarnings("ignore:1 groups? of noise:UserWarning")
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("form", NOISE_FORMS)
 def test_equals_the_definition(form, mean, standardize):
     settings, options, noise = NOISE_FORMS[form]
-    declared, basis, new_basis = MEANS[mean]
+    declared, basis = MEANS[mean]
+    H, H_new = basis[:14], basis[14:]
     model = GPRegressor(KERNEL, **settings, mean=declared, standardize=standardize, learn=False)
     model.fit(TABLE, Y, **options)
 
     z, location, scale = standardized(Y, standardize)
     if form.startswith("known"):  # given in units of the target
         noise = 0.2 + (noise - 0.2) / scale**2
-    K, cross, K_new = KERNEL(TABLE), KERNEL(TABLE, NEW_TABLE), KERNEL(NEW_TABLE)
-    weights = np.zeros(1)
-    if basis is None:
-        basis, new_basis = np.zeros((14, 1)), np.zeros((5, 1))
-    else:
-        weights = slow.least_squares_weights(K, noise, basis, z)
-        np.testing.assert_allclose(list(model.mean_.values()), weights, rtol=1e-8)
-    residual = z - basis @ weights
-    expected = slow.log_evidence(K, residual, noise) - 14 * math.log(scale)
+    # A mean whose weights have a normal prior is one more kernel, linear in its columns.
+    K, cross, K_new = KERNEL(TABLE) + H @ H.T, KERNEL(TABLE, NEW_TABLE) + H @ H_new.T, KERNEL(NEW_TABLE)
+    K_new = K_new + H_new @ H_new.T
+    expected = slow.log_evidence(K, z, noise) - 14 * math.log(scale)
     assert model.log_marginal_likelihood_ == pytest.approx(expected, rel=1e-10)
     assert model.log_marginal_likelihood() == model.log_marginal_likelihood_
 
-    f, covariance = slow.posterior(K, cross, K_new, residual, noise)
-    f = location + scale * (f + new_basis @ weights)
+    alpha = np.linalg.solve(K + np.diag(noise), z)
+    np.testing.assert_allclose(model.alpha_, alpha, rtol=1e-8, atol=1e-11)
+    weights = np.array(list(model.mean_.values()))  # of the columns as they are
+    np.testing.assert_allclose(weights, H.T @ alpha * (basis / COLUMNS[:, : basis.shape[1]])[0], rtol=1e-7, atol=1e-10)
+    f, covariance = slow.posterior(K, cross, K_new, z, noise)
+    modelled, f = f, location + scale * f
     np.testing.assert_allclose(model.predict(NEW_TABLE), f, rtol=1e-9)
-    np.testing.assert_allclose(
-        KERNEL(NEW_TABLE, TABLE) @ model.alpha_ + new_basis @ weights, (f - location) / scale, rtol=1e-9, atol=1e-12
-    )
+    own = COLUMNS[14:, : len(weights)] @ weights
+    np.testing.assert_allclose(KERNEL(NEW_TABLE, TABLE) @ model.alpha_ + own, modelled, rtol=1e-9, atol=1e-11)
     got, std = model.predict(NEW_TABLE, return_std=True, include_noise=False)
     np.testing.assert_allclose(got, f, rtol=1e-9)
     np.testing.assert_allclose(std, scale * np.sqrt(covariance.diagonal()), rtol=1e-8)
@@ -112,16 +111,17 @@ def test_equals_the_definition(form, mean, standardize):
 @pytest.mark.parametrize("form", NOISE_FORMS)
 def test_leaving_one_out_equals_leaving_each_out(form, mean):
     settings, options, noise = NOISE_FORMS[form]
-    declared, basis, _ = MEANS[mean]
+    declared, basis = MEANS[mean]
     model = GPRegressor(KERNEL, **settings, mean=declared, standardize=False, learn=False).fit(TABLE, Y, **options)
     found = model.leave_one_out()
-    expected_mean, expected_variance = slow.left_out(KERNEL(TABLE), Y, noise, basis)
+    expected_mean, expected_variance = slow.left_out(KERNEL(TABLE) + basis[:14] @ basis[:14].T, Y, noise)
     np.testing.assert_allclose(found.mean, expected_mean, rtol=1e-8)
     np.testing.assert_allclose(found.std**2, expected_variance, rtol=1e-8)
 
 
 def test_leaving_one_out_by_fitting_again():
-    for mean in (None, "constant", es.LinearMean(on="x")):
+    # A linear mean without a row has columns of other sizes, and so another prior: see the definition above.
+    for mean in (None, "constant", es.ConstantMean(spread=0.3)):
         options = {"noise": 0.2, "mean": mean, "standardize": False, "learn": False, "target_transform": "log"}
         found = GPRegressor(KERNEL, **options).fit(TABLE, Y).leave_one_out()
         for i in (0, 5, 13):
@@ -195,19 +195,22 @@ def test_two_tiny_points_by_summing_over_functions():
 @pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("include_noise", [True, False])
 def test_moments_of_draws_from_the_prior(fitted, include_noise):
-    model = GPRegressor(KERNEL, noise=0.2, mean="constant", learn=False)
+    model = GPRegressor(KERNEL, noise=0.2, mean=es.LinearMean(on="x", spread=2.0), learn=False)
     if fitted:
         model.fit(TABLE, Y)
     draws = model.sample_prior(NEW_TABLE, 20_000, include_noise=include_noise, random_state=0)
-    scale = Y.std() if fitted else 1.0
-    location = Y.mean() + scale * model.mean_["mean.constant"] if fitted else 0.0
-    covariance = scale**2 * (KERNEL(NEW_TABLE) + include_noise * 0.2 * np.eye(5))
+    location, scale = (Y.mean(), Y.std()) if fitted else (0.0, 1.0)
+    # Columns have the size that they had in training, or before it the size that they have here.
+    sizes = SIZES if fitted else np.sqrt((COLUMNS[14:] ** 2).mean(axis=0))
+    H = 2.0 * COLUMNS[14:] / sizes
+    covariance = scale**2 * (KERNEL(NEW_TABLE) + H @ H.T + include_noise * 0.2 * np.eye(5))
     _check_moments(draws, np.full(5, location), covariance)
 
 
+@pytest.mark.parametrize("mean", [None, "constant", es.LinearMean(on="x")], ids=repr)
 @pytest.mark.parametrize("include_noise", [True, False])
-def test_moments_of_draws_from_the_posterior(include_noise):
-    model = GPRegressor(KERNEL, noise=0.2, learn=False).fit(TABLE, Y)
+def test_moments_of_draws_from_the_posterior(include_noise, mean):
+    model = GPRegressor(KERNEL, noise=0.2, mean=mean, learn=False).fit(TABLE, Y)
     mean, covariance = model.predict(NEW_TABLE, return_cov=True, include_noise=include_noise)
     draws = model.sample_posterior(NEW_TABLE, 20_000, include_noise=include_noise, random_state=0)
     _check_moments(draws, mean, covariance)

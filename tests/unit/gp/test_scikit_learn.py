@@ -107,7 +107,7 @@ def test_refitting_forgets_the_form_of_the_data():
 FRAME = "a frame is a table, and a kernel over a table names its columns"
 NOT_AN_ARRAY = "rows are a sequence, an array, a matrix or a table, not any object with __array__"
 WORDS = "the kernel refuses such vectors with a message of its own"
-WEIGHT = "a weight divides a variance of noise, so none is 0: drop the example"
+WEIGHT = "a weight of 2 is the mean of two observations, which tells less of the noise than the two"
 REASONS = {
     "check_sample_weights_pandas_series": FRAME,
     "check_sample_weights_not_an_array": NOT_AN_ARRAY,

@@ -296,3 +296,67 @@ def test_huge_and_tiny_targets(transform, size):
     assert (np.abs(mean - y) <= 3 * size).all()
     assert (std > 0).all() and np.isfinite(std).all()
     assert math.isfinite(model.log_marginal_likelihood_)
+
+
+def test_a_power_below_zero_is_declared_by_its_bounds():
+    x = np.linspace(0.2, 1, 8)[:, None]
+    kernel = es.Linear() + es.Constant()
+    model = GPRegressor(kernel, target_transform=BoxCox(es.Learned(0.5, bounds=(-1, 1)))).fit(x, 1 / x[:, 0])
+    row = model.learned_["transform.power"]
+    assert (row.low, row.high) == (-1.0, 1.0) and row.value < -0.5
+
+
+def test_what_is_said_of_steps_that_start_outside_their_bounds():
+    with pytest.raises(
+        ValueError, match=r"transform.height\[0\] starts at 200, outside its bounds .* Start inside"
+    ) as e:
+        GPRegressor(es.RBF(), target_transform=Warping(height=(200.0,) * 3)).fit(X, Y)
+    assert "Learned" not in str(e.value)  # which steps do not take
+    with pytest.raises(ValueError, match=r"noise starts at 1e-09, outside its bounds .* Learned\(value, bounds"):
+        GPRegressor(es.RBF(), noise=1e-9).fit(X, Y)
+
+
+BAD_SETTINGS = {
+    "offset is a word": (lambda: Log(offset="a"), "offset must be a finite number, got 'a'"),
+    "offset is nan": (lambda: SquareRoot(offset=math.nan), "offset must be a finite number, got nan"),
+    "power is a word": (lambda: BoxCox("a"), "power must be a finite number, fixed.* or Learned.*, got 'a'"),
+    "power is nan": (lambda: BoxCox(math.nan), "power must be a finite number"),
+    "power is infinite": (lambda: BoxCox(fixed(math.inf)), "power must be a finite number"),
+    "power is per label": (lambda: BoxCox(es.PerLabel(0.5)), "power must be a finite number"),
+    "location is nan": (lambda: Warping(location=math.nan), "location must be a finite number, got nan"),
+    "scale is a word": (lambda: Warping(scale="a"), "scale must be positive, got 'a'"),
+    "fixed steps": (
+        lambda: Warping(1, height=(fixed(0.3),)),
+        "height must hold one positive number for each of the 1 steps, got .*Every step is learned from there",
+    ),
+    "one number for all steps": (lambda: Warping(height=0.3), "height must hold one positive number for each"),
+    "half a step": (lambda: Warping(n_steps=2.5), "n_steps must be a positive integer, got 2.5"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_settings_of_transforms(case):
+    make, message = BAD_SETTINGS[case]
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert Warping(n_steps=np.int64(2)).n_steps == 2
+    assert Log(offset=np.float32(1)).name == "log(y + 1)"
+    assert BoxCox(np.float64(0.5)).forward(Y)[0].shape == (8,)
+
+
+@pytest.mark.parametrize(
+    ("transform", "advice"),
+    [
+        ("log", r"Log\(offset=1\)"),
+        ("sqrt", r"SquareRoot\(offset=1\)"),
+        ("boxcox", r"y \+ 1 as targets"),
+        (Log(offset=0.5), "a larger offset"),
+    ],
+    ids=str,
+)
+def test_what_is_advised_for_targets_that_are_not_positive(transform, advice):
+    with pytest.raises(InputError, match=advice):
+        GPRegressor(es.RBF(), target_transform=transform).fit(X[:3], [1.0, 0.0, -1.0])

@@ -1,0 +1,78 @@
+"""What a user declared and gave, checked before anything is computed: how to learn, and what from."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.gp.evidence import Problem
+from espalier.gp.learning import Settings
+from espalier.gp.mean import Basis, as_mean
+from espalier.gp.noise import Noise
+from espalier.gp.transforms import as_transform
+from espalier.gram.targets import check_numbers
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+
+if TYPE_CHECKING:
+    from espalier.gp.regressor import GPRegressor
+
+
+def checked_kernel(kernel: Any) -> Kernel:
+    """The kernel, if it is one."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
+    return kernel
+
+
+def settings_of(model: GPRegressor) -> Settings:
+    """How a model wants to learn."""
+    for name, low in (("restarts", 0), ("max_iterations", 0), ("pilot", 1)):
+        value = getattr(model, name)
+        if name == "pilot" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+            raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+    tolerance = model.tolerance
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance > 0:
+        raise ValueError(f"tolerance must be a positive number, got {tolerance!r}.")
+    for name in ("learn", "standardize"):
+        value = getattr(model, name)
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {value!r}.")
+    if model.progress is not None and not callable(model.progress):
+        raise TypeError(f"progress must be a function that takes a FitProgress, or None, got {model.progress!r}.")
+    return Settings(
+        model.restarts,
+        model.pilot,
+        model.max_iterations,
+        model.tolerance,
+        model.n_threads,
+        model.memory,
+        model.progress,
+    )
+
+
+def problem_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> Problem:
+    """What a model is to learn from: the rows whose weight is not 0."""
+    kernel = checked_kernel(model.kernel)
+    inputs = Inputs.of(X)
+    y = check_numbers(y, len(inputs))
+    transform = as_transform(model.target_transform)
+    noise = Noise.of(model.noise, len(y), groups, weight, known)
+    rows = np.flatnonzero(noise.weight)
+    if len(rows) == 0:
+        raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
+    if len(rows) < len(y):
+        inputs, y = inputs.rows(rows), y[rows]
+        if groups is not None:
+            listed = list(groups)
+            groups = [listed[row] for row in rows]
+        noise = Noise.of(model.noise, len(rows), groups, noise.weight[rows], noise.known[rows])
+    transform = transform.prepared(y)
+    basis = Basis.of(as_mean(model.mean), inputs)
+    plan = kernel.plan(inputs, n_threads=model.n_threads, memory=model.memory)
+    return Problem(plan.bind(kernel), plan, inputs, y, transform, bool(model.standardize), noise, basis)

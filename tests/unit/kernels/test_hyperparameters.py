@@ -1,0 +1,56 @@
+"""What may be declared on a hyperparameter, and what is said of what may not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import espalier as es
+from espalier import Learned, PerDimension, PerLabel, fixed
+
+BAD_BOUNDS = [0.3, (0.3,), "ab", (0.1, 0.2, 0.3), (0.5, 0.1), (0.1, math.nan), ("a", "b"), (None, 1), (1.0, 1.0), ()]
+
+
+@pytest.mark.parametrize("bounds", BAD_BOUNDS, ids=repr)
+def test_bounds_are_two_numbers(bounds):
+    with pytest.raises(ValueError, match=r"bounds must be \(low, high\)"):
+        Learned(0.4, bounds=bounds)
+
+
+def test_bounds_below_zero_are_for_signed_numbers_only():
+    signed = Learned(0.5, bounds=(-1, 1))
+    assert signed.bounds == (-1.0, 1.0)
+    for make in (
+        lambda: es.SubsetTree(signed),
+        lambda: es.SubsetTree(PerLabel(signed)),
+        lambda: es.RBF(PerDimension(signed)),
+        lambda: signed * es.SubsetTree(),
+    ):
+        with pytest.raises(ValueError, match=r"bounds of \w+ must not be below 0, got \(-1.0, 1.0\)"):
+            make()
+    with pytest.raises(ValueError, match="bounds of noise must not be below 0"):
+        es.GPRegressor(es.RBF(), noise=signed).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_bounds_may_be_any_numbers():
+    for bounds in ((0, 1), [0.0, 1.0], np.array([0.1, 0.5]), (np.float32(0), math.inf)):
+        assert Learned(0.4, bounds=bounds).bounds == tuple(map(float, bounds))
+    with pytest.raises(ValueError, match=r"The value 0.4 lies outside its bounds \(0.5, 1.0\)"):
+        Learned(0.4, bounds=(0.5, 1))
+    with pytest.raises(ValueError, match="lies outside its bounds"):
+        Learned(np.float32(0.4), bounds=(0.5, 1))
+
+
+@pytest.mark.parametrize("value", [fixed(0.2), Learned(0.2), "small", None, True], ids=repr)
+def test_single_labels_take_plain_numbers_and_the_message_says_so(value):
+    with pytest.raises(TypeError, match=r"decay of 'A' in PerLabel must be a plain number, got .*PerLabel\(fixed"):
+        es.SubsetTree(PerLabel(0.4, values={"A": value}))
+    assert es.SubsetTree(PerLabel(0.4, values={"A": np.float32(0.5)})).parameters()["decay[A]"] == 0.5
+
+
+def test_groups_are_lists_of_labels():
+    with pytest.raises(ValueError, match=r"group 'g' must list its labels, \['AB'\], got 'AB'"):
+        PerLabel(0.4, groups={"g": "AB"})
+    assert PerLabel(0.4, groups={"g": ("A", "B")}).groups == (("g", ("A", "B")),)
