@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "fragment_hashing.hpp"
 #include "fragment_trie.hpp"
 #include "partial_mining.hpp"
 #include "subset_mining.hpp"
@@ -134,6 +135,21 @@ void bind_fragments(nb::module_& m) {
       .def_prop_ro("threshold", [](const Miner& self) { return self.counts.threshold.load(); });
   bind_trie(m);
   bind_partial_mining(m);
+  m.def(
+      "hash_fragments",
+      [](nb::dict arrays, In<std::uint64_t> label_hash, In<double> decay, In<double> frontier, int max_depth,
+         int max_size) {
+        std::vector<nb::object> kept;
+        const ForestView forest = view_of(arrays, kept);
+        const SubsetWeights weights{decay.data(), frontier.data(), max_depth, max_size};
+        Gate gate;
+        HashedFragments found;
+        run_released(gate, 1, nb::none(),
+                     [&](Team& team) { found = hash_fragments(forest, label_hash.data(), weights, team); });
+        return nb::make_tuple(to_numpy(std::move(found.start)), to_numpy(std::move(found.hash)),
+                              to_numpy(std::move(found.value)));
+      },
+      "forest"_a, "label_hash"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a);
   m.def(
       "code_parents",
       [](In<std::int64_t> production_start, In<std::int32_t> production_part, In<std::int64_t> start,

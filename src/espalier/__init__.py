@@ -53,7 +53,7 @@ from espalier.structures import (
 
 if TYPE_CHECKING:
     from espalier.explain import plot_calibration, plot_learned, plot_predictions, plot_restarts, shared_fragments
-    from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier, mine_fragments
+    from espalier.fragments import FragmentVectorizer, HashedFragments, LinearizedTreeClassifier, mine_fragments
     from espalier.gp import (
         Beta,
         BoxCox,
@@ -95,6 +95,7 @@ __all__ = [
     "GPRegressor",
     "Gamma",
     "HalfNormal",
+    "HashedFragments",
     "InputError",
     "Kernel",
     "KernelGridSearch",
@@ -166,7 +167,9 @@ __getattr__ = load_on_use(
         "espalier.explain",
     )
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
-    | dict.fromkeys(["FragmentVectorizer", "LinearizedTreeClassifier", "mine_fragments"], "espalier.fragments")
+    | dict.fromkeys(
+        ["FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier", "mine_fragments"], "espalier.fragments"
+    )
     | dict.fromkeys(
         [
             "Beta",

@@ -170,6 +170,14 @@ class SubsetMiner(Miner):
         progress: Callable[[float], object] | None,
     ) -> dict[str, Any]: ...
 
+def hash_fragments(
+    forest: dict[str, NDArray[Any]],
+    label_hash: NDArray[np.uint64],
+    decay: NDArray[np.float64],
+    frontier: NDArray[np.float64],
+    max_depth: int,
+    max_size: int,
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]: ...
 def code_parents(
     production_start: NDArray[np.int64],
     production_part: NDArray[np.int32],

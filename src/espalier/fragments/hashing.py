@@ -1,0 +1,151 @@
+"""``HashedFragments``: trees as sparse vectors over all small fragments, without a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from espalier import _core
+from espalier.corpus.forest import Forest
+from espalier.errors import InputError
+from espalier.fragments.dictionary import tree_counts
+from espalier.fragments.features import Values
+from espalier.fragments.mining import check_count
+from espalier.fragments.terms import Term, tree_terms
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.subset_tree import SubsetTree, Subtree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+class HashedFragments(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn trees into sparse vectors over all fragments up to a size; a hash says which column a fragment has.
+
+    Nothing is learned and nothing is kept, so a corpus may be endless, and vectors made on different machines agree.
+    Fragments that share a column add up; half of them, chosen by the hash too, with a minus sign, so that on average
+    the products of rows are those of the kernel.
+
+    Parameters
+    ----------
+    kernel
+        ``SubsetTree`` or ``Subtree``, alone, normalised and with a scale; ``Normalized(SubsetTree(0.4))`` where None.
+    max_size
+        The most productions of a fragment.
+    n_features
+        How many columns there are.
+    values
+        ``"kernel"``, ``"count"`` or ``"binary"``, as in :class:`FragmentVectorizer`. The norm is that of the kernel, of
+        fragments of any size.
+    chunk_size
+        How many trees of an iterator are read at once.
+    n_threads, memory
+        As for kernels.
+
+    Examples
+    --------
+    >>> vectors = HashedFragments(SubsetTree(1.0), max_size=1).transform(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
+    >>> (vectors @ vectors.T).toarray()
+    array([[3., 2.],
+           [2., 3.]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        max_size: int = 3,
+        n_features: int = 2**20,
+        values: Values = "kernel",
+        chunk_size: int = 10_000,
+        n_threads: int | None = None,
+        memory: int | str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.max_size = max_size
+        self.n_features = n_features
+        self.values = values
+        self.chunk_size = chunk_size
+        self.n_threads = n_threads
+        self.memory = memory
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Check the settings; there is nothing to learn."""
+        self._term()
+        return self
+
+    def transform(self, X: Any) -> csr_matrix:
+        """Return one sparse row for each tree; an iterator is read in chunks."""
+        from scipy.sparse import csr_matrix, diags_array, vstack
+
+        term = self._term()
+        if isinstance(X, Iterator):
+            blocks = list(self.stream(X))
+            return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features))
+        inputs = Inputs.of(X)
+        forest = term.forest(inputs)
+        label_hash, decay, frontier, max_depth = self._weights(term, forest)
+        start, hashes, value = _core.hash_fragments(
+            forest.arrays, label_hash, decay, frontier, max_depth, self.max_size
+        )
+        # The last bits choose the column, and the first the sign.
+        sign = np.where(hashes >> np.uint64(63), -1.0, 1.0)
+        columns, column = np.unique(hashes % np.uint64(self.n_features), return_inverse=True)
+        counts = tree_counts(forest, start, column, sign * value, len(columns))
+        counts.eliminate_zeros()
+        placed = (counts.data, columns.astype(np.int64)[counts.indices], counts.indptr)
+        counts = csr_matrix(placed, shape=(len(forest), self.n_features))
+        if self.values == "binary":
+            counts.data = np.sign(counts.data)
+        if self.values != "kernel":
+            return counts
+        scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=self.n_threads, memory=self.memory)
+        return csr_matrix(diags_array(scale) @ counts)
+
+    def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
+        """Yield the features of any number of trees, a chunk at a time."""
+        trees = iter(X)
+        while chunk := list(islice(trees, self.chunk_size)):
+            yield self.transform(chunk)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.requires_fit = False
+        return tags
+
+    def _weights(self, term: Term, forest: Forest) -> tuple[Any, ...]:
+        labels = list(forest.vocabulary)
+        decay, frontier = (hyper.label_values(setting, labels) for _, setting in term.kernel._label_settings())
+        if self.values != "kernel":
+            decay, frontier = np.ones_like(decay), (frontier > 0).astype(float)
+        hashes = np.array([_hash_of(label) for label in labels], np.uint64)
+        return hashes, decay, frontier, getattr(term.kernel, "max_depth", None) or 0
+
+    def _term(self) -> Term:
+        kernel = Normalized(SubsetTree()) if self.kernel is None else self.kernel
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {kernel!r}.")
+        terms, others = tree_terms(kernel)
+        if len(terms) + len(others) > 1 or not isinstance(terms[0].kernel, SubsetTree | Subtree):
+            raise InputError(f"Fragments of one SubsetTree or Subtree can be hashed, not those of {kernel!r}.")
+        if self.values not in ("kernel", "count", "binary"):
+            raise ValueError(f"values must be 'kernel', 'count' or 'binary', got {self.values!r}.")
+        for name in ("max_size", "n_features", "chunk_size"):
+            check_count(name, getattr(self, name))
+        return terms[0]
+
+
+@lru_cache(maxsize=1 << 18)
+def _hash_of(label: str) -> int:
+    """A number for a label that is the same everywhere."""
+    return int.from_bytes(blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
