@@ -23,19 +23,19 @@ def test_rows_multiply_as_listed_fragments_do(max_size, max_depth):
         for tree in TREES
     ]
     true = [[sum(v * b.get(f, 0.0) for f, v in a.items()) for b in rows] for a in rows]
-    hashed = HashedFragments(kernel, max_size=max_size, n_features=2**40).transform(TREES)
+    hashed = HashedFragments(kernel, max_size=max_size, n_features=2**22).transform(TREES)
     assert (hashed @ hashed.T).toarray() == pytest.approx(np.array(true), rel=1e-9)
 
 
 def test_normalised_rows_have_the_kernel_as_their_product():
     kernel = 2.0 * es.Normalized(es.SubsetTree(0.4))
-    hashed = HashedFragments(kernel, max_size=11, n_features=2**40).fit_transform(TREES)
+    hashed = HashedFragments(kernel, max_size=11, n_features=2**22).fit_transform(TREES)
     assert (hashed @ hashed.T).toarray() == pytest.approx(kernel(TREES), rel=1e-9)
 
 
 def test_subtrees_are_whole():
     kernel = es.Subtree(0.4)
-    hashed = HashedFragments(kernel, max_size=11, n_features=2**40).transform(TREES)
+    hashed = HashedFragments(kernel, max_size=11, n_features=2**22).transform(TREES)
     assert (hashed @ hashed.T).toarray() == pytest.approx(kernel(TREES), rel=1e-9)
 
 
