@@ -31,21 +31,13 @@ def posterior(K: Array, cross: Array, K_new: Array, z: Array, noise: Array) -> t
     return cross.T @ inverse @ z, K_new - cross.T @ inverse @ cross
 
 
-def least_squares_weights(K: Array, noise: Array, basis: Array, z: Array) -> Array:
-    inverse = np.linalg.inv(K + np.diag(noise))
-    return np.linalg.inv(basis.T @ inverse @ basis) @ basis.T @ inverse @ z
-
-
-def left_out(K: Array, z: Array, noise: Array, basis: Array | None = None) -> tuple[Array, Array]:
+def left_out(K: Array, z: Array, noise: Array) -> tuple[Array, Array]:
     """Mean and variance of each observation given all the others, by leaving it out."""
     means, variances = [], []
     for i in range(len(z)):
         rest = np.arange(len(z)) != i
-        inner = K[np.ix_(rest, rest)]
-        weights = np.zeros(1) if basis is None else least_squares_weights(inner, noise[rest], basis[rest], z[rest])
-        H = np.zeros((len(z), 1)) if basis is None else basis
-        mean, variance = posterior(inner, K[rest][:, [i]], K[[i]][:, [i]], z[rest] - H[rest] @ weights, noise[rest])
-        means.append(mean[0] + H[i] @ weights)
+        mean, variance = posterior(K[np.ix_(rest, rest)], K[rest][:, [i]], K[[i]][:, [i]], z[rest], noise[rest])
+        means.append(mean[0])
         variances.append(variance[0, 0] + noise[i])
     return np.array(means), np.array(variances)
 

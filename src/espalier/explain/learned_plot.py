@@ -48,7 +48,9 @@ def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -
     if isinstance(top, bool) or not isinstance(top, int) or top < 2:
         raise ValueError(f"top must be an integer of at least 2, got {top!r}.")
     if not len(model.learned_):
-        raise ValueError("There is nothing to draw: every hyperparameter of this model is fixed.")
+        raise ValueError(
+            "There is nothing to draw: every hyperparameter of this model is fixed, or learning was off (learn=False)."
+        )
     layout = arrange(lambda shown: list(_panels(model, shown)), top, ax)
     axes = divide(ax, layout)
     for part, panel, heading in zip(axes, layout.panels, layout.headings(), strict=True):

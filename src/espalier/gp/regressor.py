@@ -218,7 +218,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         only_mean = not (return_std or return_cov or quantiles is not None)
         if only_mean and self._state.target.is_linear:
-            inputs = Inputs.of(X, like=self._inputs)
+            inputs = self._like_training(X)
             return self._state.target.restored(means(self._state, self._cross(inputs), self._basis.at(inputs)))
         if return_cov:
             mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
@@ -247,7 +247,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def _distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
-        inputs = Inputs.of(X, like=self._inputs)
+        inputs = self._like_training(X)
         cross, columns = self._cross(inputs), self._basis.at(inputs)
         prior = self.kernel_.diagonal(inputs, n_threads=self.n_threads, memory=self.memory)
         variance = variances(self._state, cross, prior, columns) + noise(len(inputs))
@@ -318,7 +318,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         fitted = hasattr(self, "_state")
         kernel = self.kernel_ if fitted else checked_kernel(self.kernel)
-        inputs = Inputs.of(X, like=self._inputs) if fitted else Inputs.of(X)
+        inputs = self._like_training(X) if fitted else Inputs.of(X)
         columns = self._basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
         covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
         noise = np.zeros(len(inputs))
@@ -382,12 +382,16 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "n_features_in_"):
             del self.n_features_in_
 
+    def _like_training(self, X: Any) -> Inputs:
+        """New examples beside those of training; a forest of another vocabulary is translated."""
+        return Inputs.of(X, like=self._inputs, translates=True)
+
     def _cross(self, X: Any) -> Vector:
         """The covariances of the training examples (rows) with others (columns)."""
         return self.kernel_(self._inputs, X, n_threads=self.n_threads, memory=self.memory)
 
     def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
-        inputs = Inputs.of(X, like=self._inputs)
+        inputs = self._like_training(X)
         cross, columns = self._cross(inputs), self._basis.at(inputs)
         prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
         covariance = covariances(self._state, cross, prior, columns)

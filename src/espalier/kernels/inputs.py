@@ -28,8 +28,7 @@ class Inputs:
     def __init__(self, data: Any, like: Inputs | None = None, *, translates: bool = False) -> None:
         self._data = _table_or_column(data)
         self._like = like
-        # A first side that was interned before this call is that of a learner: it was interned when that was fitted.
-        self._translates = translates or (like is not None and bool(like._forests))
+        self._translates = translates
         self._forests: dict[str | None, Forest] = {}
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
@@ -44,8 +43,8 @@ class Inputs:
         like
             The first side, whose vocabularies the second shares.
         translates
-            Whether a forest with a vocabulary of its own is translated into that of the first side, or is an error;
-            always where the first side was interned before, in training.
+            Whether a forest with a vocabulary of its own is translated into that of the first side, as learners do, or
+            is an error.
         """
         return data if isinstance(data, Inputs) else Inputs(data, like, translates=translates)
 
