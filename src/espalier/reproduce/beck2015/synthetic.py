@@ -104,7 +104,10 @@ def page(results: Results) -> Page:
     )
     out.say(
         "The paper reports that about 200 trees bring the original values back, and that the symbol-aware kernel, "
-        "where it is true, has the smaller error from 100 trees on."
+        "where it is true, has the smaller error from 100 trees on. In our runs of 20 repetitions both are so, the latter "
+        "from 25 trees on. Not found reliably are the symbol-aware frontier of labels other than S, which hardly changes "
+        "the kernel where their decay is so small, and the decay of a normalised subset kernel. Errors do not suffer: "
+        "they are nearly those of the true values."
     )
     for normalized in (False, True):
         records = results.where(normalized=normalized)
@@ -167,6 +170,9 @@ def _value_panel(records: Sequence[Record], truth: str, path: str) -> Callable[[
         axes.axhline(TRUE_VALUES[truth][path], color=GREY, linestyle="--", label="true")
         _band(axes, [(size, [r["learned"][path] for r in records if r["size"] == size]) for size in _sizes(records)], 0)
         axes.set(title=path.removeprefix("kernel."), xlabel="training trees", yscale="log")
+        low, high = axes.get_ylim()
+        room = max(1.0, (10 * low / high) ** 0.5)  # a decade at least, or there would be one tick
+        axes.set_ylim(low / room, high * room)
         logarithmic(axes.yaxis)
         _size_axis(axes, _sizes(records))
         axes.legend()
@@ -178,7 +184,11 @@ def _error_panel(curves: dict[str, tuple[list[Record], str]]) -> Callable[[Axes]
     def fill(axes: Axes) -> None:
         for colour, (name, (records, entry)) in enumerate(curves.items()):
             points = [(size, [r[entry] for r in records if r["size"] == size]) for size in _sizes(records)]
-            _band(axes, points, colour, name)
+            if name == "true values":  # on the symbol-aware curve, where learning succeeded
+                medians = [quartiles(values)[1] for _, values in points]
+                axes.plot(_sizes(records), medians, color=GREY, linestyle="--", label=name, zorder=3)
+            else:
+                _band(axes, points, colour, name)
         axes.set(xlabel="training trees", ylabel="RMSE")
         _size_axis(axes, sorted({size for records, _ in curves.values() for size in _sizes(records)}))
         axes.legend()
