@@ -1,6 +1,7 @@
 // Fragments: mining what weighs most, and matching many at once.
 #include <nanobind/stl/vector.h>
 
+#include "attribution.hpp"
 #include "bindings.hpp"
 #include "fragment_hashing.hpp"
 #include "fragment_trie.hpp"
@@ -32,8 +33,9 @@ struct SubsetMiner : Miner {
   Productions productions;
 
   explicit SubsetMiner(nb::dict arrays) : Miner(arrays), productions(number_productions(forest)) {}
-  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size) const {
-    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}};
+  SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
+                      const double* count = nullptr) const {
+    return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}, count};
   }
 };
 
@@ -175,6 +177,26 @@ void bind_fragments(nb::module_& m) {
           },
           "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a,
           "n_threads"_a, "progress"_a.none())
+      .def(
+          "local",
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
+             In<double> count, std::int64_t n, std::int64_t max_visits, std::int64_t memory) {
+            Mined mined;
+            run_released(self.gate, 1, nb::none(), [&](Team& team) {
+              self.reset();
+              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size, count.data()), n, max_visits,
+                                 memory, self.counts, team);
+            });
+            return to_dict(std::move(mined));
+          },
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "count"_a, "n"_a, "max_visits"_a, "memory"_a)
+      .def(
+          "attribute",
+          [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, std::int32_t root,
+             const std::vector<double>& point, const std::vector<double>& weight) {
+            return to_numpy(attribute_subset(self.search(mass, decay, frontier, 0, 0), root, point, weight));
+          },
+          "mass"_a, "decay"_a, "frontier"_a, "root"_a, "point"_a, "weight"_a)
       .def(
           "greedy",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,

@@ -21,13 +21,14 @@ struct Branch {
   double factor = 1.0;  // of the decisions so far
   std::vector<Open> open;
   std::vector<double> mass;        // by occurrence
+  std::vector<double> count;       // by occurrence, in the one tree that is looked at; empty where there is none
   std::vector<std::int32_t> node;  // by occurrence, its subtrees at the open nodes
   double bound = 0.0;
   std::int32_t size = 1;  // productions
 
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(sizeof(Branch) + 4 * code.capacity() + sizeof(Open) * open.capacity() +
-                                     8 * mass.capacity() + 4 * node.capacity());
+                                     8 * (mass.capacity() + count.capacity()) + 4 * node.capacity());
   }
 };
 
@@ -80,12 +81,26 @@ class Space {
   std::int32_t max_depth_, max_size_;
 };
 
+// What occurrences weigh together, at most.
+struct Sums {
+  double positive = 0.0, negative = 0.0, count = 0.0;
+
+  void add(const Branch& branch, std::size_t o, double most) {
+    (branch.mass[o] > 0 ? positive : negative) += std::abs(branch.mass[o]) * most;
+    if (!branch.count.empty()) count += branch.count[o] * most;
+  }
+  double bound(const Branch& branch, double factor) const {
+    const double machine = factor * std::max(positive, negative);
+    return branch.count.empty() ? machine : machine * factor * count;
+  }
+};
+
 // One production as a fragment, at all subtrees with a mass.
 std::vector<Branch> roots(const SubsetSearch& search, const Space& space) {
   std::vector<Branch> out(space.n_productions());
   for (std::int32_t u = 0; u < search.forest.n_subtrees; ++u) {
     const std::int32_t p = space.production(u);
-    if (p < 0 || search.mass[u] == 0.0) continue;
+    if (p < 0 || (search.mass[u] == 0.0 && !(search.count && search.count[u] != 0.0))) continue;
     Branch& branch = out[p];
     if (branch.mass.empty()) {
       branch.code = {p};
@@ -93,18 +108,19 @@ std::vector<Branch> roots(const SubsetSearch& search, const Space& space) {
       space.for_inner_children(u, [&](std::int32_t) { branch.open.push_back({space.keep(u), 1}); });
     }
     branch.mass.push_back(search.mass[u]);
+    if (search.count) branch.count.push_back(search.count[u]);
     space.for_inner_children(u, [&](std::int32_t child) { branch.node.push_back(child); });
   }
   std::erase_if(out, [](const Branch& branch) { return branch.mass.empty(); });
   for (Branch& branch : out) {
-    double positive = 0.0, negative = 0.0;
+    Sums sums;
     const std::size_t n_open = branch.open.size();
     for (std::size_t o = 0; o < branch.mass.size(); ++o) {
-      double most = std::abs(branch.mass[o]);
+      double most = 1.0;
       for (std::size_t k = 0; k < n_open; ++k) most *= space.reach(branch.node[o * n_open + k], branch.open[k].keep);
-      (branch.mass[o] > 0 ? positive : negative) += most;
+      sums.add(branch, o, most);
     }
-    branch.bound = branch.factor * std::max(positive, negative);
+    branch.bound = sums.bound(branch, branch.factor);
   }
   return out;
 }
@@ -118,7 +134,11 @@ double product_of_keeps(const std::vector<Open>& open, std::size_t from = 0) {
 double weight_of(const Branch& branch) {
   double total = 0.0;
   for (double mass : branch.mass) total += mass;
-  return branch.factor * product_of_keeps(branch.open) * total;
+  const double factor = branch.factor * product_of_keeps(branch.open);
+  if (branch.count.empty()) return factor * total;
+  double count = 0.0;
+  for (double own : branch.count) count += own;
+  return factor * total * factor * count;
 }
 
 // The decisions of a fragment whose open nodes stay unexpanded.
@@ -144,7 +164,7 @@ class Expander {
       if (!space_.may_expand(branch.open[j])) continue;
       group(branch, j);
       for (Group& found : groups_) {
-        found.bound = factor * space_.root_decay(found.example) * std::max(found.positive, found.negative);
+        found.bound = found.sums.bound(branch, factor * space_.root_decay(found.example));
         found.taken = found.bound > 0 && !(found.bound * kSlack < threshold());
         if (!found.taken) {
           ++pruned;
@@ -159,6 +179,7 @@ class Expander {
         if (slot < 0) continue;
         Branch& next = groups_[slot].branch;
         next.mass.push_back(branch.mass[o]);
+        if (!branch.count.empty()) next.count.push_back(branch.count[o]);
         if (!flat) space_.for_inner_children(u, [&](std::int32_t child) { next.node.push_back(child); });
         const auto rest = branch.node.begin() + static_cast<std::ptrdiff_t>(o * n_open);
         next.node.insert(next.node.end(), rest + static_cast<std::ptrdiff_t>(j + 1),
@@ -174,7 +195,8 @@ class Expander {
  private:
   struct Group {
     std::int32_t production, example;
-    double positive = 0.0, negative = 0.0, bound = 0.0;
+    Sums sums;
+    double bound = 0.0;
     std::int64_t n = 0;
     bool taken = false;
     Branch branch;
@@ -201,11 +223,10 @@ class Expander {
       const std::int32_t u = branch.node[o * n_open + j], p = space_.production(u);
       if (slot_[p] < 0) {
         slot_[p] = static_cast<std::int32_t>(groups_.size());
-        groups_.push_back({p, u, 0.0, 0.0, 0.0, 0, false, {}});
+        groups_.push_back({p, u, {}, 0.0, 0, false, {}});
       }
       Group& found = groups_[slot_[p]];
-      const double most = std::abs(branch.mass[o]) * space_.spread(u) * after_[o * n_open + j];
-      (branch.mass[o] > 0 ? found.positive : found.negative) += most;
+      found.sums.add(branch, o, space_.spread(u) * after_[o * n_open + j]);
       ++found.n;
     }
   }

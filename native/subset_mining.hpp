@@ -31,6 +31,9 @@ struct SubsetSearch {
   const Productions& productions;
   const double* mass;  // by subtree; what weighs 0 is no occurrence
   SubsetWeights weights;
+  // By subtree, how often one tree holds it: a fragment then weighs what it adds to that tree's score, its weight in the
+  // machine times its feature in the tree. Null where fragments are weighed in the machine alone.
+  const double* count = nullptr;
 };
 
 // Branch and bound: the n fragments of the largest weights, proven, unless more than max_visits would be looked at.

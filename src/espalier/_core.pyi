@@ -158,6 +158,27 @@ class SubsetMiner(Miner):
         n_threads: int,
         progress: Callable[[float], object] | None,
     ) -> dict[str, Any]: ...
+    def local(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        frontier: NDArray[np.float64],
+        max_depth: int,
+        max_size: int,
+        count: NDArray[np.float64],
+        n: int,
+        max_visits: int,
+        memory: int,
+    ) -> dict[str, Any]: ...
+    def attribute(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        frontier: NDArray[np.float64],
+        root: int,
+        point: list[float],
+        weight: list[float],
+    ) -> NDArray[np.float64]: ...
     def greedy(
         self,
         mass: NDArray[np.float64],

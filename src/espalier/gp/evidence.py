@@ -42,6 +42,11 @@ class State:
     weights: Weights  # of the mean
     log_likelihood: float
 
+    def solve(self, columns: Vector) -> Vector:
+        """Columns multiplied by the inverse covariance of the targets, the mean's weights integrated out."""
+        dual = self.weights.dual
+        return self.factor.solve(columns) - dual @ (dual.T @ columns)
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

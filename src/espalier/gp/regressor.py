@@ -359,7 +359,10 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
         coefficients = (self._state.alpha * target.scale)[None, :]
-        return DualForm(self.kernel_, self._inputs, coefficients, np.array([intercept]), ("prediction",))
+        names, solve = ("prediction",), self._state.solve
+        return DualForm(
+            self.kernel_, self._inputs, coefficients, np.array([intercept]), names, solve=solve, unit=target.scale
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ with a method ``dual_form()``. Whoever looks inside a model (mining, explaining)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,11 @@ class DualForm:
         One for each score.
     names
         What a large score speaks for: a class, a pair of classes, the prediction.
+    solve
+        Where the model is a Gaussian process, columns multiplied by the inverse covariance of its targets: what
+        posterior variances are made of. None for other models.
+    unit
+        What one unit of the modelled target is in the units of the score.
     """
 
     kernel: Kernel
@@ -38,3 +44,5 @@ class DualForm:
     coefficients: NDArray[np.float64]
     intercepts: NDArray[np.float64]
     names: tuple[str, ...]
+    solve: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    unit: float = 1.0

@@ -1,0 +1,208 @@
+"""``Explanation``: why a model decides as it does, as a table, a plot, a drawing or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import MissingDependencyError
+from espalier.structures.drawing import side_by_side, tree_svg
+from espalier.structures.files import write_text
+from espalier.structures.fragment import Fragment
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOR, AGAINST = "#1a7f37", "#cf222e"  # pushes the score up, and down
+
+
+@dataclass(frozen=True)
+class Example:
+    """A training tree that holds a fragment, and where its root stands."""
+
+    row: int
+    tree: Tree
+    position: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A fragment and what it does.
+
+    Attributes
+    ----------
+    score
+        The score that it speaks for: a class, or the prediction.
+    column
+        The column that holds the tree, where the kernel names one.
+    fragment
+        The fragment.
+    weight
+        Its weight in the model: what the score gains for each unit of the fragment.
+    low, high
+        Between these the weight lies with a probability of 95 %, for Gaussian processes; None for other models.
+    n_trees
+        How many trees of the model hold it; for a support vector machine, those that it kept.
+    contribution
+        What it adds to the score of the example that is explained; None where a model is explained.
+    variance
+        What not knowing its weight adds to the variance of the prediction, for Gaussian processes.
+    example
+        A tree of the model that holds it.
+    """
+
+    score: str
+    column: str | None
+    fragment: Fragment
+    weight: float
+    low: float | None
+    high: float | None
+    n_trees: int
+    contribution: float | None = None
+    variance: float | None = None
+    example: Example | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShares:
+    """One tree of the example that is explained, and the share of every node in the score."""
+
+    column: str | None
+    tree: Tree
+    total: float
+    shares: NDArray[np.float64]  # every node before its children
+    split: str  # "equal": shared by the productions of each fragment; "root": that of its root
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What decides: fragments of a whole model, or fragments and nodes of one example.
+
+    Attributes
+    ----------
+    reasons
+        Fragments, those that do most first.
+    value, intercept
+        The score of the example and its constant part; None where a model is explained. ``value`` is ``intercept`` plus
+        the totals of all trees plus ``elsewhere``.
+    elsewhere
+        What parts of the kernel without fragments, such as kernels on vectors, add to the score.
+    variance
+        The variance of the example's function value, for Gaussian processes.
+    trees
+        The trees of the example, with the shares of their nodes.
+    left_out
+        Parts of the kernel that have no fragments.
+    """
+
+    reasons: tuple[Reason, ...]
+    value: float | None = None
+    intercept: float | None = None
+    elsewhere: float | None = None
+    variance: float | None = None
+    trees: tuple[TreeShares, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Reason]:
+        return iter(self.reasons)
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    @property
+    def scores(self) -> list[str]:
+        """The scores that are explained, in the model's order."""
+        return list(dict.fromkeys(reason.score for reason in self.reasons))
+
+    def of(self, score: str) -> list[Reason]:
+        """The reasons of one score."""
+        return [reason for reason in self.reasons if reason.score == score]
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row for each fragment."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+        names = ("score", "column", "fragment", "weight", "low", "high", "n_trees", "contribution", "variance")
+        rows = [{name: getattr(reason, name) for name in names} | {"fragment": str(reason.fragment)} for reason in self]
+        return pandas.DataFrame(rows, columns=names).dropna(axis="columns", how="all")
+
+    def nodes(self) -> Any:
+        """Return a pandas frame with one row for each node of the example: column, position, label, share."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+        rows = [
+            (own.column, position, node.label, float(share))
+            for own in self.trees
+            for position, node, share in zip(own.tree.positions(), own.tree, own.shares, strict=True)
+        ]
+        return pandas.DataFrame(rows, columns=["column", "position", "label", "share"])
+
+    def to_svg(self, width: int | None = 1200) -> str:
+        """Draw the example's trees with their nodes in the colours of their shares, or examples of the fragments."""
+        if self.trees:
+            marks = [node_colours(own) for own in self.trees]
+            titles = [f"{own.column or 'tree'}: {own.total:+.3g}" for own in self.trees]
+            return side_by_side([own.tree for own in self.trees], highlights=marks, titles=titles, width=width)
+        shown = [reason for reason in self.reasons if reason.example is not None]
+        if not shown:
+            return tree_svg(Tree("nothing"))
+        return side_by_side(
+            [reason.example.tree for reason in shown if reason.example],
+            highlights=[fragment_colours(reason) for reason in shown],
+            titles=[f"{reason.score} {reason.weight:+.2f}" for reason in shown],
+            width=width,
+        )
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a page that needs nothing else; also write it to a file, whole or not at all."""
+        from espalier.explain.page import explanation_page
+
+        page = explanation_page(self)
+        if path is not None:
+            write_text(path, page)
+        return page
+
+    def plot(self, ax: Axes | None = None, *, n: int = 15) -> Axes:
+        """Draw bars of the weights, or of the contributions to one score."""
+        from espalier.explain.reason_plot import plot_reasons
+
+        return plot_reasons(self, ax, n)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        kind = "a model" if self.value is None else f"a score of {self.value:.4g}"
+        return f"<Explanation of {kind}: {len(self):,} fragments for {', '.join(self.scores) or 'nothing'}>"
+
+
+def node_colours(own: TreeShares) -> dict[tuple[int, ...], str]:
+    """Nodes that push most, up or down, until most of what is pushed is told."""
+    order = np.argsort(-np.abs(own.shares), kind="stable")
+    total = float(np.abs(own.shares).sum())
+    positions: Sequence[tuple[int, ...]] = list(own.tree.positions())
+    out: dict[tuple[int, ...], str] = {}
+    told = 0.0
+    for k in order.tolist():
+        if own.shares[k] == 0 or told > 0.8 * total:
+            break
+        out[positions[k]] = FOR if own.shares[k] > 0 else AGAINST
+        told += abs(float(own.shares[k]))
+    return out
+
+
+def fragment_colours(reason: Reason) -> dict[tuple[int, ...], str]:
+    """The nodes of a fragment in its example."""
+    assert reason.example is not None
+    colour = FOR if reason.weight > 0 else AGAINST
+    return dict.fromkeys(reason.fragment.positions(reason.example.position), colour)

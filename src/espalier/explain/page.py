@@ -1,0 +1,117 @@
+"""An explanation as a page of its own: tables and drawings in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from espalier.explain.explanation import Explanation, fragment_colours, node_colours
+from espalier.structures.drawing import side_by_side, tree_svg
+
+_PAGE = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<style>
+.espalier-page{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1250px;margin:1.5rem auto;padding:0 1rem;
+color:#1f2328}
+body{background:#f6f8fa}
+.espalier-page h1{font-size:1.5rem}.espalier-page h2{font-size:1.1rem;margin-top:2rem}
+.drawing{overflow-x:auto}.drawing svg{max-width:none;height:auto}
+.espalier-page table{border-collapse:collapse}
+.espalier-page td,.espalier-page th{padding:.15rem 1rem .15rem 0;text-align:left;vertical-align:top}
+.espalier-page .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.espalier-page code{font-size:.9em;overflow-wrap:anywhere}
+.bar{height:.7rem;border-radius:3px;margin-top:.4rem}.for{background:#1a7f37}.against{background:#cf222e}
+@media (prefers-color-scheme:dark){body{background:#0d1117}.espalier-page{color:#e6edf3}
+.for{background:#3fb950}.against{background:#f85149}}
+</style></head><body><div class="espalier-page">
+<h1>{{ title }}</h1>
+{% if sums %}<table>{% for name, value in sums %}<tr><td>{{ name }}</td><td class="n">{{ value }}</td></tr>{% endfor %}
+</table>{% endif %}
+{% for own, svg in trees %}
+<h2>{{ own.column or "The tree" }}</h2>
+<p>Marked are the nodes that push most: up in green, down in red.
+{{ "Every fragment is shared equally by its productions." if own.split == "equal" else
+"Every fragment counts for its root." }}</p>
+<div class="drawing">{{ svg }}</div>
+{% endfor %}
+{% for score, rows, drawn in scores %}
+<h2>{{ score }}</h2>
+<table><tr><th class="n">{{ value_name }}</th><th></th>
+{% if intervals %}<th class="n">95 % of the weight</th>{% endif %}
+<th class="n">trees</th><th>fragment</th></tr>
+{% for row in rows %}<tr><td class="n">{{ "%+.3f"|format(row.value) }}</td>
+<td style="width:9rem"><div class="bar {{ 'for' if row.value > 0 else 'against' }}" style="width:{{ row.share }}%">
+</div></td>
+{% if intervals %}<td class="n">{{ row.interval }}</td>{% endif %}
+<td class="n">{{ row.reason.n_trees }}</td>
+<td><code>{{ (row.reason.column ~ ": ") if row.reason.column else "" }}{{ row.reason.fragment }}</code></td></tr>
+{% endfor %}</table>
+{% if drawn %}<p>The heaviest, each in a tree of the model:</p><div class="drawing">{{ drawn }}</div>{% endif %}
+{% endfor %}
+{% if left_out %}<p>Without fragments, and not shown: {{ left_out }}.</p>{% endif %}
+</div></body></html>
+"""
+_DRAWN = 3  # examples of each score
+
+
+def explanation_page(explanation: Explanation) -> str:
+    """The page of a model, or of one example."""
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    local = explanation.value is not None
+    trees = [(own, Markup(tree_svg(own.tree, highlight=node_colours(own)))) for own in explanation.trees]
+    scores = []
+    for score in explanation.scores:
+        rows = _rows(explanation.of(score), local)
+        shown = [row["reason"] for row in rows if row["reason"].example is not None][:_DRAWN]
+        drawn = side_by_side(
+            [reason.example.tree for reason in shown],
+            highlights=[fragment_colours(reason) for reason in shown],
+            titles=[str(reason.fragment) for reason in shown],
+            width=1200,
+        )
+        scores.append((score, rows, Markup(drawn) if shown else ""))
+    title = "What decides" if not local else f"Why {explanation.scores[0] if explanation.scores else 'this'}"
+    return (
+        Environment(autoescape=True)
+        .from_string(_PAGE)
+        .render(
+            title=title,
+            sums=_sums(explanation),
+            trees=trees,
+            scores=scores,
+            value_name="adds" if local else "weight",
+            intervals=any(reason.low is not None for reason in explanation),
+            left_out=", ".join(explanation.left_out),
+        )
+    )
+
+
+def _rows(reasons: list[Any], local: bool) -> list[dict[str, Any]]:
+    values = [reason.contribution if local else reason.weight for reason in reasons]
+    most = max((abs(value) for value in values), default=1.0) or 1.0
+    return [
+        {
+            "reason": reason,
+            "value": value,
+            "share": f"{100 * abs(value) / most:.1f}",
+            "interval": "" if reason.low is None else f"{reason.low:+.2f} to {reason.high:+.2f}",
+        }
+        for reason, value in zip(reasons, values, strict=True)
+    ]
+
+
+def _sums(explanation: Explanation) -> list[tuple[str, str]]:
+    """What the score of an example is made of."""
+    if explanation.value is None:
+        return []
+    out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
+    out += [(f"{own.column or 'the tree'}", f"{own.total:+.4g}") for own in explanation.trees]
+    if explanation.elsewhere:
+        out.append(("other kernels", f"{explanation.elsewhere:+.4g}"))
+    if explanation.variance is not None:
+        out.append(("standard deviation", f"{explanation.variance**0.5:.4g}"))
+    return out
