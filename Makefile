@@ -7,7 +7,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench sanitize fuzz wheel test-wheel format clean distclean
+.PHONY: help demo test check bench browser sanitize fuzz wheel test-wheel format clean distclean
 
 VENV ?= .venv
 SANITIZE_VENV ?= .venv-sanitize
@@ -34,6 +34,7 @@ help:
 	@echo "make test        every test: units, slow twins, laws, golden files, documents"
 	@echo "make check       format, lint, types, import contracts, executed documents"
 	@echo "make bench       speed and memory of the engine, and the cost of the import"
+	@echo "make browser     install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize    the core under address, undefined-behaviour and thread sanitizers, and a fuzz run"
 	@echo "make format      format Python and C++"
 	@echo "make wheel       a wheel and a source archive in dist/"
@@ -104,6 +105,11 @@ define build_core
 		-DESPALIER_CORE_TESTS=ON -DESPALIER_SANITIZE=$(2) >build/$(1).log || { cat build/$(1).log; exit 1; }
 	@$(BIN)/cmake --build build/$(1)
 endef
+
+# Needs Debian or one of its children, and the right to install packages.
+browser: $(VENV)/.installed-test
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/unit/explain/test_explaining.py -k browser -rs $(ARGS)
 
 sanitize: fuzz $(SANITIZE_VENV)/.installed
 	$(SANITIZED) ESPALIER_FUZZ_SECONDS=$(FUZZ_SECONDS) $(SANITIZE_VENV)/bin/python -m pytest \

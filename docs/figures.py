@@ -22,8 +22,9 @@ from typing import Any
 
 import espalier as es
 from espalier import Fragment, Tree
-from espalier.demo import generate_translations
+from espalier.demo import generate, generate_translations
 from espalier.explain import shared_fragments
+from espalier.explain.explanation import fragment_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 
@@ -143,6 +144,24 @@ def fitted() -> tuple[es.GPRegressor, es.Table]:
     return model.fit(table[:200], table["seconds"][:200]), table[200:]
 
 
+def _decides() -> str:
+    """The heaviest fragment for and against one class, each in a question of the demo."""
+    table = generate(400, seed=1)
+    machine = es.KernelSVC(es.Normalized(es.SubsetTree(on="tree"))).fit(table, table["label"])
+    reasons = es.explain(machine, n=10).of("place")
+    asked = "(SBARQ"  # what the whole question looks like
+    shown = [
+        next(r for r in reasons if r.weight > 0 and str(r.fragment).startswith(asked)),
+        next(r for r in reasons if r.weight < 0 and not str(r.fragment).startswith(asked)),
+    ]
+    return side_by_side(
+        [reason.example.tree for reason in shown],
+        highlights=[fragment_colours(reason) for reason in shown],
+        titles=["speaks for a place", "speaks against a place"],
+        width=WIDTH,
+    )
+
+
 # What is drawn in light colours, and what stands for it on a dark page.
 DARK = {
     "#ffffff": "#1c2128", "#d0d7de": "#444c56", "#eaeef2": "#2d333b", "#8c959f": "#8b949e", "#1f2328": "#e6edf3",
@@ -188,6 +207,7 @@ PLOTS = {
     "learned": lambda: _plot(lambda: es.plot_learned(fitted()[0])),
     "predictions": lambda: _plot(lambda: es.plot_predictions(fitted()[0], fitted()[1], fitted()[1]["seconds"])),
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),
+    "decides": _decides,
     "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
 }
 

@@ -52,7 +52,15 @@ from espalier.structures import (
 )
 
 if TYPE_CHECKING:
-    from espalier.explain import plot_calibration, plot_learned, plot_predictions, plot_restarts, shared_fragments
+    from espalier.explain import (
+        Explanation,
+        explain,
+        plot_calibration,
+        plot_learned,
+        plot_predictions,
+        plot_restarts,
+        shared_fragments,
+    )
     from espalier.fragments import FragmentVectorizer, HashedFragments, LinearizedTreeClassifier, mine_fragments
     from espalier.gp import (
         Beta,
@@ -88,6 +96,7 @@ __all__ = [
     "Constant",
     "ConstantMean",
     "DependencyTree",
+    "Explanation",
     "Forest",
     "ForestDescription",
     "Fragment",
@@ -135,6 +144,7 @@ __all__ = [
     "as_tree",
     "compare",
     "concatenate",
+    "explain",
     "fixed",
     "gram",
     "hyperparameter",
@@ -163,7 +173,15 @@ __getattr__ = load_on_use(
         "espalier.structures",
     )
     | dict.fromkeys(
-        ["plot_calibration", "plot_learned", "plot_predictions", "plot_restarts", "shared_fragments"],
+        [
+            "Explanation",
+            "explain",
+            "plot_calibration",
+            "plot_learned",
+            "plot_predictions",
+            "plot_restarts",
+            "shared_fragments",
+        ],
         "espalier.explain",
     )
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")

@@ -70,3 +70,29 @@ def partial_tree_features(decay: Value, depth_decay: Value, max_size: int | None
         return out
 
     return features
+
+
+def node_shares(tree: Tree, weights: dict[str, float], decay: Value, frontier: Value) -> list[float]:
+    """What each node adds to a score, where every fragment of subset trees is shared equally by its productions."""
+    out = [0.0] * tree.size
+    place = {position: k for k, position in enumerate(tree.positions())}
+
+    def rooted(position: tuple[int, ...], node: Tree) -> list[tuple[Any, list[tuple[int, ...]]]]:
+        options: list[list[tuple[Any, list[tuple[int, ...]]]]] = []
+        for k, child in enumerate(node.children):
+            if not child.children:
+                options.append([(child.label, [])])
+            else:
+                options.append([((child.label,), []), *rooted((*position, k), child)])
+        return [
+            ((node.label, tuple(part for part, _ in parts)), [position, *(p for _, inside in parts for p in inside)])
+            for parts in product(*options)
+        ]
+
+    for position, node in zip(tree.positions(), tree, strict=True):
+        if node.children:
+            for fragment, expanded in rooted(position, node):
+                value = weights.get(brackets(fragment), 0.0) * math.sqrt(weight(fragment, decay, frontier))
+                for own in expanded:
+                    out[place[own]] += value / len(expanded)
+    return out

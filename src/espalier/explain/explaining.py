@@ -62,11 +62,11 @@ def explain(
     >>> machine = KernelSVC(SubsetTree(0.5)).fit(trees, ["yes", "yes", "no", "no"])
     >>> for reason in explain(machine, n=2):
     ...     print(reason.score, round(reason.weight, 2), reason.fragment, reason.n_trees)
-    yes 0.77 (A a) 2
-    yes -0.77 (A c) 2
+    yes 0.87 (A a) 2
+    yes -0.87 (A c) 2
     >>> why = explain(machine, "(S (A a) (B d))", n=2)
     >>> [(str(reason.fragment), round(reason.contribution, 2)) for reason in why]
-    [('(A a)', 0.55), ('(S (A a) (B))', 0.27)]
+    [('(A a)', 0.62), ('(S (A a) (B))', 0.31)]
     """
     check_count("n", n)
     if not hasattr(model, "dual_form"):
@@ -88,7 +88,8 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
         held, low, high = _evidence(part.term, part.fragments, part.weights, dual, schedule)
         for k, (fragment, weight) in enumerate(part):
             rows = held[:, [k]].tocoo().row
-            where = _example(part.term, dual.inputs, fragment, rows)
+            pull = dual.coefficients[dual.names.index(part.name)][rows] * weight
+            where = _example(part.term, dual.inputs, fragment, rows[np.argsort(-pull, kind="stable")])
             ends = (_at(low, k), _at(high, k))
             reasons.append(Reason(part.name, part.term.column, fragment, weight, *ends, len(rows), None, None, where))
     return Explanation(tuple(reasons), left_out=tuple(map(repr, mined.left_out)))
@@ -172,10 +173,10 @@ def _at(values: Floats | None, k: int) -> float | None:
 
 
 def _example(term: Term, inputs: Inputs, fragment: Any, rows: Any) -> Example | None:
-    """The smallest tree among some rows that holds a fragment whole."""
+    """The smallest tree that holds a fragment whole, among the first of some rows: those that pull its way most."""
     forest = term.forest(inputs)
     best: Example | None = None
-    for row in rows.tolist()[:50]:
+    for row in rows.tolist()[:10]:
         tree = forest[int(row)]
         if best is not None and tree.size >= best.tree.size:
             continue

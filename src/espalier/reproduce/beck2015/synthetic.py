@@ -104,10 +104,10 @@ def page(results: Results) -> Page:
     )
     out.say(
         "The paper reports that about 200 trees bring the original values back, and that the symbol-aware kernel, "
-        "where it is true, has the smaller error from 100 trees on. In our runs of 20 repetitions both are so, the latter "
-        "from 25 trees on. Not found reliably are the symbol-aware frontier of labels other than S, which hardly changes "
-        "the kernel where their decay is so small, and the decay of a normalised subset kernel. Errors do not suffer: "
-        "they are nearly those of the true values."
+        "where it is true, has the smaller error from 100 trees on. In our runs of 20 repetitions both are so, the "
+        "latter from 25 trees on. Not found reliably are the symbol-aware frontier of labels other than S, which "
+        "hardly changes the kernel where their decay is so small, and the decay of a normalised subset kernel. Errors "
+        "do not suffer: they are nearly those of the true values."
     )
     for normalized in (False, True):
         records = results.where(normalized=normalized)
