@@ -103,7 +103,7 @@ void bind_partial_mining(nb::module_& m) {
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
               mined = mine_partial(self.forest, mass.data(), partial_weights(decay, depth_decay), n, max_size,
-                                   max_visits, memory, self.counts, team);
+                                   {max_visits, memory}, self.counts, team);
             });
             return to_dict(std::move(mined));
           },
@@ -170,7 +170,7 @@ void bind_fragments(nb::module_& m) {
             Mined mined;
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
-              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size), n, max_visits, memory,
+              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size), n, {max_visits, memory},
                                  self.counts, team);
             });
             return to_dict(std::move(mined));
@@ -184,8 +184,8 @@ void bind_fragments(nb::module_& m) {
             Mined mined;
             run_released(self.gate, 1, nb::none(), [&](Team& team) {
               self.reset();
-              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size, count.data()), n, max_visits,
-                                 memory, self.counts, team);
+              mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size, count.data()), n,
+                                 {max_visits, memory}, self.counts, team);
             });
             return to_dict(std::move(mined));
           },

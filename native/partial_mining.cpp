@@ -2,14 +2,11 @@
 
 #include <cstring>
 #include <map>
-#include <new>
 #include <string>
 #include <unordered_map>
 
 namespace espalier {
 namespace {
-
-constexpr double kSlack = 1 + 1e-10;  // a bound is a sum in another order than the weight that it bounds
 
 // A node on the right edge of a fragment, in a tree: its subtree, and the child that the fragment uses last.
 struct Edge {
@@ -263,66 +260,28 @@ class Expander {
 }  // namespace
 
 Mined mine_partial(const ForestView& forest, const double* mass, const PartialWeights& weights, std::int64_t n,
-                   std::int32_t max_size, std::int64_t max_visits, std::int64_t memory, MiningCounts& counts,
-                   Team& team) {
+                   std::int32_t max_size, const MiningLimits& limits, MiningCounts& counts, Team& team) {
   const Space space(forest, weights);
   const Extensions extensions(space, max_size - 1);
   Best best(n, counts);
   std::vector<Branch> first = roots(space, mass);
-  Bounds bounds(extensions, max_size);
+  std::vector<Bounds> bounds(team.size(), Bounds(extensions, max_size));
   for (Branch& branch : first) {
-    branch.bound = bounds(branch);
+    branch.bound = bounds.front()(branch);
     best.offer(weight_of(branch, space), branch.code);
   }
   counts.visited += std::ssize(first);
-  std::stable_sort(first.begin(), first.end(), [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
-  std::vector<double> given_up(team.size(), 0.0);
-  std::atomic<std::int64_t> waiting{0};
-  team.run(std::ssize(first), [&](std::int64_t task, int worker) {
-    Expander expander(space);
-    Bounds bound(extensions, max_size);
-    std::vector<Branch> stack, found;
-    std::int64_t held = first[task].bytes(), looked = 0;
-    stack.push_back(std::move(first[task]));
-    waiting += held;
-    while (!stack.empty()) {
-      if (++looked % 16 == 0) team.breathe(worker);
-      const Branch branch = std::move(stack.back());
-      stack.pop_back();
-      held -= branch.bytes();
-      waiting -= branch.bytes();
-      if (branch.bound == 0.0 || branch.bound * kSlack < best.threshold()) {
-        ++counts.pruned;
-        continue;
-      }
-      if (counts.visited >= max_visits) {
-        given_up[worker] = std::max(given_up[worker], branch.bound);
-        continue;
-      }
-      found.clear();
-      expander.expand(branch, [&](Branch&& next) {
-        ++counts.visited;
-        best.offer(weight_of(next, space), next.code);
-        if (next.size == max_size) return;
-        next.bound = bound(next);
-        found.push_back(std::move(next));
-      });
-      std::stable_sort(found.begin(), found.end(), [](const Branch& a, const Branch& b) { return a.bound < b.bound; });
-      for (Branch& next : found) {
-        held += next.bytes();
-        waiting += next.bytes();
-        stack.push_back(std::move(next));
-      }
-      if (waiting > memory) throw std::bad_alloc();
-    }
-    waiting -= held;
-  });
-  Mined out = best.finish();
-  for (double bound : given_up) {
-    out.complete = out.complete && bound == 0.0;
-    out.bound = std::max(out.bound, bound);
-  }
-  return out;
+  std::vector<Expander> expanders(team.size(), Expander(space));
+  const auto expand = [&](const Branch& branch, int worker, const auto& visit) {
+    expanders[worker].expand(branch, [&](Branch&& next) {
+      ++counts.visited;
+      best.offer(weight_of(next, space), next.code);
+      if (next.size == max_size) return;
+      next.bound = bounds[worker](next);
+      visit(std::move(next));
+    });
+  };
+  return branch_and_bound(std::move(first), expand, best, limits, counts, team);
 }
 
 namespace {

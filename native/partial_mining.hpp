@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "branch_and_bound.hpp"
 #include "mined.hpp"
 #include "pattern.hpp"
 #include "team.hpp"
@@ -26,8 +27,7 @@ struct PartialWeights {
 
 // Branch and bound over fragments of at most max_size nodes; as mine_exact for subset trees.
 Mined mine_partial(const ForestView& forest, const double* mass, const PartialWeights& weights, std::int64_t n,
-                   std::int32_t max_size, std::int64_t max_visits, std::int64_t memory, MiningCounts& counts,
-                   Team& team);
+                   std::int32_t max_size, const MiningLimits& limits, MiningCounts& counts, Team& team);
 
 struct PartialCodes {
   std::int64_t n_fragments;

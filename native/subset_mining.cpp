@@ -1,13 +1,10 @@
 #include "subset_mining.hpp"
 
 #include <limits>
-#include <new>
 #include <unordered_set>
 
 namespace espalier {
 namespace {
-
-constexpr double kSlack = 1 + 1e-10;  // a bound is a sum in another order than the weight that it bounds
 
 // An inner node of a fragment that is neither expanded nor given up yet.
 struct Open {
@@ -359,66 +356,27 @@ struct CodeHash {
 
 }  // namespace
 
-Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_visits, std::int64_t memory,
-                 MiningCounts& counts, Team& team) {
+Mined mine_exact(const SubsetSearch& search, std::int64_t n, const MiningLimits& limits, MiningCounts& counts,
+                 Team& team) {
   const Space space(search, false);
   Best best(n, counts);
   std::vector<Branch> first = roots(search, space);
-  std::stable_sort(first.begin(), first.end(), [](const Branch& a, const Branch& b) { return a.bound > b.bound; });
   for (const Branch& branch : first) best.offer(weight_of(branch), closed(branch));
   counts.visited += std::ssize(first);
-  std::vector<Expander> expanders;
-  for (int worker = 0; worker < team.size(); ++worker) expanders.emplace_back(space);
-  std::vector<double> given_up(team.size(), 0.0);
-  std::atomic<std::int64_t> waiting{0};
-  team.run(std::ssize(first), [&](std::int64_t task, int worker) {
-    if (!space.may_grow(first[task])) return;
-    std::vector<Branch> stack, found;
-    stack.push_back(std::move(first[task]));
-    std::int64_t held = stack.back().bytes(), looked = 0;
-    waiting += held;
-    while (!stack.empty()) {
-      if (++looked % 256 == 0) team.breathe(worker);
-      const Branch branch = std::move(stack.back());
-      stack.pop_back();
-      held -= branch.bytes();
-      waiting -= branch.bytes();
-      if (branch.bound * kSlack < best.threshold()) {
-        ++counts.pruned;
-        continue;
-      }
-      if (counts.visited >= max_visits) {
-        given_up[worker] = std::max(given_up[worker], branch.bound);
-        continue;
-      }
-      found.clear();
-      std::int64_t pruned = 0;
-      expanders[worker].expand(
-          branch, false, [&] { return best.threshold(); }, pruned,
-          [&](Branch&& next) {
-            best.offer(weight_of(next), closed(next));
-            found.push_back(std::move(next));
-          });
-      counts.visited += std::ssize(found);
-      counts.pruned += pruned;
-      // The most promising on top of the stack.
-      std::stable_sort(found.begin(), found.end(), [](const Branch& a, const Branch& b) { return a.bound < b.bound; });
-      for (Branch& next : found) {
-        if (!space.may_grow(next)) continue;
-        held += next.bytes();
-        waiting += next.bytes();
-        stack.push_back(std::move(next));
-      }
-      if (waiting > memory) throw std::bad_alloc();
-    }
-    waiting -= held;
-  });
-  Mined out = best.finish();
-  for (double bound : given_up) {
-    out.complete = out.complete && bound == 0.0;
-    out.bound = std::max(out.bound, bound);
-  }
-  return out;
+  std::erase_if(first, [&](const Branch& branch) { return !space.may_grow(branch); });
+  std::vector<Expander> expanders(team.size(), Expander(space));
+  const auto expand = [&](const Branch& branch, int worker, const auto& visit) {
+    std::int64_t pruned = 0;
+    expanders[worker].expand(
+        branch, false, [&] { return best.threshold(); }, pruned,
+        [&](Branch&& next) {
+          ++counts.visited;
+          best.offer(weight_of(next), closed(next));
+          if (space.may_grow(next)) visit(std::move(next));
+        });
+    counts.pruned += pruned;
+  };
+  return branch_and_bound(std::move(first), expand, best, limits, counts, team);
 }
 
 Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,

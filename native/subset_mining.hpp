@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "branch_and_bound.hpp"
 #include "mined.hpp"
 #include "pattern.hpp"
 #include "productions.hpp"
@@ -36,10 +37,9 @@ struct SubsetSearch {
   const double* count = nullptr;
 };
 
-// Branch and bound: the n fragments of the largest weights, proven, unless more than max_visits would be looked at.
-// What waits to be looked at may take so many bytes.
-Mined mine_exact(const SubsetSearch& search, std::int64_t n, std::int64_t max_visits, std::int64_t memory,
-                 MiningCounts& counts, Team& team);
+// Branch and bound: the n fragments of the largest weights, proven, unless the search gives up.
+Mined mine_exact(const SubsetSearch& search, std::int64_t n, const MiningLimits& limits, MiningCounts& counts,
+                 Team& team);
 
 // Level by level: all ways to expand at most max_expansions open nodes of the best n so far, until none of them enters.
 Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,

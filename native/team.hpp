@@ -69,8 +69,13 @@ class Team {
       wake_.notify_all();
       work(0);
       if (!soon([this] { return busy_ == 0; })) {
+        // Others may have long tasks left: signals and progress are still asked for.
         std::unique_lock lock(mutex_);
-        idle_.wait(lock, [this] { return busy_ == 0; });
+        while (!idle_.wait_for(lock, std::chrono::milliseconds(50), [this] { return busy_ == 0; })) {
+          lock.unlock();
+          ask();
+          lock.lock();
+        }
       }
     } else {
       work(0);

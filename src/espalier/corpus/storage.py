@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.array_files import load_arrays, save_arrays
 from espalier.corpus.forest import STORE, TREES, Forest
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.structures.files import write_bytes
 
 FORMAT = "espalier.forest"
 VERSION = 1
@@ -22,29 +21,12 @@ _INT64 = ("child_start", "tree_start")
 
 def save_forest(forest: Forest, path: str | Path) -> None:
     """Write a forest and its vocabulary."""
-    from safetensors.numpy import save
-
-    header = {"format": FORMAT, "version": VERSION, "labels": list(forest.vocabulary)}
-    arrays = {name: np.ascontiguousarray(array) for name, array in forest.arrays.items()}
-    write_bytes(path, save(arrays, metadata={"espalier": json.dumps(header, ensure_ascii=False)}))
+    save_arrays(path, forest.arrays, {"format": FORMAT, "version": VERSION, "labels": list(forest.vocabulary)})
 
 
 def load_forest(path: str | Path) -> Forest:
     """Read a forest; a file that is damaged, foreign or from a later version is an error that says so."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save the forest again.") from None
-    header = _header(path, metadata)
-    if header.get("version") != VERSION:
-        raise InputError(
-            f"{path} was written in version {header.get('version')!r} of the format, and this "
-            f"Espalier reads version {VERSION}. Save it again with this version of Espalier."
-        )
+    arrays, header = load_arrays(path, "forest", FORMAT, VERSION)
     labels = header.get("labels")
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise InputError(f"{path} has no list of labels in its header. Save the forest again.")
@@ -53,16 +35,6 @@ def load_forest(path: str | Path) -> Forest:
         raise InputError(f"{path} lists a label twice. Save the forest again.")
     _check_arrays(path, arrays, len(labels))
     return Forest(arrays, vocabulary)
-
-
-def _header(path: str | Path, metadata: dict[str, str]) -> dict[str, Any]:
-    try:
-        header = json.loads(metadata.get("espalier", ""))
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{path} is a safetensors file, but not a forest that Espalier saved.")
-    return header
 
 
 def _check_arrays(path: str | Path, arrays: dict[str, NDArray[Any]], n_labels: int) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,55 @@ Integers = NDArray[Any]
 OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # what a walk through a fragment meets
 
 
-class FragmentDictionary(Sequence[Fragment]):
+class Codes(Sequence[Fragment]):
+    """Many fragments as codes, one after the other; a subclass says what a code means.
+
+    Attributes
+    ----------
+    labels
+        The labels that codes speak of by number.
+    start, code
+        The code of fragment ``k`` is ``code[start[k] : start[k + 1]]``.
+    """
+
+    labels: tuple[str, ...]
+    start: NDArray[np.int64]
+    code: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @overload
+    def __getitem__(self, rows: int) -> Fragment: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
+            return self._fragment(int(rows) % len(self))
+        return self._with_codes(*chosen_codes(rows, self.start, self.code))
+
+    def __iter__(self) -> Iterator[Fragment]:
+        return (self._fragment(row) for row in range(len(self)))
+
+    def _fragment(self, row: int) -> Fragment:
+        raise NotImplementedError
+
+    def _with_codes(self, start: Integers, code: Integers) -> Self:
+        raise NotImplementedError
+
+    @cached_property
+    def _number_of_label(self) -> dict[str, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
+    def _labels_of(self, forest: Forest) -> NDArray[np.int32]:
+        """The number here of every label of a forest; -1 where no fragment has it."""
+        number = self._number_of_label
+        return np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
+
+
+class FragmentDictionary(Codes):
     """Fragments of subset trees, numbered.
 
     Make one from fragments with :meth:`from_fragments`; mining and vectorizers make their own.
@@ -96,23 +144,8 @@ class FragmentDictionary(Sequence[Fragment]):
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
         return FragmentDictionary(*numbers.arrays(), start, code), places
 
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @overload
-    def __getitem__(self, rows: int) -> Fragment: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Any: ...
-    def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, int | np.integer):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
-            return self._fragment(int(rows) % len(self))
-        start, code = chosen_codes(rows, self.start, self.code)
+    def _with_codes(self, start: Integers, code: Integers) -> FragmentDictionary:
         return FragmentDictionary(self.labels, self.production_start, self.production_part, start, code)
-
-    def __iter__(self) -> Iterator[Fragment]:
-        return (self._fragment(row) for row in range(len(self)))
 
     def names(self) -> list[str]:
         """The brackets of each fragment."""
@@ -140,15 +173,10 @@ class FragmentDictionary(Sequence[Fragment]):
                [0., 0.]])
         """
         forest = as_forest(trees)
-        number = self._number_of_label
-        label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
+        label_of = self._labels_of(forest)
         schedule = Schedule.of(n_threads, None, progress)
         start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
         return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
-
-    @cached_property
-    def _number_of_label(self) -> dict[str, int]:
-        return {label: k for k, label in enumerate(self.labels)}
 
     @cached_property
     def _trie(self) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
-from espalier.fragments.dictionary import Integers, chosen_codes, distinct_codes, tree_counts
+from espalier.fragments.dictionary import Codes, Integers, distinct_codes, tree_counts
 from espalier.fragments.terms import Floats
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 MAX_SIZE = 8  # nodes of a fragment, where nobody says otherwise
 
 
-class PartialDictionary(Sequence[Fragment]):
+class PartialDictionary(Codes):
     """Fragments of partial trees, numbered: a node of such a fragment may have lost some of its children.
 
     A fragment is written as its nodes, each before its children and from left to right: the depth of the node, then
@@ -72,22 +71,8 @@ class PartialDictionary(Sequence[Fragment]):
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
         return PartialDictionary(list(labels), start, code), places
 
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @overload
-    def __getitem__(self, rows: int) -> Fragment: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Any: ...
-    def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, int | np.integer):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
-            return self._fragment(int(rows) % len(self))
-        return PartialDictionary(self.labels, *chosen_codes(rows, self.start, self.code))
-
-    def __iter__(self) -> Iterator[Fragment]:
-        return (self._fragment(row) for row in range(len(self)))
+    def _with_codes(self, start: Integers, code: Integers) -> PartialDictionary:
+        return PartialDictionary(self.labels, start, code)
 
     @property
     def n_nodes(self) -> NDArray[np.int64]:
@@ -119,8 +104,7 @@ class PartialDictionary(Sequence[Fragment]):
         array([[0.625]])
         """
         forest = as_forest(trees)
-        number = self._number_of_label
-        label_of = np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
+        label_of = self._labels_of(forest)
         schedule = Schedule.of(n_threads, None, progress)
         found = _core.match_partial(
             self.start,
@@ -132,10 +116,6 @@ class PartialDictionary(Sequence[Fragment]):
             schedule.progress,
         )
         return tree_counts(forest, *found, len(self))
-
-    @cached_property
-    def _number_of_label(self) -> dict[str, int]:
-        return {label: k for k, label in enumerate(self.labels)}
 
     def _fragment(self, row: int) -> Fragment:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from espalier.corpus.array_files import Arrays, load_arrays, save_arrays
 from espalier.errors import InputError
 from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.partial import PartialDictionary
@@ -18,11 +17,9 @@ from espalier.fragments.vectorizer import FragmentVectorizer, TermFeatures
 from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.tree_plan import TreeKernel
-from espalier.structures.files import write_bytes
 
 FORMAT = "espalier.fragments"
 VERSION = 1
-Arrays = dict[str, NDArray[Any]]
 KINDS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
     "subset": (
         FragmentDictionary,
@@ -34,14 +31,12 @@ KINDS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
 
 def save_vectorizer(vectorizer: FragmentVectorizer, path: str | Path) -> None:
     """Write the fragments of each tree kernel, and how they are counted."""
-    from safetensors.numpy import save
-
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: Arrays = {}
     terms = []
     for k, own in enumerate(vectorizer.terms_):
         kind = "partial" if isinstance(own.fragments, PartialDictionary) else "subset"
         for name in KINDS[kind][1]:
-            arrays[f"{k}.{name}"] = np.ascontiguousarray(getattr(own.fragments, name))
+            arrays[f"{k}.{name}"] = getattr(own.fragments, name)
         term = own.term
         terms.append(
             {
@@ -54,20 +49,12 @@ def save_vectorizer(vectorizer: FragmentVectorizer, path: str | Path) -> None:
             }
         )
     header = {"format": FORMAT, "version": VERSION, "values": vectorizer.values, "terms": terms}
-    write_bytes(path, save(arrays, metadata={"espalier": json.dumps(header, ensure_ascii=False)}))
+    save_arrays(path, arrays, header)
 
 
 def load_vectorizer(path: str | Path) -> FragmentVectorizer:
     """Read a vectorizer; a file that is damaged, foreign or of another version is an error that says so."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save it again.") from None
-    header = _header(path, metadata)
+    arrays, header = load_arrays(path, "vectorizer", FORMAT, VERSION)
     try:
         values, terms = header["values"], header["terms"]
         found = [_term(path, arrays, k, entry) for k, entry in enumerate(terms)]
@@ -82,22 +69,7 @@ def load_vectorizer(path: str | Path) -> FragmentVectorizer:
     return vectorizer
 
 
-def _header(path: str | Path, metadata: dict[str, str]) -> dict[str, Any]:
-    try:
-        header = json.loads(metadata.get("espalier", ""))
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise InputError(f"{path} is a safetensors file, but no vectorizer that Espalier saved.")
-    if header.get("version") != VERSION:
-        raise InputError(
-            f"{path} was written in version {header.get('version')!r} of the format, and this Espalier reads version "
-            f"{VERSION}. Save it again with this version of Espalier."
-        )
-    return header
-
-
-def _term(path: str | Path, arrays: dict[str, NDArray[Any]], k: int, entry: dict[str, Any]) -> TermFeatures:
+def _term(path: str | Path, arrays: Arrays, k: int, entry: dict[str, Any]) -> TermFeatures:
     kernel = parse_kernel(entry["kernel"], max_length=None)
     if not isinstance(kernel, TreeKernel):
         raise InputError(f"{path} is damaged: {kernel!r} is no kernel over trees. Save it again.")

@@ -184,7 +184,7 @@ def _set(place, key, value):
 
 DAMAGES = {
     "another version": (lambda h, a: _set(h, "version", 99), "version 99"),
-    "another format": (lambda h, a: _set(h, "format", "x"), "no vectorizer that Espalier saved"),
+    "another format": (lambda h, a: _set(h, "format", "x"), "not a vectorizer that Espalier saved"),
     "a kernel that runs code": (lambda h, a: _set(h["terms"][0], "kernel", "exit()"), "'exit' is no kernel"),
     "a kernel over vectors": (lambda h, a: _set(h["terms"][0], "kernel", "RBF()"), "no kernel over trees"),
     "no labels": (lambda h, a: h["terms"][0].pop("labels"), "damaged"),
