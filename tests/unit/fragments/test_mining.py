@@ -257,7 +257,7 @@ def test_chains_are_no_matter_of_the_stack():
 
 def test_progress_counts_and_interrupts():
     seen = []
-    trees = random_trees(7, 80, max_size=40, depth=7)
+    trees = random_trees(7, 200, max_size=80, depth=9)  # a search of many seconds
     coefficients = np.random.default_rng(4).normal(size=len(trees))
 
     def stop(state):
