@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,41 +28,65 @@ def reproduce() -> None:
     """Run published experiments again; what was computed before is kept."""
 
 
+Data = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The folder of the data sets; $ESPALIER_DATA by default.")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where results and pages go.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Tasks at once, each on one thread.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A tiny version that only shows that all runs.")]
+Seed = Annotated[int, typer.Option(help="Which trees, folds and starts are drawn.")]
+Only = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only tasks such as pair=en-es; may be repeated.")
+]
+PagesOnly = Annotated[bool, typer.Option("--pages-only", help="Write pages of results that are there.")]
+HERE = Path("docs/results")
+
+
 @app.command("beck2015")
 @reported
 def beck2015(
     experiment: Annotated[str, typer.Argument(help="synthetic, time, emotion, quality or all.")] = "all",
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of the data sets; $ESPALIER_DATA by default.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and pages go.")] = Path("docs/results"),
-    jobs: Annotated[int, typer.Option(min=1, help="Tasks at once, each on one thread.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="A tiny version that only shows that all runs.")] = False,
-    seed: Annotated[int, typer.Option(help="Which trees, folds and starts are drawn.")] = 0,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only tasks such as pair=en-es; may be repeated.")
-    ] = None,
-    pages_only: Annotated[bool, typer.Option("--pages-only", help="Write pages of results that are there.")] = False,
+    data: Data = None,
+    out: Out = HERE,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    seed: Seed = 0,
+    only: Only = None,
+    pages_only: PagesOnly = False,
 ) -> None:
     """Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes."""
-    from rich.console import Console
-
     from espalier.reproduce import beck2015 as paper
+
+    options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
+    _run(paper, experiment, only, options)
+
+
+@app.command("pighin2009")
+@reported
+def pighin2009(
+    experiment: Annotated[str, typer.Argument(help="questions or all.")] = "all",
+    data: Data = None,
+    out: Out = HERE,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    seed: Seed = 0,
+    only: Only = None,
+    pages_only: PagesOnly = False,
+) -> None:
+    """Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear."""
+    from espalier.reproduce import pighin2009 as paper
+
+    options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
+    _run(paper, experiment, only, options)
+
+
+def _run(paper: Any, experiment: str, only: list[str] | None, options: dict[str, Any]) -> None:
+    from rich.console import Console
 
     paper.chosen(experiment)
     chosen = dict(_pair(text) for text in only or ())
     with _bars(Console(stderr=True, highlight=False)) as bars:
-        pages = paper.run(
-            experiment,
-            data=data,
-            out=out,
-            jobs=jobs,
-            quick=quick,
-            seed=seed,
-            only=chosen,
-            pages_only=pages_only,
-            progress=_Meter(bars),
-        )
+        pages = paper.run(experiment, only=chosen, progress=_Meter(bars), **options)
     for page in pages:
         typer.echo(f"Written to {page}")
 

@@ -19,10 +19,12 @@ from espalier.corpus.forest import Forest
 from espalier.errors import InputError
 from espalier.structures.brackets import read_brackets
 from espalier.structures.files import read_text
+from espalier.structures.klp import read_klp
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
 Pair = Literal["fr-en", "en-es"]
+Part = Literal["train", "test"]
 
 VARIABLE = "ESPALIER_DATA"
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
@@ -187,3 +189,31 @@ def _lines(path: Path, *, header: str | None = None) -> Sequence[tuple[int, str]
     if not lines or not lines[0][1].startswith(header):
         raise InputError(f"{path} must start with the line {header!r}.")
     return lines[1:]
+
+
+def questions(folder: str | Path | None = None, part: Part = "train") -> Table:
+    """The questions of TREC with automatic parses.
+
+    Returns
+    -------
+    table
+        Columns ``coarse`` (one of six labels), ``fine`` (one of fifty), ``question`` and ``tree`` (a Forest).
+    """
+    name = {"train": "constituency_train.tsv.gz", "test": "constituency_test.tsv"}[part]
+    path = data_folder(folder) / "trec" / name
+    fine, texts, trees = [], [], []
+    for number, line in _lines(path):
+        fields = line.split("\t")
+        if len(fields) != 3:
+            raise InputError(f"{path}, line {number}: expected 3 fields separated by tabs, got {len(fields)}.")
+        fine.append(fields[0])
+        texts.append(fields[1])
+        trees.append(fields[2])
+    coarse = [label.split(":")[0] for label in fine]
+    return Table(coarse=coarse, fine=fine, question=texts, tree=Forest.from_brackets(trees))
+
+
+def question_dependencies(folder: str | Path | None = None, part: Part = "train") -> Table:
+    """The same questions with dependency trees written as trees: columns ``coarse`` and ``grct`` (a Forest)."""
+    table = read_klp(data_folder(folder) / "trec" / f"dependency_{part}.klp.gz")
+    return Table(coarse=list(table["label"]), grct=Forest.from_trees(table["grct"]))
