@@ -56,6 +56,11 @@ def quality_page(results: Results) -> Page:
         "only bare productions count."
     )
     out.say(
+        "Learning stops where no gradient is above the tolerance, per example. With a fifth of it, tried on fifteen of "
+        "these models and pairs, it took 1.7 times as many evaluations, found 0 to 2.6 nats more evidence, and moved no "
+        "mean over folds by more than .002 (MAE), .004 (RMSE), .005 (r) or .003 (NLPD), in either direction."
+    )
+    out.say(
         "Table 4 is on another scale. On these rows the response has a standard deviation of .715 (fr-en) and 1.322 "
         "(en-es), which is the RMSE of predicting the mean; the table's .5651 and 1.0019 would explain more than a "
         "third of the variance, where no correlation on these folds comes near that. So the response itself must have "
