@@ -57,8 +57,8 @@ def quality_page(results: Results) -> Page:
     )
     out.say(
         "Learning stops where no gradient is above the tolerance, per example. With a fifth of it, tried on fifteen of "
-        "these models and pairs, it took 1.7 times as many evaluations, found 0 to 2.6 nats more evidence, and moved no "
-        "mean over folds by more than .002 (MAE), .004 (RMSE), .005 (r) or .003 (NLPD), in either direction."
+        "these models and pairs, it took 1.7 times as many evaluations, found 0 to 2.6 nats more evidence, and moved "
+        "no mean over folds by more than .002 (MAE), .004 (RMSE), .005 (r) or .003 (NLPD), in either direction."
     )
     out.say(
         "Table 4 is on another scale. On these rows the response has a standard deviation of .715 (fr-en) and 1.322 "
