@@ -13,7 +13,8 @@ from espalier.reproduce import beck2015
 from espalier.reproduce.beck2015 import emotion, quality, synthetic, timing
 from espalier.reproduce.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES
 from espalier.reproduce.beck2015.emotion_page import joined_pearson, largest_decays
-from espalier.reproduce.beck2015.quality_page import side_values
+from espalier.reproduce.beck2015.quality_models import MODELS as QUALITY_MODELS
+from espalier.reproduce.beck2015.quality_page import inputs_of, side_values
 from espalier.reproduce.beck2015.settings import Plan
 from espalier.reproduce.measures import Moments, pearson
 
@@ -142,3 +143,10 @@ def test_times_stand_in_the_order_of_budgets():
     rows = [row[0] for row in timing.median_rows(records)]
     ordered = ["GP, 5 iterations", "GP, 20 iterations", "GP, 200 iterations", "SVM, coarse grid", "SVM, fine grid"]
     assert rows == [f"{size} trees, {budget}" for size in (100, 200) for budget in ordered]
+
+
+def test_models_are_told_apart_by_what_they_read():
+    inputs = {name: inputs_of(name) for name in QUALITY_MODELS}
+    assert inputs["features, Matern, noise by length"] == "features"
+    assert inputs["trees summed, symbol-aware"] == "trees summed" and inputs["trees multiplied"] == "trees"
+    assert inputs["Matern + trees summed"] == inputs["RBF + trees multiplied"] == "features + trees"
