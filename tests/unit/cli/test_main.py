@@ -74,7 +74,7 @@ def test_nearest_takes_a_kernel_and_says_when_the_file_is_smaller_than_k(trees):
 def test_a_warning_of_the_library_is_one_line(trees):
     result = invoke("nearest", trees, "--query", "(dog)", "-k", 1)
     assert result.exit_code == 0
-    assert result.stderr.startswith("Warning: 1 of 4 items have no fragment")
+    assert result.stderr.startswith("Warning: 1 of 1 items of the second input have no fragment")
     assert "main.py" not in result.stderr
 
 
