@@ -8,6 +8,7 @@
 #include "brackets.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
+#include "subset_self.hpp"
 #include "subset_tree.hpp"
 #include "vocabulary.hpp"
 
@@ -136,8 +137,6 @@ void bind_structures(nb::module_& m) {
       });
 }
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Two forests (or one and None) as the compiled plans take them.
@@ -200,6 +199,21 @@ void bind_subset_tree(nb::module_& m) {
           },
           "decay"_a, "frontier"_a, "max_depth"_a, "cotangent"_a, "n_threads"_a, "progress"_a.none(), "decay_bar"_a,
           "frontier_bar"_a);
+  m.def(
+      "subset_self",
+      [](nb::dict arrays, In<double> decay, In<double> frontier, double leaf, bool identity, std::int64_t memory,
+         int n_threads, nb::object progress, Vector out) {
+        std::vector<nb::object> kept;
+        const ForestView forest = view_of(arrays, kept);
+        Gate gate;
+        bool fits = true;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          fits = subset_self(forest, {decay.data(), frontier.data(), leaf, identity}, memory, team, out.data());
+        });
+        return fits;
+      },
+      "forest"_a, "decay"_a, "frontier"_a, "leaf"_a, "identity"_a, "memory"_a, "n_threads"_a, "progress"_a.none(),
+      "out"_a);
 }
 
 void bind_partial_tree(nb::module_& m) {

@@ -89,7 +89,20 @@ void bind_trie(nb::module_& m) {
                          [&](Team& team) { matches = self.match(forest, label_of.data(), team); });
             return nb::make_tuple(to_numpy(std::move(matches.start)), to_numpy(std::move(matches.fragment)));
           },
-          "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a.none());
+          "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a.none())
+      .def(
+          "score",
+          [](const FragmentTrie& self, nb::dict arrays, In<std::int32_t> label_of, ConstMatrix weight, int n_threads,
+             nb::object progress, Matrix out) {
+            std::vector<nb::object> kept;
+            const ForestView forest = view_of(arrays, kept);
+            Gate gate;
+            run_released(gate, n_threads, progress, [&](Team& team) {
+              self.score(forest, label_of.data(), weight.data(), static_cast<std::int64_t>(weight.shape(1)), team,
+                         out.data());
+            });
+          },
+          "forest"_a, "label_of"_a, "weight"_a, "n_threads"_a, "progress"_a.none(), "out"_a);
 }
 
 void bind_partial_mining(nb::module_& m) {

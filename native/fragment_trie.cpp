@@ -16,14 +16,9 @@ std::size_t slot_of(std::uint64_t key, std::size_t mask) {
   return static_cast<std::size_t>(key ^ (key >> 32)) & mask;
 }
 
-// The tree nodes that still need a decision: a list that many states of the search share.
-struct Agenda {
-  std::int32_t node, next;
-};
+std::uint32_t bit_of(std::int32_t production) { return 1U << (static_cast<std::uint32_t>(production) % 32); }
 
-struct State {
-  std::int32_t trie, agenda;  // -1 where nothing is left to decide
-};
+constexpr std::int64_t kBlock = 1024;  // subtrees of one task
 
 }  // namespace
 
@@ -53,73 +48,71 @@ FragmentTrie::FragmentTrie(const FragmentCodes& fragments) {
     productions_.number(key);  // is p: no production comes twice
   }
   grow();
-  closed_.push_back(kNone);
+  nodes_.emplace_back();
+  starts_.assign(fragments.n_productions, 0);
   std::vector<std::int32_t> end(fragments.n_fragments);
   for (std::int64_t f = 0; f < fragments.n_fragments; ++f) {
     std::int32_t node = 0;
+    starts_[fragments.code[fragments.start[f]]] = 1;
     for (std::int64_t k = fragments.start[f]; k < fragments.start[f + 1]; ++k) {
       if (fragments.code[k] >= 0) {
         node = add_child(node, fragments.code[k]);
         continue;
       }
-      if (closed_[node] == kNone) {
-        closed_[node] = static_cast<std::int32_t>(closed_.size());
-        closed_.push_back(kNone);
+      if (nodes_[node].closed == kNone) {
+        nodes_[node].closed = static_cast<std::int32_t>(nodes_.size());
+        nodes_.emplace_back();
       }
-      node = closed_[node];
+      node = nodes_[node].closed;
     }
     end[f] = node;
   }
-  ends_ = sort_by_key(end, std::ssize(closed_), ends_start_);
+  ends_ = sort_by_key(end, std::ssize(nodes_), ends_start_);
 }
 
 std::int32_t FragmentTrie::child(std::int32_t node, std::int32_t production) const {
-  const std::uint64_t key = key_of(node, production);
-  const std::size_t mask = keys_.size() - 1;
-  for (std::size_t slot = slot_of(key, mask);; slot = (slot + 1) & mask) {
-    if (keys_[slot] == key) return children_[slot];
-    if (keys_[slot] == kFree) return kNone;
-  }
+  if (!(nodes_[node].expands & bit_of(production))) return kNone;
+  const Edge& edge = edges_[place(key_of(node, production))];
+  return edge.key == kFree ? kNone : edge.child;
 }
 
 std::int32_t FragmentTrie::add_child(std::int32_t node, std::int32_t production) {
   const std::int32_t known = child(node, production);
   if (known != kNone) return known;
-  if (2 * (n_edges_ + 1) > std::ssize(keys_)) grow();
-  const auto made = static_cast<std::int32_t>(closed_.size());
-  closed_.push_back(kNone);
+  if (2 * (n_edges_ + 1) > std::ssize(edges_)) grow();
+  const auto made = static_cast<std::int32_t>(nodes_.size());
+  nodes_.emplace_back();
+  nodes_[node].expands |= bit_of(production);
   const std::uint64_t key = key_of(node, production);
-  const std::size_t mask = keys_.size() - 1;
-  std::size_t slot = slot_of(key, mask);
-  while (keys_[slot] != kFree) slot = (slot + 1) & mask;
-  keys_[slot] = key;
-  children_[slot] = made;
+  edges_[place(key)] = {key, made};
   ++n_edges_;
   return made;
 }
 
-void FragmentTrie::grow() {
-  std::vector<std::uint64_t> keys(keys_.empty() ? 1024 : 2 * keys_.size(), kFree);
-  std::vector<std::int32_t> children(keys.size(), kNone);
-  const std::size_t mask = keys.size() - 1;
-  for (std::size_t old = 0; old < keys_.size(); ++old) {
-    if (keys_[old] == kFree) continue;
-    std::size_t slot = slot_of(keys_[old], mask);
-    while (keys[slot] != kFree) slot = (slot + 1) & mask;
-    keys[slot] = keys_[old];
-    children[slot] = children_[old];
-  }
-  keys_.swap(keys);
-  children_.swap(children);
+// Where an edge stands, or the free place where it would.
+std::size_t FragmentTrie::place(std::uint64_t key) const {
+  const std::size_t mask = edges_.size() - 1;
+  std::size_t slot = slot_of(key, mask);
+  while (edges_[slot].key != key && edges_[slot].key != kFree) slot = (slot + 1) & mask;
+  return slot;
 }
 
-// The productions of the forest's subtrees by the fragments' numbers; -1 where no fragment has them.
+void FragmentTrie::grow() {
+  std::vector<Edge> old(edges_.empty() ? 1024 : 2 * edges_.size(), Edge{kFree, kNone});
+  old.swap(edges_);
+  for (const Edge& edge : old) {
+    if (edge.key != kFree) edges_[place(edge.key)] = edge;
+  }
+}
+
+// The productions of the forest's subtrees by the fragments' numbers; -1 where no fragment or no tree has them.
 std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest, const std::int32_t* label_of) const {
   std::vector<std::int32_t> key;
   std::vector<std::int32_t> out(forest.n_subtrees, -1);
+  const std::vector<char> used = used_subtrees(forest);
   for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
     const std::int32_t label = label_of[forest.label[u]];
-    bool known = label >= 0;
+    bool known = used[u] && label >= 0;
     key.assign(1, forest.is_leaf(u) ? -1 - label : label);
     for (std::int64_t c = forest.child_start[u]; known && c < forest.child_start[u + 1]; ++c) {
       const std::int32_t child = forest.child[c], child_label = label_of[forest.label[child]];
@@ -131,57 +124,100 @@ std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest,
   return out;
 }
 
-Matches FragmentTrie::match(const ForestView& forest, const std::int32_t* label_of, Team& team) const {
-  const std::vector<std::int32_t> production = productions_of(forest, label_of);
-  std::vector<char> used(forest.n_subtrees, 0);
-  for (std::int64_t e = 0; e < forest.tree_start[forest.n_trees]; ++e) used[forest.tree_subtree[e]] = 1;
-  constexpr std::int64_t kBlock = 1024;  // subtrees of one task
-  const std::int64_t n_blocks = (forest.n_subtrees + kBlock - 1) / kBlock;
-  std::vector<std::vector<std::int32_t>> found(n_blocks);
-  Matches out;
-  out.start.assign(forest.n_subtrees + 1, 0);
-  team.run(n_blocks, [&](std::int64_t block, int worker) {
-    std::vector<Agenda> cells;
-    std::vector<State> states;
-    const auto last = std::min(forest.n_subtrees, (block + 1) * kBlock);
-    for (auto u = static_cast<std::int32_t>(block * kBlock); u < last; ++u) {
-      const std::size_t before = found[block].size();
-      if (used[u] && production[u] >= 0) {
-        cells.assign(1, {u, -1});
-        states.assign(1, {0, 0});
-      }
-      std::int64_t looked = 0;
-      while (!states.empty()) {
-        if (++looked % 65536 == 0) team.breathe(worker);
-        const State state = states.back();
-        states.pop_back();
-        if (state.agenda < 0) {
-          for (std::int64_t e = ends_start_[state.trie]; e < ends_start_[state.trie + 1]; ++e) {
-            found[block].push_back(ends_[e]);
-          }
-          continue;
-        }
-        const Agenda top = cells[state.agenda];
-        if (closed_[state.trie] != kNone) states.push_back({closed_[state.trie], top.next});
-        if (production[top.node] < 0) continue;
-        const std::int32_t next = child(state.trie, production[top.node]);
-        if (next == kNone) continue;
-        std::int32_t agenda = top.next;
+// Calls visit(node of the trie) for all nodes where the decisions of a way down from the subtree end.
+template <class Visit>
+void FragmentTrie::walk(const ForestView& forest, const std::vector<std::int32_t>& production, std::int32_t u,
+                        Scratch& scratch, const Visit& visit) const {
+  std::vector<Agenda>& cells = scratch.cells;
+  std::vector<State>& states = scratch.states;
+  cells.assign(1, {u, kNone});
+  State state{0, 0};
+  for (;;) {
+    bool ends = state.agenda < 0;
+    if (ends) {
+      visit(state.trie);
+    } else {
+      if (++scratch.looked % 65536 == 0) scratch.team.breathe(scratch.worker);
+      const Agenda top = cells[state.agenda];
+      const std::int32_t closed = nodes_[state.trie].closed;
+      const std::int32_t p = production[top.node];
+      const std::int32_t next = p < 0 ? kNone : child(state.trie, p);
+      if (next != kNone) {
+        if (closed != kNone) states.push_back({closed, top.next});
+        state = {next, top.next};
         for (std::int64_t c = forest.child_start[top.node + 1]; c-- > forest.child_start[top.node];) {
           if (forest.is_leaf(forest.child[c])) continue;
-          cells.push_back({forest.child[c], agenda});
-          agenda = static_cast<std::int32_t>(cells.size()) - 1;
+          cells.push_back({forest.child[c], state.agenda});
+          state.agenda = static_cast<std::int32_t>(cells.size()) - 1;
         }
-        states.push_back({next, agenda});
+      } else {
+        ends = closed == kNone;
+        state = {closed, top.next};
       }
-      std::sort(found[block].begin() + static_cast<std::ptrdiff_t>(before), found[block].end());
-      out.start[u + 1] = std::ssize(found[block]) - static_cast<std::int64_t>(before);
+    }
+    if (!ends) continue;
+    if (states.empty()) return;
+    state = states.back();
+    states.pop_back();
+  }
+}
+
+// Calls visit(block, subtree, node of the trie) for all subtrees of the forest, a block of them at a time.
+template <class Visit, class Done>
+void FragmentTrie::walk_all(const ForestView& forest, const std::int32_t* label_of, Team& team, const Visit& visit,
+                            const Done& done) const {
+  const std::vector<std::int32_t> production = productions_of(forest, label_of);
+  team.run((forest.n_subtrees + kBlock - 1) / kBlock, [&](std::int64_t block, int worker) {
+    Scratch scratch{team, worker};
+    const auto last = std::min(forest.n_subtrees, (block + 1) * kBlock);
+    for (auto u = static_cast<std::int32_t>(block * kBlock); u < last; ++u) {
+      if (production[u] >= 0 && starts_[production[u]]) {
+        walk(forest, production, u, scratch, [&](std::int32_t node) { visit(block, u, node); });
+      }
+      done(block, u);
     }
   });
+}
+
+Matches FragmentTrie::match(const ForestView& forest, const std::int32_t* label_of, Team& team) const {
+  std::vector<std::vector<std::int32_t>> found((forest.n_subtrees + kBlock - 1) / kBlock);
+  Matches out;
+  out.start.assign(forest.n_subtrees + 1, 0);
+  walk_all(
+      forest, label_of, team,
+      [&](std::int64_t block, std::int32_t u, std::int32_t node) {
+        found[block].insert(found[block].end(), ends_.begin() + ends_start_[node], ends_.begin() + ends_start_[node + 1]);
+        out.start[u + 1] += ends_start_[node + 1] - ends_start_[node];
+      },
+      [&](std::int64_t block, std::int32_t u) { std::sort(found[block].end() - out.start[u + 1], found[block].end()); });
   for (std::int64_t u = 0; u < forest.n_subtrees; ++u) out.start[u + 1] += out.start[u];
   out.fragment.reserve(out.start.back());
   for (const auto& block : found) out.fragment.insert(out.fragment.end(), block.begin(), block.end());
   return out;
+}
+
+void FragmentTrie::score(const ForestView& forest, const std::int32_t* label_of, const double* weight, std::int64_t n,
+                         Team& team, double* out) const {
+  std::vector<double> of_node(nodes_.size() * n, 0.0), of_subtree(forest.n_subtrees * n, 0.0);
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    for (std::int64_t e = ends_start_[node]; e < ends_start_[node + 1]; ++e) {
+      for (std::int64_t k = 0; k < n; ++k) of_node[node * n + k] += weight[ends_[e] * n + k];
+    }
+  }
+  walk_all(
+      forest, label_of, team,
+      [&](std::int64_t, std::int32_t u, std::int32_t node) {
+        for (std::int64_t k = 0; k < n; ++k) of_subtree[u * n + k] += of_node[node * n + k];
+      },
+      [](std::int64_t, std::int32_t) {});
+  for (std::int64_t tree = 0; tree < forest.n_trees; ++tree) {
+    double* sum = out + tree * n;
+    std::fill(sum, sum + n, 0.0);
+    for (std::int64_t e = forest.tree_start[tree]; e < forest.tree_start[tree + 1]; ++e) {
+      const double* own = of_subtree.data() + static_cast<std::int64_t>(forest.tree_subtree[e]) * n;
+      for (std::int64_t k = 0; k < n; ++k) sum[k] += forest.tree_count[e] * own[k];
+    }
+  }
 }
 
 }  // namespace espalier

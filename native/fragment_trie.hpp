@@ -33,21 +33,55 @@ class FragmentTrie {
 
   // label_of maps the forest's labels to those of the fragments; -1 where these have none.
   Matches match(const ForestView& forest, const std::int32_t* label_of, Team& team) const;
+  // For each tree the weights of the fragments in it, as often as they occur: n weights for each fragment, and n sums
+  // for each tree.
+  void score(const ForestView& forest, const std::int32_t* label_of, const double* weight, std::int64_t n, Team& team,
+             double* out) const;
 
  private:
   static constexpr std::int32_t kNone = -1;
+  struct Node {
+    std::int32_t closed = kNone;  // where it leads if the next tree node stays unexpanded
+    std::uint32_t expands = 0;    // a bit for each production that it may lead on by: most others need no look
+  };
+  struct Edge {
+    std::uint64_t key;  // node and production
+    std::int32_t child;
+  };
+  // The tree nodes that still need a decision: a list that many states of the search share.
+  struct Agenda {
+    std::int32_t node, next;
+  };
+  struct State {
+    std::int32_t trie, agenda;  // -1 where nothing is left to decide
+  };
+  struct Scratch {
+    Team& team;
+    int worker;
+    std::vector<Agenda> cells{};
+    std::vector<State> states{};
+    std::int64_t looked = 0;
+  };
+
+  template <class Visit>
+  void walk(const ForestView& forest, const std::vector<std::int32_t>& production, std::int32_t u, Scratch& scratch,
+            const Visit& visit) const;
+  template <class Visit, class Done>
+  void walk_all(const ForestView& forest, const std::int32_t* label_of, Team& team, const Visit& visit,
+                const Done& done) const;
 
   std::int32_t child(std::int32_t node, std::int32_t production) const;
   std::int32_t add_child(std::int32_t node, std::int32_t production);
+  std::size_t place(std::uint64_t key) const;
   void grow();
   std::vector<std::int32_t> productions_of(const ForestView& forest, const std::int32_t* label_of) const;
 
   KeyTable productions_;
-  std::vector<std::int32_t> closed_;      // by node of the trie: where it leads if the next tree node stays unexpanded
+  std::vector<char> starts_;  // by production: a fragment begins with it
+  std::vector<Node> nodes_;
   std::vector<std::int64_t> ends_start_;  // by node of the trie: the fragments that end here
   std::vector<std::int32_t> ends_;
-  std::vector<std::uint64_t> keys_;  // node and production
-  std::vector<std::int32_t> children_;
+  std::vector<Edge> edges_;  // an open hash table
   std::int64_t n_edges_ = 0;
 };
 

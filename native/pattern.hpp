@@ -20,6 +20,13 @@ struct ForestView {
   bool is_leaf(std::int32_t u) const { return height[u] == 0; }
 };
 
+// Which subtrees stand in some tree: a forest may be a selection of a larger one.
+inline std::vector<char> used_subtrees(const ForestView& forest) {
+  std::vector<char> used(forest.n_subtrees, 0);
+  for (std::int64_t e = 0; e < forest.tree_start[forest.n_trees]; ++e) used[forest.tree_subtree[e]] = 1;
+  return used;
+}
+
 struct PatternOptions {
   bool identity = false;  // buckets hold one distinct subtree, not one production
   bool leaves = false;    // leaves are nodes too

@@ -71,6 +71,18 @@ class SubsetTreePlan:
         frontier_bar: NDArray[np.float64],
     ) -> None: ...
 
+def subset_self(
+    forest: dict[str, NDArray[Any]],
+    decay: NDArray[np.float64],
+    frontier: NDArray[np.float64],
+    leaf: float,
+    identity: bool,
+    memory: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[np.float64],
+) -> bool: ...
+
 class PartialTreePlan:
     def __init__(self, a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]] | None, per_tree: bool) -> None: ...
     @property
@@ -221,3 +233,12 @@ class FragmentTrie:
         n_threads: int,
         progress: Callable[[float], object] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def score(
+        self,
+        forest: dict[str, NDArray[Any]],
+        label_of: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+        out: NDArray[np.float64],
+    ) -> None: ...

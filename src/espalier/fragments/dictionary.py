@@ -178,6 +178,34 @@ class FragmentDictionary(Codes):
         start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
         return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
 
+    def weighed(
+        self,
+        trees: Any,
+        weights: NDArray[np.float64],
+        *,
+        n_threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return ``counts(trees) @ weights`` without the counts: each distinct subtree is weighed once.
+
+        Examples
+        --------
+        >>> dictionary = FragmentDictionary.from_fragments(["(N cat)", "(NP (D) (N))"])
+        >>> trees = ["(S (NP (D the) (N cat)) (N cat))", "(V sat)"]
+        >>> dictionary.weighed(trees, np.array([[1.0, 0.0], [10.0, -1.0]]))
+        array([[12., -1.],
+               [ 0.,  0.]])
+        """
+        forest = as_forest(trees)
+        weights = np.ascontiguousarray(weights, np.float64)
+        if weights.ndim != 2 or len(weights) != len(self):
+            raise ValueError(f"weights must have one row for each of {len(self):,} fragments, got {weights.shape}.")
+        schedule = Schedule.of(n_threads, None, progress)
+        out = np.empty((len(forest), weights.shape[1]))
+        label_of = self._labels_of(forest)
+        self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.progress, out)
+        return out
+
     @cached_property
     def _trie(self) -> Any:
         return _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)

@@ -74,6 +74,28 @@ def features(
     return csr_matrix(diags_array(scale) @ counts)
 
 
+def weighed(
+    term: Term,
+    fragments: FragmentDictionary | PartialDictionary,
+    inputs: Inputs,
+    values: Values,
+    weights: Floats,
+    *,
+    n_threads: int | None,
+    memory: Any,
+) -> Floats:
+    """``features(...) @ weights``, without the features where each distinct subtree can be weighed once."""
+    if isinstance(fragments, PartialDictionary) or values == "binary":
+        out = features(term, fragments, inputs, values, n_threads=n_threads, memory=memory) @ weights
+        return np.asarray(out, np.float64)
+    forest = term.forest(inputs)
+    if values == "count":
+        return fragments.weighed(forest, weights, n_threads=n_threads)
+    own = fragment_values(fragments, term.kernel)[:, None] * weights
+    scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=n_threads, memory=memory)
+    return fragments.weighed(forest, own, n_threads=n_threads) * scale[:, None]
+
+
 def _counting(kernel: Any, values: Values) -> Any:
     """A kernel whose features are plain counts, unless its own values are asked for."""
     return kernel if values == "kernel" else PartialTree(decay=1.0, depth_decay=1.0)

@@ -101,22 +101,40 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         linear = LinearSVC(C=10.0, random_state=0) if self.linear is None else self.linear
         if self.dictionary == "union" or len(self.classes_) == 2:
             self.linear_ = clone(linear).fit(features, labels)
+            self._weights = _weights(self.linear_, features)
             return self
         self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
         self.linear_ = [
             clone(linear).fit(features[:, columns], labels == label)
             for label, columns in zip(self.classes_, self._columns, strict=True)
         ]
+        self._weights = self._scattered(features)
         return self
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of the classes; one score for each tree where there are two."""
         check_is_fitted(self, "linear_")
+        if self._weights is not None:
+            weights, intercepts = self._weights
+            scores = self.vectorizer_.weighed(X, weights) + intercepts
+            return np.ascontiguousarray(scores[:, 0]) if scores.shape[1] == 1 else scores
         features = self.vectorizer_.transform(X)
         if isinstance(self.linear_, list):
             parts = zip(self.linear_, self._columns, strict=True)
             return np.stack([model.decision_function(features[:, columns]) for model, columns in parts], axis=1)
         return np.asarray(self.linear_.decision_function(features))
+
+    def _scattered(self, features: Any) -> tuple[Floats, Floats] | None:
+        """The weights of all classes over all features, each 0 outside its own."""
+        weights = np.zeros((features.shape[1], len(self.classes_)))
+        intercepts = np.zeros(len(self.classes_))
+        for k, (model, columns) in enumerate(zip(self.linear_, self._columns, strict=True)):
+            found = _weights(model, features[:, columns])
+            if found is None:
+                return None
+            weights[columns, k] = found[0][:, 0]
+            intercepts[k] = found[1][0]
+        return weights, intercepts
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return one label for each tree."""
@@ -129,3 +147,17 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
+
+
+def _weights(model: Any, features: Any) -> tuple[Floats, Floats] | None:
+    """A model's weights by feature and score, and its intercepts, if its scores are nothing but their sums."""
+    if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
+        return None
+    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
+    weights: Floats = np.ascontiguousarray(np.atleast_2d(coef).T, np.float64)
+    intercepts: Floats = np.atleast_1d(np.asarray(model.intercept_, np.float64))
+    few = features[:20]
+    expected = np.asarray(model.decision_function(few)).reshape(few.shape[0], -1)
+    scores = few @ weights + intercepts
+    same = scores.shape == expected.shape and np.allclose(scores, expected, rtol=1e-6, atol=1e-9)
+    return (weights, intercepts) if same else None

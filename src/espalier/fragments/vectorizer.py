@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.fragments.dictionary import FragmentDictionary
-from espalier.fragments.features import Values, features
+from espalier.fragments.features import Values, features, weighed
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.fragments.partial import PartialDictionary
@@ -177,6 +177,32 @@ class FragmentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for own in self.terms_
         ]
         return blocks[0] if len(blocks) == 1 else hstack(blocks).tocsr()
+
+    def weighed(self, X: Any, weights: Any) -> NDArray[np.float64]:
+        """Return ``transform(X) @ weights`` without the sparse rows: for a linear model's scores, many times as fast.
+
+        Parameters
+        ----------
+        X
+            Trees, a corpus or a table.
+        weights
+            One weight for each feature, or one column of them for each score.
+        """
+        check_is_fitted(self, "terms_")
+        inputs = Inputs.of(X)
+        given = np.asarray(weights, np.float64)
+        columns = given[:, None] if given.ndim == 1 else given
+        if columns.ndim != 2 or len(columns) != self.n_features_out_:
+            raise ValueError(
+                f"weights must have one row for each of {self.n_features_out_:,} features, got shape {given.shape}."
+            )
+        out, first = np.zeros((len(inputs), columns.shape[1])), 0
+        for own in self.terms_:
+            part = columns[first : first + len(own.fragments)]
+            first += len(part)
+            options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
+            out += weighed(own.term, own.fragments, inputs, self.values, part, **options)
+        return out.reshape(len(inputs), *given.shape[1:])
 
     def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
         """Yield the features of any number of trees, a chunk at a time."""

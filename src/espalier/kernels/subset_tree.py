@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from espalier import _core
 from espalier.corpus.forest import Forest
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Matrix
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
+from espalier.kernels.schedule import Schedule
 from espalier.kernels.tree_plan import TreeKernel
 
 DECAY_BOUNDS = (1e-6, 1.0)
@@ -83,6 +88,9 @@ class SubsetTree(TreeKernel):
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:
         return (self.max_depth or 0,)
 
+    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
+        return self.max_depth is None and _fill_self_values(self, forest, self._only_identical, schedule, out)
+
     def _has_leaf_value(self) -> bool:
         return self.lone_leaves
 
@@ -125,6 +133,9 @@ class Subtree(TreeKernel):
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:
         return (0,)
 
+    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
+        return _fill_self_values(self, forest, True, schedule, out)
+
     def _has_leaf_value(self) -> bool:
         return self.lone_leaves
 
@@ -133,6 +144,29 @@ class Subtree(TreeKernel):
 
     def _label_settings(self) -> list[tuple[str, Any]]:
         return [("decay", self.decay), ("frontier", Fixed(0.0))]
+
+
+def _fill_self_values(
+    kernel: SubsetTree | Subtree, forest: Forest, only_identical: bool, schedule: Schedule, out: Matrix
+) -> bool:
+    """Fill in the value of each tree with itself; False where one tree's pairs would not fit the memory."""
+    decay, frontier = kernel._label_settings()
+    arrays = forest.arrays
+    is_inner = np.zeros(len(forest.vocabulary), bool)
+    is_inner[arrays["label"][arrays["height"] > 0]] = True
+    numbers = np.flatnonzero(is_inner)
+    labels = [forest.vocabulary[number] for number in numbers.tolist()]
+    by_label = []
+    for _, setting in (decay, frontier):
+        values = np.zeros(len(forest.vocabulary))
+        values[numbers] = hyper.label_values(setting, labels)[:-1]
+        by_label.append(values)
+    leaf = float(hyper.label_values(decay[1], [])[-1]) if kernel.lone_leaves else 0.0
+    done = _core.subset_self(
+        arrays, *by_label, leaf, only_identical, schedule.memory, schedule.n_threads, schedule.progress, out
+    )
+    schedule.done()
+    return done
 
 
 def check_depth(max_depth: object) -> None:

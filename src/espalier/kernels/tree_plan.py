@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class TreeKernel(Kernel):
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         raise NotImplementedError
 
+    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
+        """Fill in the value of each tree with itself where that needs no plan; False where it does."""
+        return False
+
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:
         """Arguments of the core's ``matrix`` and ``pull_back`` beside the values per label."""
         raise NotImplementedError
@@ -79,9 +84,22 @@ class TreePlan(Plan):
         self._per_tree = per_tree
         self._schedule = schedule
         self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
-        self._native: Any = kernel._native_plan(a, b, per_tree=per_tree)
-        self.n_pairs: int = self._native.n_pairs
-        self._labels = [self._vocabulary[number] for number in self._native.labels]
+        self._make_native = lambda: kernel._native_plan(a, b, per_tree=per_tree)
+        if not per_tree:
+            _ = self._native  # what takes time is done now; a diagonal may never need it
+
+    @cached_property
+    def _native(self) -> Any:
+        return self._make_native()
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        return [self._vocabulary[number] for number in self._native.labels]
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of distinct subtrees can match."""
+        return int(self._native.n_pairs)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,6 +121,9 @@ class TreePlan(Plan):
 
     def matrix(self, kernel: TreeKernel) -> Matrix:
         out = np.empty(self.shape)
+        if self._per_tree and kernel._fill_self_values(self._forests[0], self._schedule, out):
+            check_finite(out, item="tree", advice=kernel._when_too_large())
+            return out
         all_finite = True
         for native, labels, tile, schedule in self._work(kernel, pulling_back=False):
             block = out.reshape(native.shape) if tile == self._whole else np.empty(native.shape)

@@ -10,10 +10,10 @@ import pytest
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from tests.random_trees import random_trees
 from tests.reference.fragment_weights import brackets
 from tests.reference.subset_tree import count_fragments
@@ -52,6 +52,29 @@ def test_the_product_of_all_features_is_the_kernel(kernel):
     assert issparse(known) and known.shape == (len(TREES), vectorizer.n_features_out_)
     assert (known @ known.T).toarray() == pytest.approx(kernel(TREES), rel=1e-9, abs=1e-12)
     assert (new @ known.T).toarray() == pytest.approx(kernel(NEW, TREES), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("values", ["kernel", "count", "binary"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_weights_are_summed_without_the_features(values, n_threads):
+    kernel = es.Normalized(es.SubsetTree(0.4, on="a")) + 2.0 * es.PartialTree(on="b")
+    table = {"a": TREES, "b": TREES[::-1]}
+    vectorizer = FragmentVectorizer(kernel, n_fragments=40, max_size=3, values=values, n_threads=n_threads)
+    vectorizer.fit(table, LABELS)
+    new = {"a": [*NEW, "(S unseen (NEW words))"], "b": [*NEW[::-1], "(S unseen)"]}
+    weights = np.random.default_rng(0).normal(size=(vectorizer.n_features_out_, 3))
+    features = vectorizer.transform(new)
+    np.testing.assert_allclose(vectorizer.weighed(new, weights), features @ weights, rtol=1e-12, atol=1e-12)
+    one = vectorizer.weighed(new, weights[:, 1])
+    assert one.shape == (len(NEW) + 1,)
+    np.testing.assert_allclose(one, features @ weights[:, 1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 1), ()])
+def test_weights_must_fit_the_features(shape):
+    vectorizer = FragmentVectorizer(n_fragments=5).fit(TREES, LABELS)
+    with pytest.raises(ValueError, match="one row for each of 5 features"):
+        vectorizer.weighed(NEW, np.zeros(shape))
 
 
 def test_columns_stand_side_by_side_under_their_names():
@@ -284,6 +307,21 @@ def test_two_classes_take_one_score():
     assert scores.shape == (len(TREES),)
     assert (model.predict(TREES) == np.where(scores > 0, "many", "few")).all()
     assert model.score(TREES, LABELS) > 0.9
+
+
+@pytest.mark.parametrize("linear", [LinearSVC(), SGDClassifier(), LogisticRegression(), SVC(kernel="linear"), SVC()])
+@pytest.mark.parametrize("dictionary", ["union", "class"])
+def test_scores_are_those_of_the_linear_model(linear, dictionary):
+    labels = np.arange(len(TREES)) % 3
+    model = LinearizedTreeClassifier(linear=linear, dictionary=dictionary, n_fragments=30).fit(TREES, labels)
+    features = model.vectorizer_.transform(NEW)
+    if dictionary == "union":
+        expected = model.linear_.decision_function(features)
+    else:
+        columns = [model.vectorizer_.columns_of(str(label)) for label in model.classes_]
+        parts = zip(model.linear_, columns, strict=True)
+        expected = np.stack([own.decision_function(features[:, c]) for own, c in parts], axis=1)
+    np.testing.assert_allclose(model.decision_function(NEW), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_dictionary_is_one_of_two():

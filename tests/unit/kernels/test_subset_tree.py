@@ -8,7 +8,7 @@ import pytest
 from espalier.corpus.forest import Forest
 from espalier.errors import InputError, KernelOverflowError, VocabularyMismatchError
 from espalier.kernels.hyperparameters import LEAF, Learned, PerLabel, fixed
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.structures import Tree
 from espalier.testing import check_gradients, check_kernel, rename_labels
 from random_trees import random_trees
@@ -201,3 +201,44 @@ def test_an_unknown_path_suggests_the_nearest():
 def test_a_cotangent_of_another_shape_is_an_error():
     with pytest.raises(ValueError, match="cotangent must have the matrix's shape"):
         SubsetTree().vjp(["(A a)"])[1](np.ones((2, 2)))
+
+
+# The diagonal without a plan
+
+
+CHAIN = "(X " * 400 + "x" + ")" * 400
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SubsetTree(0.7),
+        SubsetTree(1.3, 0.4),
+        SubsetTree(PerLabel(0.5, values={"S": 1.2}), PerLabel(0.8, values={"NP": 1e-9}), lone_leaves=True),
+        SubsetTree(PerLabel(0.5, values={"<leaf>": 3.0}), lone_leaves=True),
+        SubsetTree(0.7, fixed(0)),
+        Subtree(0.7, lone_leaves=True),
+    ],
+)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_diagonal_is_that_of_the_matrix(kernel, n_threads):
+    trees = [*random_trees(11, 120, max_size=40, depth=7), "(x)", "(S (S (S a) b) (S (S a) c))"]
+    forest = Forest.from_trees(trees)
+    expected = kernel(forest).diagonal()
+    np.testing.assert_allclose(kernel.diagonal(forest, n_threads=n_threads), expected, rtol=1e-12)
+    some = forest[[3, 0, 3]]  # a selection stores more subtrees than its own
+    np.testing.assert_allclose(kernel.diagonal(some, n_threads=n_threads), expected[[3, 0, 3]], rtol=1e-12)
+
+
+def test_the_diagonal_of_trees_with_very_many_pairs_is_planned():
+    kernel = SubsetTree(0.5)
+    whole = kernel.diagonal([CHAIN, "(X x)"])
+    np.testing.assert_allclose(whole, kernel([CHAIN, "(X x)"]).diagonal(), rtol=1e-12)
+    # 80,000 pairs do not fit the direct way, but they fit a plan.
+    np.testing.assert_allclose(kernel.diagonal([CHAIN, "(X x)"], memory="3 MiB"), whole, rtol=1e-12)
+
+
+def test_a_diagonal_that_overflows_is_one_clear_error():
+    wide = "(S " + "(X (Y y)) " * 2000 + ")"
+    with pytest.raises(KernelOverflowError, match="smaller decay"):
+        SubsetTree(1.0).diagonal(["(A a)", wide])
