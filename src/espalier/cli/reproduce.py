@@ -64,7 +64,7 @@ def beck2015(
 @app.command("pighin2009")
 @reported
 def pighin2009(
-    experiment: Annotated[str, typer.Argument(help="questions or all.")] = "all",
+    experiment: Annotated[str, typer.Argument(help="questions, boundary, roles or all.")] = "all",
     data: Data = None,
     out: Out = HERE,
     jobs: Jobs = 1,

@@ -160,6 +160,23 @@ class FragmentDictionary(Codes):
         total = np.concatenate([[0], np.cumsum((self.code >= 0) & ~is_word[self.code])])
         return np.asarray(total[self.start[1:]] - total[self.start[:-1]], np.int64)
 
+    @property
+    def depths(self) -> NDArray[np.int64]:
+        """How deep each fragment is, in edges: one production has depth 1.
+
+        Examples
+        --------
+        >>> FragmentDictionary.from_fragments(["(D the)", "(NP (D the) (N))", "(NP (D) (N))"]).depths
+        array([1, 2, 1])
+        """
+        parents = _core.code_parents(self.production_start, self.production_part, self.start, self.code)
+        is_word = self.production_part[self.production_start[:-1]] < 0
+        own = np.append((self.code >= 0) & ~is_word[self.code], False).astype(np.int64)  # the last is above the roots
+        depth = own
+        while not np.array_equal(deeper := np.append(own[:-1] + depth[parents], 0), depth):
+            depth = deeper
+        return np.asarray(np.maximum.reduceat(depth, self.start[:-1]) if len(self) else self.start[:0], np.int64)
+
     def counts(self, trees: Any, *, n_threads: int | None = None, progress: Progress | None = None) -> csr_matrix:
         """Count each fragment in each tree: a sparse matrix with one row for each tree.
 

@@ -92,7 +92,7 @@ def weighed(
     if values == "count":
         return fragments.weighed(forest, weights, n_threads=n_threads)
     own = fragment_values(fragments, term.kernel)[:, None] * weights
-    scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=n_threads, memory=memory)
+    scale: Floats = np.sqrt(term.scale) / term.norm(inputs, n_threads=n_threads, memory=memory)
     return fragments.weighed(forest, own, n_threads=n_threads) * scale[:, None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -305,7 +306,16 @@ class FragmentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return [np.arange(n_rows)]
         classes = type_of_target(targets) in ("binary", "multiclass")
         splitter = (StratifiedKFold if classes else KFold)(self.n_splits, shuffle=True, random_state=self.random_state)
-        return [part for _, part in splitter.split(np.zeros(n_rows), targets)]
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # a rare class is missing in some parts, which learn without it
+            parts = [part for _, part in splitter.split(np.zeros(n_rows), targets)]
+        if classes and any(len(np.unique(targets[part])) < 2 for part in parts):
+            raise InputError(
+                f"With n_splits={self.n_splits} a part of the training data has one class only. Use fewer parts."
+            )
+        return parts
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):

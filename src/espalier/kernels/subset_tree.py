@@ -156,15 +156,12 @@ def _fill_self_values(
     is_inner[arrays["label"][arrays["height"] > 0]] = True
     numbers = np.flatnonzero(is_inner)
     labels = [forest.vocabulary[number] for number in numbers.tolist()]
-    by_label = []
-    for _, setting in (decay, frontier):
-        values = np.zeros(len(forest.vocabulary))
+    by_label = np.zeros((2, len(forest.vocabulary)))
+    for values, (_, setting) in zip(by_label, (decay, frontier), strict=True):
         values[numbers] = hyper.label_values(setting, labels)[:-1]
-        by_label.append(values)
     leaf = float(hyper.label_values(decay[1], [])[-1]) if kernel.lone_leaves else 0.0
-    done = _core.subset_self(
-        arrays, *by_label, leaf, only_identical, schedule.memory, schedule.n_threads, schedule.progress, out
-    )
+    options = (schedule.memory, schedule.n_threads, schedule.progress)
+    done = _core.subset_self(arrays, by_label[0], by_label[1], leaf, only_identical, *options, out)
     schedule.done()
     return done
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ class TreePlan(Plan):
         self._per_tree = per_tree
         self._schedule = schedule
         self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
-        self._make_native = lambda: kernel._native_plan(a, b, per_tree=per_tree)
+        self._make_native = partial(kernel._native_plan, a, b, per_tree=per_tree)
         if not per_tree:
             _ = self._native  # what takes time is done now; a diagonal may never need it
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
 from espalier.corpus.forest import Forest
-from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.reproduce.data import Part, data_folder
 from espalier.structures.brackets import read_brackets
@@ -36,13 +35,12 @@ class Proposition:
     roles: Mapping[Span, str]
 
 
-def role_candidates(
-    folder: str | Path | None = None, part: Part = "train", *, vocabulary: Vocabulary | None = None
-) -> Table:
+@cache
+def role_candidates(folder: str | Path | None = None, part: Part = "train", n_sentences: int | None = None) -> Table:
     """All pairs of a predicate and a constituent of the English Web Treebank, in an order that is no file's.
 
     Candidates are all nodes of the sentence but the predicate's own and those above it. An argument is the highest
-    node with exactly its words.
+    node with exactly its words. ``n_sentences`` takes only the first sentences in that order.
 
     Returns
     -------
@@ -59,7 +57,7 @@ def role_candidates(
     roles: list[str] = []
     numbers: list[int] = []
     order = sorted(range(len(trees)), key=lambda k: (trees[k].to_brackets(), str(sentences[k][1])))
-    for number, k in enumerate(order):
+    for number, k in enumerate(order[:n_sentences]):
         n_words, propositions = sentences[k]
         nodes = Nodes(trees[k])
         if nodes.n_words != n_words:
@@ -69,8 +67,7 @@ def role_candidates(
                 texts.append(text)
                 roles.append(role)
                 numbers.append(number)
-    forest = Forest.from_brackets(texts, vocabulary=vocabulary)
-    return Table(tree=forest, role=roles, sentence=np.array(numbers))
+    return Table(tree=Forest.from_brackets(texts), role=roles, sentence=np.array(numbers))
 
 
 def read_propositions(path: str | Path) -> list[tuple[int, list[Proposition]]]:
