@@ -71,7 +71,9 @@ FragmentTrie::FragmentTrie(const FragmentCodes& fragments) {
 }
 
 std::int32_t FragmentTrie::child(std::int32_t node, std::int32_t production) const {
-  if (!(nodes_[node].expands & bit_of(production))) return kNone;
+  const Node& from = nodes_[node];
+  if (from.production == production) return from.child;
+  if (from.only || !(from.expands & bit_of(production))) return kNone;
   const Edge& edge = edges_[place(key_of(node, production))];
   return edge.key == kFree ? kNone : edge.child;
 }
@@ -82,7 +84,14 @@ std::int32_t FragmentTrie::add_child(std::int32_t node, std::int32_t production)
   if (2 * (n_edges_ + 1) > std::ssize(edges_)) grow();
   const auto made = static_cast<std::int32_t>(nodes_.size());
   nodes_.emplace_back();
-  nodes_[node].expands |= bit_of(production);
+  Node& from = nodes_[node];
+  if (from.expands == 0) {
+    from.production = production;
+    from.child = made;
+  } else {
+    from.only = false;
+  }
+  from.expands |= bit_of(production);
   const std::uint64_t key = key_of(node, production);
   edges_[place(key)] = {key, made};
   ++n_edges_;
@@ -105,10 +114,11 @@ void FragmentTrie::grow() {
   }
 }
 
-// The productions of the forest's subtrees by the fragments' numbers; -1 where no fragment or no tree has them.
-std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest, const std::int32_t* label_of) const {
+// Children stand before parents.
+FragmentTrie::Known FragmentTrie::known_of(const ForestView& forest, const std::int32_t* label_of) const {
   std::vector<std::int32_t> key;
-  std::vector<std::int32_t> out(forest.n_subtrees, -1);
+  Known out{
+      std::vector<std::int32_t>(forest.n_subtrees, kNone), std::vector<std::int64_t>(forest.n_subtrees + 1, 0), {}};
   const std::vector<char> used = used_subtrees(forest);
   for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
     const std::int32_t label = label_of[forest.label[u]];
@@ -119,18 +129,22 @@ std::vector<std::int32_t> FragmentTrie::productions_of(const ForestView& forest,
       known = child_label >= 0;
       key.push_back(2 * child_label + (forest.is_leaf(child) ? 1 : 0));
     }
-    if (known) out[u] = productions_.find(key);
+    if (known) out.production[u] = productions_.find(key);
+    for (std::int64_t c = forest.child_start[u + 1]; out.production[u] >= 0 && c-- > forest.child_start[u];) {
+      const std::int32_t child = forest.child[c];
+      if (!forest.is_leaf(child)) out.child.push_back({child, out.production[child]});
+    }
+    out.child_start[u + 1] = std::ssize(out.child);
   }
   return out;
 }
 
 // Calls visit(node of the trie) for all nodes where the decisions of a way down from the subtree end.
 template <class Visit>
-void FragmentTrie::walk(const ForestView& forest, const std::vector<std::int32_t>& production, std::int32_t u,
-                        Scratch& scratch, const Visit& visit) const {
+void FragmentTrie::walk(const Known& known, std::int32_t u, Scratch& scratch, const Visit& visit) const {
   std::vector<Agenda>& cells = scratch.cells;
   std::vector<State>& states = scratch.states;
-  cells.assign(1, {u, kNone});
+  cells.assign(1, {{u, known.production[u]}, kNone});
   State state{0, 0};
   for (;;) {
     bool ends = state.agenda < 0;
@@ -140,14 +154,13 @@ void FragmentTrie::walk(const ForestView& forest, const std::vector<std::int32_t
       if (++scratch.looked % 65536 == 0) scratch.team.breathe(scratch.worker);
       const Agenda top = cells[state.agenda];
       const std::int32_t closed = nodes_[state.trie].closed;
-      const std::int32_t p = production[top.node];
-      const std::int32_t next = p < 0 ? kNone : child(state.trie, p);
+      const std::int32_t next = top.node.production < 0 ? kNone : child(state.trie, top.node.production);
       if (next != kNone) {
         if (closed != kNone) states.push_back({closed, top.next});
         state = {next, top.next};
-        for (std::int64_t c = forest.child_start[top.node + 1]; c-- > forest.child_start[top.node];) {
-          if (forest.is_leaf(forest.child[c])) continue;
-          cells.push_back({forest.child[c], state.agenda});
+        const std::int64_t end = known.child_start[top.node.subtree + 1];
+        for (std::int64_t c = known.child_start[top.node.subtree]; c < end; ++c) {
+          cells.push_back({known.child[c], state.agenda});
           state.agenda = static_cast<std::int32_t>(cells.size()) - 1;
         }
       } else {
@@ -166,13 +179,13 @@ void FragmentTrie::walk(const ForestView& forest, const std::vector<std::int32_t
 template <class Visit, class Done>
 void FragmentTrie::walk_all(const ForestView& forest, const std::int32_t* label_of, Team& team, const Visit& visit,
                             const Done& done) const {
-  const std::vector<std::int32_t> production = productions_of(forest, label_of);
+  const Known known = known_of(forest, label_of);
   team.run((forest.n_subtrees + kBlock - 1) / kBlock, [&](std::int64_t block, int worker) {
     Scratch scratch{team, worker};
     const auto last = std::min(forest.n_subtrees, (block + 1) * kBlock);
     for (auto u = static_cast<std::int32_t>(block * kBlock); u < last; ++u) {
-      if (production[u] >= 0 && starts_[production[u]]) {
-        walk(forest, production, u, scratch, [&](std::int32_t node) { visit(block, u, node); });
+      if (known.production[u] >= 0 && starts_[known.production[u]]) {
+        walk(known, u, scratch, [&](std::int32_t node) { visit(block, u, node); });
       }
       done(block, u);
     }
@@ -186,10 +199,13 @@ Matches FragmentTrie::match(const ForestView& forest, const std::int32_t* label_
   walk_all(
       forest, label_of, team,
       [&](std::int64_t block, std::int32_t u, std::int32_t node) {
-        found[block].insert(found[block].end(), ends_.begin() + ends_start_[node], ends_.begin() + ends_start_[node + 1]);
+        found[block].insert(found[block].end(), ends_.begin() + ends_start_[node],
+                            ends_.begin() + ends_start_[node + 1]);
         out.start[u + 1] += ends_start_[node + 1] - ends_start_[node];
       },
-      [&](std::int64_t block, std::int32_t u) { std::sort(found[block].end() - out.start[u + 1], found[block].end()); });
+      [&](std::int64_t block, std::int32_t u) {
+        std::sort(found[block].end() - out.start[u + 1], found[block].end());
+      });
   for (std::int64_t u = 0; u < forest.n_subtrees; ++u) out.start[u + 1] += out.start[u];
   out.fragment.reserve(out.start.back());
   for (const auto& block : found) out.fragment.insert(out.fragment.end(), block.begin(), block.end());

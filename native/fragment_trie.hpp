@@ -43,14 +43,27 @@ class FragmentTrie {
   struct Node {
     std::int32_t closed = kNone;  // where it leads if the next tree node stays unexpanded
     std::uint32_t expands = 0;    // a bit for each production that it may lead on by: most others need no look
+    std::int32_t production = -2, child = kNone;  // the first of these edges
+    bool only = true;                             // there is no other
   };
   struct Edge {
     std::uint64_t key;  // node and production
     std::int32_t child;
   };
+  // A node of a tree, with its production by the fragments' numbers; -1 where no fragment has it.
+  struct Place {
+    std::int32_t subtree, production;
+  };
+  // A forest as far as the fragments know it.
+  struct Known {
+    std::vector<std::int32_t> production;   // by subtree; -1 also where no tree has it
+    std::vector<std::int64_t> child_start;  // by subtree: inner children, the last first, where its production is known
+    std::vector<Place> child;
+  };
   // The tree nodes that still need a decision: a list that many states of the search share.
   struct Agenda {
-    std::int32_t node, next;
+    Place node;
+    std::int32_t next;
   };
   struct State {
     std::int32_t trie, agenda;  // -1 where nothing is left to decide
@@ -64,8 +77,7 @@ class FragmentTrie {
   };
 
   template <class Visit>
-  void walk(const ForestView& forest, const std::vector<std::int32_t>& production, std::int32_t u, Scratch& scratch,
-            const Visit& visit) const;
+  void walk(const Known& known, std::int32_t u, Scratch& scratch, const Visit& visit) const;
   template <class Visit, class Done>
   void walk_all(const ForestView& forest, const std::int32_t* label_of, Team& team, const Visit& visit,
                 const Done& done) const;
@@ -74,7 +86,7 @@ class FragmentTrie {
   std::int32_t add_child(std::int32_t node, std::int32_t production);
   std::size_t place(std::uint64_t key) const;
   void grow();
-  std::vector<std::int32_t> productions_of(const ForestView& forest, const std::int32_t* label_of) const;
+  Known known_of(const ForestView& forest, const std::int32_t* label_of) const;
 
   KeyTable productions_;
   std::vector<char> starts_;  // by production: a fragment begins with it

@@ -75,26 +75,38 @@ std::uint64_t pair_key(std::int32_t u, std::int32_t v) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(u)) << 32) | static_cast<std::uint32_t>(v);
 }
 
+// What all trees share of a subtree.
+struct Subtree {
+  double own = 0.0;        // its value with itself
+  std::uint64_t hash = 0;  // of its production; 0 where no other subtree can share it
+};
+
 // One thread's work on one tree after the other.
 class TreeSums {
  public:
-  TreeSums(const ForestView& forest, const SelfKernel& kernel, const std::vector<double>& own,
-           const std::vector<std::uint64_t>& hash)
-      : forest_(forest), kernel_(kernel), own_(own), hash_(hash) {}
+  TreeSums(const ForestView& forest, const SelfKernel& kernel, const std::vector<Subtree>& subtrees)
+      : forest_(forest), kernel_(kernel), subtrees_(subtrees) {}
 
   // The tree with itself; false where its pairs take too much memory.
   bool sum(std::int64_t tree, std::int64_t memory, double& out) {
     const std::int64_t begin = forest_.tree_start[tree], end = forest_.tree_start[tree + 1];
     out = 0.0;
     nodes_.clear();
+    std::uint64_t seen[4] = {};  // bits of the hashes so far: in most trees no two are equal, and none look so
+    bool may_pair = false;
     for (std::int64_t e = begin; e < end; ++e) {
       const std::int32_t u = forest_.tree_subtree[e];
+      const Subtree& subtree = subtrees_[u];
       const double count = forest_.tree_count[e];
-      out += count * count * own_[u];
-      // Two different subtrees share a production only if something stands below its children.
-      if (!kernel_.identity && forest_.height[u] > 1) nodes_.push_back({u, -1, count});
+      out += count * count * subtree.own;
+      if (subtree.hash == 0) continue;
+      nodes_.push_back({u, -1, count});
+      std::uint64_t& word = seen[(subtree.hash >> 1) & 3];
+      const std::uint64_t bit = 1ULL << ((subtree.hash >> 3) & 63);
+      may_pair = may_pair || (word & bit) != 0;
+      word |= bit;
     }
-    const std::int64_t n_pairs = group();
+    const std::int64_t n_pairs = may_pair ? group() : 0;
     if (n_pairs == 0) return true;
     if (n_pairs > memory / kBytesPerPair) return false;
     known_.clear(n_pairs);
@@ -120,13 +132,12 @@ class TreeSums {
 
   // Chains the nodes of each production, children before parents; returns how many pairs there are.
   std::int64_t group() {
-    if (nodes_.size() < 2) return 0;
     const auto earlier = [](const Node& a, const Node& b) { return a.subtree < b.subtree; };
     if (!std::is_sorted(nodes_.begin(), nodes_.end(), earlier)) std::sort(nodes_.begin(), nodes_.end(), earlier);
     last_.clear(static_cast<std::int64_t>(nodes_.size()));
     std::int64_t n_pairs = 0;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      const std::uint64_t hash = hash_[nodes_[k].subtree];
+      const std::uint64_t hash = subtrees_[nodes_[k].subtree].hash;
       Last* last = last_.find(hash);
       const std::int32_t before = last ? last->count : 0;
       if (last) nodes_[k].previous = last->node;
@@ -142,7 +153,7 @@ class TreeSums {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int32_t a = forest_.child[forest_.child_start[u] + i], b = forest_.child[forest_.child_start[v] + i];
       if (forest_.is_leaf(a)) continue;  // the same word
-      const double* known = a == b ? &own_[a] : known_.find(pair_key(a, b));
+      const double* known = a == b ? &subtrees_[a].own : known_.find(pair_key(a, b));
       out *= frontier + (known ? *known : 0.0);
     }
     return out;
@@ -153,8 +164,7 @@ class TreeSums {
   };
   const ForestView& forest_;
   const SelfKernel& kernel_;
-  const std::vector<double>& own_;
-  const std::vector<std::uint64_t>& hash_;
+  const std::vector<Subtree>& subtrees_;
   std::vector<Node> nodes_;
   StampedTable<Last> last_;
   StampedTable<double> known_;
@@ -163,25 +173,25 @@ class TreeSums {
 }  // namespace
 
 bool subset_self(const ForestView& forest, const SelfKernel& kernel, std::int64_t memory, Team& team, double* out) {
-  std::vector<double> own(forest.n_subtrees);  // each subtree with itself; children stand before parents
-  std::vector<std::uint64_t> hash(kernel.identity ? 0 : forest.n_subtrees);
+  std::vector<Subtree> subtrees(forest.n_subtrees);
   const std::vector<char> used = used_subtrees(forest);
-  for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
+  for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {  // children stand before parents
     if (!used[u]) continue;
     if (forest.is_leaf(u)) {
-      own[u] = kernel.leaf;
+      subtrees[u].own = kernel.leaf;
       continue;
     }
     double value = kernel.decay[forest.label[u]];
     for (std::int64_t c = forest.child_start[u]; c < forest.child_start[u + 1]; ++c) {
       const std::int32_t child = forest.child[c];
-      if (!forest.is_leaf(child)) value *= kernel.frontier[forest.label[u]] + own[child];
+      if (!forest.is_leaf(child)) value *= kernel.frontier[forest.label[u]] + subtrees[child].own;
     }
-    own[u] = value;
-    if (!kernel.identity && forest.height[u] > 1) hash[u] = production_hash(forest, u);
+    subtrees[u].own = value;
+    // Two different subtrees share a production only if something stands below its children.
+    if (!kernel.identity && forest.height[u] > 1) subtrees[u].hash = production_hash(forest, u) | 1;
   }
   constexpr std::int64_t kBlock = 512;  // trees of one task
-  std::vector<TreeSums> sums(team.size(), TreeSums(forest, kernel, own, hash));
+  std::vector<TreeSums> sums(team.size(), TreeSums(forest, kernel, subtrees));
   std::atomic<bool> fits{true};
   team.run((forest.n_trees + kBlock - 1) / kBlock, [&](std::int64_t block, int worker) {
     const std::int64_t last = std::min(forest.n_trees, (block + 1) * kBlock);

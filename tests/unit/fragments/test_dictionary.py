@@ -73,3 +73,12 @@ def test_empty_dictionaries_and_empty_corpora():
         0,
         1,
     ]
+
+
+def test_depths_are_those_of_the_trees():
+    trees = [tree for tree in random_trees(5, 40, max_size=10) if tree.children]
+    fragments = sorted({fragment for tree in trees for fragment in map(brackets, count_fragments(tree, None, False))})
+    dictionary = FragmentDictionary.from_fragments([*fragments, "word"])
+    expected = [max(len(position) for position in dictionary[k].tree.positions()) for k in range(len(dictionary))]
+    assert dictionary.depths.tolist() == expected
+    assert FragmentDictionary.from_fragments([]).depths.tolist() == []
