@@ -12,6 +12,12 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISES = {
     "mixed_table.py": ["structure alone  the room was dirty", "both must agree  the staff helped us"],
+    "open_the_box.py": [
+        "2,000 heaviest fragments, proven",
+        "kernel machine 94.7%",
+        "linear model   94.3%",
+        "asks for the",
+    ],
     "own_kernel.py": ["keeps the laws", "factors[1].width"],
     "quality_estimation.py": [
         "features and trees       -33",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,42 +43,36 @@ PagesOnly = Annotated[bool, typer.Option("--pages-only", help="Write pages of re
 HERE = Path("docs/results")
 
 
-@app.command("beck2015")
-@reported
-def beck2015(
-    experiment: Annotated[str, typer.Argument(help="synthetic, time, emotion, quality or all.")] = "all",
-    data: Data = None,
-    out: Out = HERE,
-    jobs: Jobs = 1,
-    quick: Quick = False,
-    seed: Seed = 0,
-    only: Only = None,
-    pages_only: PagesOnly = False,
-) -> None:
-    """Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes."""
-    from espalier.reproduce import beck2015 as paper
-
-    options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
-    _run(paper, experiment, only, options)
+PAPERS = {
+    "beck2015": "Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes. "
+    "Experiments: synthetic, time, emotion, quality.",
+    "pighin2009": "Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear. "
+    "Experiments: questions, boundary, roles.",
+}
 
 
-@app.command("pighin2009")
-@reported
-def pighin2009(
-    experiment: Annotated[str, typer.Argument(help="questions, boundary, roles or all.")] = "all",
-    data: Data = None,
-    out: Out = HERE,
-    jobs: Jobs = 1,
-    quick: Quick = False,
-    seed: Seed = 0,
-    only: Only = None,
-    pages_only: PagesOnly = False,
-) -> None:
-    """Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear."""
-    from espalier.reproduce import pighin2009 as paper
+def _add_command(name: str, summary: str) -> None:
+    """Add the command of one paper; its module is read only when the command runs."""
 
-    options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
-    _run(paper, experiment, only, options)
+    @app.command(name, help=summary)
+    @reported
+    def command(
+        experiment: Annotated[str, typer.Argument(help="One of the experiments, or all.")] = "all",
+        data: Data = None,
+        out: Out = HERE,
+        jobs: Jobs = 1,
+        quick: Quick = False,
+        seed: Seed = 0,
+        only: Only = None,
+        pages_only: PagesOnly = False,
+    ) -> None:
+        paper = import_module(f"espalier.reproduce.{name}")
+        options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
+        _run(paper, experiment, only, options)
+
+
+for _name, _summary in PAPERS.items():
+    _add_command(_name, _summary)
 
 
 def _run(paper: Any, experiment: str, only: list[str] | None, options: dict[str, Any]) -> None:
