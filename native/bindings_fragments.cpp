@@ -39,13 +39,17 @@ struct SubsetMiner : Miner {
   }
 };
 
-struct PartialMiner : Miner {
-  using Miner::Miner;
-};
-
 PartialWeights partial_weights(In<double> decay, In<double> depth_decay) {  // the last value is that of all leaves
   return {decay.data(), depth_decay.data(), decay.data()[decay.size() - 1], depth_decay.data()[depth_decay.size() - 1]};
 }
+
+struct PartialMiner : Miner {
+  using Miner::Miner;
+  PartialSearch search(In<double> mass, In<double> decay, In<double> depth_decay, int max_size,
+                       const double* count = nullptr) const {
+    return {forest, mass.data(), partial_weights(decay, depth_decay), max_size, count};
+  }
+};
 
 nb::dict to_dict(Mined&& mined) {
   nb::dict out;
@@ -115,13 +119,27 @@ void bind_partial_mining(nb::module_& m) {
             Mined mined;
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
-              mined = mine_partial(self.forest, mass.data(), partial_weights(decay, depth_decay), n, max_size,
-                                   {max_visits, memory}, self.counts, team);
+              mined = mine_partial(self.search(mass, decay, depth_decay, max_size), n, {max_visits, memory},
+                                   self.counts, team);
             });
             return to_dict(std::move(mined));
           },
           "mass"_a, "decay"_a, "depth_decay"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a, "n_threads"_a,
-          "progress"_a.none());
+          "progress"_a.none())
+      .def(
+          "local",
+          [](PartialMiner& self, In<double> mass, In<double> decay, In<double> depth_decay, int max_size,
+             In<double> count, std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads) {
+            Mined mined;
+            run_released(self.gate, n_threads, nb::none(), [&](Team& team) {
+              self.reset();
+              mined = mine_partial(self.search(mass, decay, depth_decay, max_size, count.data()), n,
+                                   {max_visits, memory}, self.counts, team);
+            });
+            return to_dict(std::move(mined));
+          },
+          "mass"_a, "decay"_a, "depth_decay"_a, "max_size"_a, "count"_a, "n"_a, "max_visits"_a, "memory"_a,
+          "n_threads"_a);
   m.def(
       "match_partial",
       [](In<std::int64_t> start, In<std::int32_t> code, nb::dict arrays, In<std::int32_t> label_of, In<double> decay,

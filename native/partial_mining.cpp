@@ -1,9 +1,12 @@
 #include "partial_mining.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace espalier {
 namespace {
@@ -19,18 +22,21 @@ struct Branch {
   Code code;
   std::int32_t depth = 0, size = 1;  // of the last node; nodes in all
   std::vector<double> mass;          // by way: the tree's mass times the weight so far, without the last node's decay
+  std::vector<double> count;         // likewise in the one tree that is looked at; empty where there is none
   std::vector<Edge> edge;            // by way, depth + 1 each
   double bound = 0.0;
 
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(sizeof(Branch) + 4 * code.capacity() + 8 * mass.capacity() +
+    return static_cast<std::int64_t>(sizeof(Branch) + 4 * code.capacity() + 8 * (mass.capacity() + count.capacity()) +
                                      sizeof(Edge) * edge.capacity());
   }
+  // Whether a way makes the fragment worth a look: any way, or where one tree is looked at, those in it.
+  bool leads(std::size_t way) const { return count.empty() || count[way] != 0.0; }
 };
 
 class Space {
  public:
-  Space(const ForestView& forest, const PartialWeights& weights) : forest_(forest) {
+  Space(const ForestView& forest, const PartialWeights& weights, const double* count = nullptr) : forest_(forest) {
     decay_.resize(forest.n_subtrees);
     root_.resize(forest.n_subtrees);
     for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
@@ -38,6 +44,7 @@ class Space {
       decay_[u] = leaf ? weights.leaf_decay : weights.decay[forest.label[u]];
       root_[u] = std::sqrt(leaf ? weights.leaf_depth_decay : weights.depth_decay[forest.label[u]]);
     }
+    if (count) keep_only(count);
   }
 
   const ForestView& forest() const { return forest_; }
@@ -48,105 +55,165 @@ class Space {
     return static_cast<std::int32_t>(forest_.child_start[u + 1] - forest_.child_start[u]);
   }
   std::int32_t child(std::int32_t u, std::int32_t j) const { return forest_.child[forest_.child_start[u] + j]; }
+  // Whether a fragment that is looked for may keep the child.
+  bool may_keep(std::int32_t u, std::int32_t j) const {
+    return kept_.empty() || kept_[forest_.child_start[u] + j] != 0;
+  }
 
-  // All ways to hang one more node on the right edge: calls visit(depth of its parent, child, its place, weight of the
-  // way).
+  // All ways to hang one more node on the right edge: calls visit(depth of its parent, child, its place, what the way is
+  // multiplied by).
   template <class Visit>
   void grow(const Branch& branch, std::size_t way, const Visit& visit) const {
     const Edge* edge = branch.edge.data() + way * (branch.depth + 1);
     const Edge& end = edge[branch.depth];
-    const double done = branch.mass[way] * decay_[end.node];  // what ends the last node
     for (std::int32_t j = 0; j < n_children(end.node); ++j) {
-      visit(branch.depth, child(end.node, j), j, branch.mass[way] * root_[child(end.node, j)]);
+      if (may_keep(end.node, j)) visit(branch.depth, child(end.node, j), j, root_[child(end.node, j)]);
     }
     for (std::int32_t d = branch.depth - 1; d >= 0; --d) {
-      double gap = done;
+      double gap = decay_[end.node];  // what ends the last node
       for (std::int32_t j = edge[d].last + 1; j < n_children(edge[d].node); ++j) {
-        visit(d, child(edge[d].node, j), j, gap * root_[child(edge[d].node, j)]);
+        if (may_keep(edge[d].node, j)) visit(d, child(edge[d].node, j), j, gap * root_[child(edge[d].node, j)]);
         gap *= decay_[edge[d].node];
       }
     }
   }
 
  private:
+  // A fragment of one tree has no child below a parent but where that tree has two such nodes.
+  void keep_only(const double* count) {
+    const auto pair = [&](std::int32_t u, std::int32_t j) {
+      return static_cast<std::int64_t>(symbol(u)) << 32 | symbol(child(u, j));
+    };
+    std::unordered_set<std::int64_t> pairs;
+    for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {
+      for (std::int32_t j = 0; count[u] != 0.0 && j < n_children(u); ++j) pairs.insert(pair(u, j));
+    }
+    kept_.resize(forest_.child_start[forest_.n_subtrees] + 1);  // never empty
+    for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {
+      for (std::int32_t j = 0; j < n_children(u); ++j) kept_[forest_.child_start[u] + j] = pairs.contains(pair(u, j));
+    }
+  }
+
   const ForestView& forest_;
   std::vector<double> decay_, root_;
+  std::vector<char> kept_;  // by child; empty where all may be kept
 };
 
-// How much all extensions of a way weigh together, by the number of nodes that they add: polynomials cut off.
+// By how much an extension of a way multiplies it, at most, by the number of nodes that it adds.
+//
+// One fragment may be hung below a node in several ways. Their first children have one symbol then, so what children of
+// one symbol begin is added up, and of different symbols the largest counts.
 class Extensions {
  public:
-  Extensions(const Space& space, std::int32_t most) : space_(space), n_(most + 1) {
+  Extensions(const Space& space, std::int32_t most, const MiningLimits& limits, Team& team)
+      : space_(space), n_(most + 1) {
     const ForestView& forest = space.forest();
+    const std::int64_t n_children = forest.child_start[forest.n_subtrees];
+    if (n_ * (forest.n_subtrees + n_children) > limits.memory / 8) throw std::bad_alloc();
     below_.assign(forest.n_subtrees * n_, 0.0);
-    after_.assign(forest.child_start[forest.n_subtrees] * n_, 0.0);
-    std::vector<double> product(n_);
+    after_.assign(n_children * n_, 0.0);
+    std::int32_t n_symbols = 0;
+    for (std::int32_t u = 0; u < forest.n_subtrees; ++u) n_symbols = std::max(n_symbols, space.symbol(u) + 1);
+    slot_.assign(n_symbols, -1);
     for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {  // children come first
-      const std::int32_t k = space.n_children(u);
-      double* below = below_.data() + u * n_;
-      for (std::int32_t j = k; j-- > 0;) {
-        // What child j begins: its own fragments, each alone or followed by others.
-        begun(u, j, k, product);
-        for (std::int32_t s = 0; s < n_; ++s) below[s] += product[s];
-        if (j == 0) continue;
-        double* before = after_.data() + (forest.child_start[u] + j - 1) * n_;
-        const double* after = after_.data() + (forest.child_start[u] + j) * n_;
-        for (std::int32_t s = 0; s < n_; ++s) before[s] = product[s] + (j < k ? space.decay(u) * after[s] : 0.0);
-      }
+      if (u % 1024 == 0) team.breathe(0);
+      fill(u);
     }
   }
 
-  // Adds the mass of a way times the extensions of each size; `scratch` holds two polynomials.
-  void add(const Branch& branch, std::size_t way, std::vector<double>& total, std::vector<double>& scratch) const {
+  // By the number of nodes that are added, up to `most`.
+  const double* of(const Branch& branch, std::size_t way, std::int32_t most, std::vector<double>& scratch) const {
     const Edge* edge = branch.edge.data() + way * (branch.depth + 1);
-    scratch.assign(2 * n_, 0.0);
+    scratch.resize(2 * n_);
     double *own = scratch.data(), *next = own + n_;
     const std::int32_t end = edge[branch.depth].node;
-    std::memcpy(own, below_.data() + end * n_, sizeof(double) * n_);
-    own[0] += space_.decay(end);
+    std::copy_n(below_.data() + end * n_, most + 1, own);
+    own[0] = space_.decay(end);
     for (std::int32_t d = 0; d < branch.depth; ++d) {
-      const double* after = after_.data() + (space_.forest().child_start[edge[d].node] + edge[d].last) * n_;
-      multiply_one_plus(own, after, next);
+      multiply(own, after_.data() + (space_.forest().child_start[edge[d].node] + edge[d].last) * n_, most, next);
       std::swap(own, next);
     }
-    for (std::int32_t s = 0; s < n_; ++s) total[s] += std::abs(branch.mass[way]) * own[s];
+    return own;
   }
-  std::int32_t size() const { return n_; }
 
  private:
-  // The fragments of child j, of one node or more, times what may follow them.
-  void begun(std::int32_t u, std::int32_t j, std::int32_t k, std::vector<double>& out) const {
-    const std::int32_t c = space_.child(u, j);
-    const double* below = below_.data() + c * n_;
-    std::vector<double> own(n_, 0.0);
-    for (std::int32_t s = 1; s < n_; ++s) own[s] = space_.root(c) * (below[s - 1] + (s == 1 ? space_.decay(c) : 0.0));
-    if (j + 1 == k) {
-      out = own;
-      return;
+  // What the children of one symbol begin, seen from the leftmost of them so far, and below the parent.
+  struct Begun {
+    std::int32_t symbol, place;
+    std::vector<double> after, below;
+  };
+
+  void fill(std::int32_t u) {
+    const std::int32_t k = space_.n_children(u);
+    double* below = below_.data() + u * n_;
+    n_begun_ = 0;
+    for (std::int32_t j = k; j-- > 0;) {
+      double* after = after_.data() + (space_.forest().child_start[u] + j) * n_;  // nothing follows the last child
+      double* before = j > 0 ? after - n_ : nullptr;
+      after[0] = 1.0;
+      for (std::int32_t s = 1; before && s < n_; ++s) before[s] = space_.decay(u) * after[s];
+      if (!space_.may_keep(u, j)) continue;
+      begin(space_.child(u, j), after);
+      Begun& all = begun(space_.symbol(space_.child(u, j)), j);
+      const double gap = std::pow(space_.decay(u), all.place - j);
+      all.place = j;
+      for (std::int32_t s = 1; s < n_; ++s) {
+        all.after[s] = own_[s] + gap * all.after[s];
+        all.below[s] += own_[s];
+        below[s] = std::max(below[s], all.below[s]);
+        if (before) before[s] = std::max(before[s], all.after[s]);
+      }
     }
-    multiply_one_plus(own.data(), after_.data() + (space_.forest().child_start[u] + j) * n_, out.data());
+    for (std::int32_t b = 0; b < n_begun_; ++b) slot_[begun_[b].symbol] = -1;
   }
-  // out = a (1 + b), cut off.
-  void multiply_one_plus(const double* a, const double* b, double* out) const {
-    for (std::int32_t s = 0; s < n_; ++s) {
-      double sum = a[s];
-      for (std::int32_t t = 0; t <= s; ++t) sum += a[s - t] * b[t];
-      out[s] = sum;
+  Begun& begun(std::int32_t symbol, std::int32_t place) {
+    if (slot_[symbol] < 0) {
+      slot_[symbol] = n_begun_;
+      if (n_begun_ == std::ssize(begun_)) begun_.emplace_back();
+      begun_[n_begun_].symbol = symbol;
+      begun_[n_begun_].place = place;
+      begun_[n_begun_].after.assign(n_, 0.0);
+      begun_[n_begun_].below.assign(n_, 0.0);
+      ++n_begun_;
+    }
+    return begun_[slot_[symbol]];
+  }
+  // own_: the fragments of a child, of one node or more, times what may follow them.
+  void begin(std::int32_t c, const double* after) {
+    alone_.assign(n_, 0.0);
+    const double* below = below_.data() + c * n_;
+    for (std::int32_t s = 1; s < n_; ++s) alone_[s] = space_.root(c) * (s == 1 ? space_.decay(c) : below[s - 1]);
+    own_.resize(n_);
+    multiply(alone_.data(), after, n_ - 1, own_.data());
+  }
+  // Of all ways to part a number of nodes, the best.
+  static void multiply(const double* a, const double* b, std::int32_t most, double* out) {
+    for (std::int32_t s = 0; s <= most; ++s) {
+      double best = 0.0;
+      for (std::int32_t t = 0; t <= s; ++t) best = std::max(best, a[s - t] * b[t]);
+      out[s] = best;
     }
   }
 
   const Space& space_;
-  std::int32_t n_;
+  std::int64_t n_;
   std::vector<double> below_;  // by subtree: what may hang below it
   std::vector<double> after_;  // by child: what may follow it below the same parent
+  // While the tables are filled:
+  std::vector<Begun> begun_;
+  std::int32_t n_begun_ = 0;
+  std::vector<std::int32_t> slot_;  // by symbol: in begun_, or -1
+  std::vector<double> alone_, own_;
 };
 
 double weight_of(const Branch& branch, const Space& space) {
-  double total = 0.0;
+  double mass = 0.0, count = 0.0;
   for (std::size_t way = 0; way < branch.mass.size(); ++way) {
-    total += branch.mass[way] * space.decay(branch.edge[way * (branch.depth + 1) + branch.depth].node);
+    const double end = space.decay(branch.edge[way * (branch.depth + 1) + branch.depth].node);
+    mass += branch.mass[way] * end;
+    if (!branch.count.empty()) count += branch.count[way] * end;
   }
-  return total;
+  return branch.count.empty() ? mass : mass * count;
 }
 
 // Adds up ways with the same right edge, keeping the order in which they came.
@@ -161,15 +228,18 @@ void merge(Branch& branch) {
     const std::string_view key(reinterpret_cast<const char*>(edge), sizeof(Edge) * width);
     if (const auto found = place.find(key); found != place.end()) {
       branch.mass[found->second] += branch.mass[way];
+      if (!branch.count.empty()) branch.count[found->second] += branch.count[way];
       continue;
     }
     Edge* kept = branch.edge.data() + n * width;
     if (n != way) std::memmove(kept, edge, sizeof(Edge) * width);
     branch.mass[n] = branch.mass[way];
+    if (!branch.count.empty()) branch.count[n] = branch.count[way];
     place.emplace(std::string_view(reinterpret_cast<const char*>(kept), sizeof(Edge) * width), n);
     ++n;
   }
   branch.mass.resize(n);
+  if (!branch.count.empty()) branch.count.resize(n);
   branch.edge.resize(n * width);
 }
 
@@ -185,26 +255,33 @@ Branch begin(const Branch& branch, std::int32_t parent_depth, std::int32_t symbo
   return next;
 }
 
-void add_way(Branch& next, const Branch& branch, std::size_t way, std::int32_t child, std::int32_t place, double mass) {
+void add_way(Branch& next, const Branch& branch, std::size_t way, std::int32_t child, std::int32_t place,
+             double factor) {
   const Edge* edge = branch.edge.data() + way * (branch.depth + 1);
-  next.mass.push_back(mass);
+  next.mass.push_back(branch.mass[way] * factor);
+  if (!branch.count.empty()) next.count.push_back(branch.count[way] * factor);
   next.edge.insert(next.edge.end(), edge, edge + next.depth);
   next.edge.back().last = place;
   next.edge.push_back({child, -1});
 }
 
-// Single nodes, at all subtrees with a mass, by symbol.
-std::vector<Branch> roots(const Space& space, const double* mass) {
+// Single nodes, at all subtrees with a mass, by symbol; where one tree is looked at, those that it holds.
+std::vector<Branch> roots(const Space& space, const double* mass, const double* count = nullptr) {
   std::map<std::int32_t, Branch> found;
   for (std::int32_t u = 0; u < space.forest().n_subtrees; ++u) {
-    if (mass[u] == 0.0) continue;
+    if (mass[u] == 0.0 && !(count && count[u] != 0.0)) continue;
     Branch& branch = found[space.symbol(u)];
     if (branch.code.empty()) branch.code = {0, space.symbol(u)};
     branch.mass.push_back(mass[u] * space.root(u));
+    if (count) branch.count.push_back(count[u] * space.root(u));
     branch.edge.push_back({u, -1});
   }
   std::vector<Branch> out;
-  for (auto& [symbol, branch] : found) out.push_back(std::move(branch));
+  for (auto& [symbol, branch] : found) {
+    bool leads = false;
+    for (std::size_t way = 0; way < branch.mass.size(); ++way) leads = leads || branch.leads(way);
+    if (leads) out.push_back(std::move(branch));
+  }
   return out;
 }
 
@@ -212,22 +289,29 @@ class Bounds {
  public:
   Bounds(const Extensions& extensions, std::int32_t max_size) : extensions_(extensions), max_size_(max_size) {}
 
-  // No extension weighs more: of each size, none weighs more than all of that size together.
+  // No extension weighs more: of each size, each way is multiplied by the most that an extension of that size can. In
+  // one tree, an extension of that size has at most such a weight in the machine and such a feature in the tree.
   double operator()(const Branch& branch) {
-    positive_.assign(extensions_.size(), 0.0);
-    negative_.assign(extensions_.size(), 0.0);
+    const std::int32_t most = max_size_ - branch.size;
+    positive_.assign(most + 1, 0.0);
+    negative_.assign(most + 1, 0.0);
+    own_.assign(most + 1, branch.count.empty() ? 1.0 : 0.0);
     for (std::size_t way = 0; way < branch.mass.size(); ++way) {
-      extensions_.add(branch, way, branch.mass[way] > 0 ? positive_ : negative_, scratch_);
+      const double* grown = extensions_.of(branch, way, most, scratch_);
+      std::vector<double>& side = branch.mass[way] > 0 ? positive_ : negative_;
+      for (std::int32_t s = 1; s <= most; ++s) side[s] += std::abs(branch.mass[way]) * grown[s];
+      if (branch.count.empty() || branch.count[way] == 0.0) continue;
+      for (std::int32_t s = 1; s <= most; ++s) own_[s] += branch.count[way] * grown[s];
     }
-    double most = 0.0;
-    for (std::int32_t s = 1; s <= max_size_ - branch.size; ++s) most = std::max({most, positive_[s], negative_[s]});
-    return most;
+    double bound = 0.0;
+    for (std::int32_t s = 1; s <= most; ++s) bound = std::max(bound, std::max(positive_[s], negative_[s]) * own_[s]);
+    return bound;
   }
 
  private:
   const Extensions& extensions_;
   std::int32_t max_size_;
-  std::vector<double> positive_, negative_, scratch_;
+  std::vector<double> positive_, negative_, own_, scratch_;
 };
 
 // All fragments with one node more.
@@ -238,13 +322,10 @@ class Expander {
   template <class Visit>
   void expand(const Branch& branch, const Visit& visit) {
     groups_.clear();
-    for (std::size_t way = 0; way < branch.mass.size(); ++way) {
-      space_.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double mass) {
-        const std::int32_t symbol = space_.symbol(child);
-        const auto [found, made] = groups_.try_emplace({depth, symbol});
-        if (made) found->second = begin(branch, depth, symbol);
-        add_way(found->second, branch, way, child, place, mass);
-      });
+    for (const bool leads : {true, false}) {  // the others follow where they can
+      for (std::size_t way = 0; way < branch.mass.size(); ++way) {
+        if (branch.leads(way) == leads) grow(branch, way, leads);
+      }
     }
     for (auto& [key, next] : groups_) {
       if (next.depth <= branch.depth) merge(next);  // ways that differed below the new node's parent are now alike
@@ -253,18 +334,31 @@ class Expander {
   }
 
  private:
+  void grow(const Branch& branch, std::size_t way, bool leads) {
+    space_.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double factor) {
+      const std::pair<std::int32_t, std::int32_t> key{depth, space_.symbol(child)};
+      auto found = groups_.find(key);
+      if (found == groups_.end()) {
+        if (!leads) return;
+        found = groups_.emplace(key, begin(branch, depth, key.second)).first;
+      }
+      add_way(found->second, branch, way, child, place, factor);
+    });
+  }
+
   const Space& space_;
   std::map<std::pair<std::int32_t, std::int32_t>, Branch> groups_;
 };
 
 }  // namespace
 
-Mined mine_partial(const ForestView& forest, const double* mass, const PartialWeights& weights, std::int64_t n,
-                   std::int32_t max_size, const MiningLimits& limits, MiningCounts& counts, Team& team) {
-  const Space space(forest, weights);
-  const Extensions extensions(space, max_size - 1);
+Mined mine_partial(const PartialSearch& search, std::int64_t n, const MiningLimits& limits, MiningCounts& counts,
+                   Team& team) {
+  const std::int32_t max_size = search.max_size;
+  const Space space(search.forest, search.weights, search.count);
+  const Extensions extensions(space, max_size - 1, limits, team);
   Best best(n, counts);
-  std::vector<Branch> first = roots(space, mass);
+  std::vector<Branch> first = roots(space, search.mass, search.count);
   std::vector<Bounds> bounds(team.size(), Bounds(extensions, max_size));
   for (Branch& branch : first) {
     branch.bound = bounds.front()(branch);
@@ -357,14 +451,14 @@ PartialMatches match_partial(const PartialCodes& fragments, const ForestView& fo
       const auto& ahead = prefixes.nodes[state.prefix].next;
       groups.clear();
       for (std::size_t way = 0; way < branch.mass.size(); ++way) {
-        space.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double mass) {
+        space.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double factor) {
           const std::int32_t symbol = translated(space.symbol(child));
           if (symbol < 0) return;
           const auto step = ahead.find({depth + 1, symbol});
           if (step == ahead.end()) return;
           const auto [group, made] = groups.try_emplace(step->second);
           if (made) group->second = begin(branch, depth, space.symbol(child));
-          add_way(group->second, branch, way, child, place, mass);
+          add_way(group->second, branch, way, child, place, factor);
         });
       }
       for (auto& [prefix, grown] : groups) {

@@ -25,9 +25,19 @@ struct PartialWeights {
   double leaf_decay, leaf_depth_decay;  // of all leaves
 };
 
-// Branch and bound over fragments of at most max_size nodes; as mine_exact for subset trees.
-Mined mine_partial(const ForestView& forest, const double* mass, const PartialWeights& weights, std::int64_t n,
-                   std::int32_t max_size, const MiningLimits& limits, MiningCounts& counts, Team& team);
+struct PartialSearch {
+  const ForestView& forest;
+  const double* mass;  // by subtree; what weighs 0 is no occurrence
+  PartialWeights weights;
+  std::int32_t max_size;  // nodes of a fragment
+  // By subtree, how often one tree holds it: a fragment then weighs what it adds to that tree's score, its weight in the
+  // machine times its feature in the tree. Null where fragments are weighed in the machine alone.
+  const double* count = nullptr;
+};
+
+// Branch and bound; as mine_exact for subset trees.
+Mined mine_partial(const PartialSearch& search, std::int64_t n, const MiningLimits& limits, MiningCounts& counts,
+                   Team& team);
 
 struct PartialCodes {
   std::int64_t n_fragments;

@@ -139,6 +139,18 @@ class PartialMiner(Miner):
         n_threads: int,
         progress: Callable[[float], object] | None,
     ) -> dict[str, Any]: ...
+    def local(
+        self,
+        mass: NDArray[np.float64],
+        decay: NDArray[np.float64],
+        depth_decay: NDArray[np.float64],
+        max_size: int,
+        count: NDArray[np.float64],
+        n: int,
+        max_visits: int,
+        memory: int,
+        n_threads: int,
+    ) -> dict[str, Any]: ...
 
 def match_partial(
     start: NDArray[np.int64],

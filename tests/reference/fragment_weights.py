@@ -24,12 +24,17 @@ def brackets(fragment: Any) -> str:
     return f"({fragment[0]} {' '.join(brackets(part) for part in fragment[1])})"
 
 
-def subset_tree_features(decay: Value, frontier: Value, max_depth: int | None = None) -> Features:
+def subset_tree_features(
+    decay: Value, frontier: Value, max_depth: int | None = None, *, lone_leaves: bool = False
+) -> Features:
     """The square root of a fragment's weight, times its count."""
 
+    def value(fragment: Any) -> float:
+        return math.sqrt(decay(None) if isinstance(fragment, str) else weight(fragment, decay, frontier))
+
     def features(tree: Tree) -> dict[str, float]:
-        counts = count_fragments(tree, max_depth, lone_leaves=False)
-        return {brackets(f): count * math.sqrt(weight(f, decay, frontier)) for f, count in counts.items()}
+        counts = count_fragments(tree, max_depth, lone_leaves)
+        return {brackets(f): count * value(f) for f, count in counts.items()}
 
     return features
 
@@ -70,6 +75,17 @@ def partial_tree_features(decay: Value, depth_decay: Value, max_size: int | None
         return out
 
     return features
+
+
+def normalized(features: Features) -> Features:
+    """The features of a tree divided by their length."""
+
+    def divided(tree: Tree) -> dict[str, float]:
+        plain = features(tree)
+        norm = math.sqrt(sum(value**2 for value in plain.values()))
+        return {fragment: value / norm for fragment, value in plain.items()}
+
+    return divided
 
 
 def node_shares(tree: Tree, weights: dict[str, float], decay: Value, frontier: Value) -> list[float]:

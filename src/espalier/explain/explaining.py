@@ -45,7 +45,7 @@ def explain(
     score
         Which score of a classifier to explain for an example; that of the predicted class where None.
     max_size
-        The largest fragments of partial trees to look at, in nodes.
+        The largest fragments to look at, in productions; of partial trees in nodes, 8 where None.
     n_threads, memory
         As for kernels.
 
@@ -69,6 +69,8 @@ def explain(
     [('(A a)', 0.62), ('(S (A a) (B))', 0.31)]
     """
     check_count("n", n)
+    if max_size is not None:
+        check_count("max_size", max_size, " or None")
     if not hasattr(model, "dual_form"):
         raise TypeError(
             "A model is explained by its coefficients on training rows: fit a KernelSVC, KernelSVR or GPRegressor, or "
@@ -78,34 +80,36 @@ def explain(
     schedule = Schedule.of(n_threads, memory)
     if example is None:
         return _of_model(model, dual, n, max_size, schedule)
-    return _of_example(model, dual, example, n, score, schedule)
+    return _of_example(dual, example, n, score, max_size, schedule)
 
 
 def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule: Schedule) -> Explanation:
     mined = mine_fragments(model, n=n, max_size=max_size, n_threads=schedule.n_threads, memory=schedule.memory)
     reasons = []
     for part in mined:
-        held, low, high = _evidence(part.term, part.fragments, part.weights, dual, schedule)
+        held, deviations = _evidence(part.term, part.fragments, dual, schedule)
         for k, (fragment, weight) in enumerate(part):
             rows = held[:, [k]].tocoo().row
             pull = dual.coefficients[dual.names.index(part.name)][rows] * weight
             where = _example(part.term, dual.inputs, fragment, rows[np.argsort(-pull, kind="stable")])
-            ends = (_at(low, k), _at(high, k))
+            ends = _interval(weight, _at(deviations, k))
             reasons.append(Reason(part.name, part.term.column, fragment, weight, *ends, len(rows), None, None, where))
     return Explanation(tuple(reasons), left_out=tuple(map(repr, mined.left_out)))
 
 
-def _of_example(model: Any, dual: DualForm, example: Any, n: int, score: str | None, schedule: Schedule) -> Explanation:
+def _of_example(
+    dual: DualForm, example: Any, n: int, score: str | None, max_size: int | None, schedule: Schedule
+) -> Explanation:
     inputs = _one(example, dual.inputs)
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     cross = dual.kernel(dual.inputs, inputs, **options)[:, 0]
     values = dual.coefficients @ cross + dual.intercepts
     k = _chosen(dual, values, score)
     terms, others = tree_terms(dual.kernel)
-    local = [local_term(term, dual, k, inputs, n, schedule) for term in terms]
+    local = [local_term(term, dual, k, inputs, n, schedule, max_size=max_size) for term in terms]
     reasons: list[Reason] = []
     for own in local:
-        reasons += _local_reasons(own, dual, k, cross, schedule)
+        reasons += _local_reasons(own, dual, k, inputs, cross, schedule)
     reasons.sort(key=lambda reason: -abs(reason.contribution or 0.0))
     trees = tuple(
         TreeShares(own.term.column, own.tree, own.total, own.shares, own.split) for own in local if own.tree is not None
@@ -120,52 +124,56 @@ def _of_example(model: Any, dual: DualForm, example: Any, n: int, score: str | N
     return Explanation(tuple(reasons), value, intercept, elsewhere, variance, trees, names)
 
 
-def _local_reasons(own: LocalTerm, dual: DualForm, k: int, cross: Floats, schedule: Schedule) -> list[Reason]:
+def _local_reasons(
+    own: LocalTerm, dual: DualForm, k: int, inputs: Inputs, cross: Floats, schedule: Schedule
+) -> list[Reason]:
     """The fragments of one tree, with their weights in the model."""
     term = own.term
-    plain = Term(term.path, term.kernel, 1.0, term.norms)
-    options: Any = {"n_threads": schedule.n_threads, "memory": schedule.memory}
-    held = features(plain, own.fragments, dual.inputs, "kernel", **options)
+    held, deviations = _evidence(term, own.fragments, dual, schedule)
     weights = term.scale * np.asarray(held.T @ dual.coefficients[k]).ravel()
-    counts, low, high = _evidence(term, own.fragments, weights, dual, schedule)
-    out = []
-    for j, fragment in enumerate(own.fragments):
-        contribution = float(own.contributions[j])
-        value = contribution / weights[j] if weights[j] else 0.0  # the fragment's feature in this tree
-        variance = None
-        if dual.solve is not None:
-            # How the weight moves with the prediction, times the feature: over all fragments, the variance.
-            prior = term.scale * value
-            known = term.scale * float((held[:, [j]].T @ dual.solve(cross[:, None]))[0, 0])
-            variance = dual.unit**2 * value * (prior - known)
-        out.append(
-            Reason(
-                dual.names[k],
-                term.column,
-                fragment,
-                float(weights[j]),
-                _at(low, j),
-                _at(high, j),
-                int(counts[:, [j]].nnz),
-                contribution,
-                variance,
-            )
+    n_trees = np.bincount(held.indices, minlength=len(own.fragments))
+    variances = None
+    if dual.solve is not None:
+        # How the weight moves with the prediction, times the feature: over all fragments, the variance. The feature is
+        # asked for, and not made of contribution and weight: the weight may be 0.
+        values = _held(term, own.fragments, inputs, schedule).toarray()[0]
+        known = np.asarray(held.T @ dual.solve(cross[:, None])).ravel()
+        variances = dual.unit**2 * term.scale * values * (values - known)
+    return [
+        Reason(
+            dual.names[k],
+            term.column,
+            fragment,
+            float(weights[j]),
+            *_interval(weights[j], _at(deviations, j)),
+            int(n_trees[j]),
+            float(own.contributions[j]),
+            _at(variances, j),
         )
-    return out
+        for j, fragment in enumerate(own.fragments)
+    ]
 
 
-def _evidence(
-    term: Term, fragments: Any, weights: Floats, dual: DualForm, schedule: Schedule
-) -> tuple[Any, Floats | None, Floats | None]:
-    """Which trees of a model hold each fragment; and for a Gaussian process, between what the weights lie."""
-    plain = Term(term.path, term.kernel, 1.0, term.norms)
-    held = features(plain, fragments, dual.inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)
+def _evidence(term: Term, fragments: Any, dual: DualForm, schedule: Schedule) -> tuple[Any, Floats | None]:
+    """What each tree of a model holds of each fragment; and for a Gaussian process, how far the weights may lie off."""
+    held = _held(term, fragments, dual.inputs, schedule)
     if dual.solve is None:
-        return held, None, None
+        return held, None
     dense = held.toarray()
     known = (dense * dual.solve(dense)).sum(axis=0)
-    deviation = dual.unit * np.sqrt(np.maximum(term.scale - term.scale**2 * known, 0.0))
-    return held, weights - _95_PERCENT * deviation, weights + _95_PERCENT * deviation
+    return held, dual.unit * np.sqrt(np.maximum(term.scale - term.scale**2 * known, 0.0))
+
+
+def _held(term: Term, fragments: Any, inputs: Inputs, schedule: Schedule) -> Any:
+    """The features of trees, for a kernel without its scale."""
+    plain = Term(term.path, term.kernel, 1.0, term.norms)
+    return features(plain, fragments, inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)
+
+
+def _interval(weight: float, deviation: float | None) -> tuple[float | None, float | None]:
+    if deviation is None:
+        return None, None
+    return float(weight) - _95_PERCENT * deviation, float(weight) + _95_PERCENT * deviation
 
 
 def _at(values: Floats | None, k: int) -> float | None:

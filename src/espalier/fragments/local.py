@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from espalier import _core
 from espalier.corpus.forest import Forest, concatenate
+from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.partial import MAX_SIZE, PartialDictionary, PartialSearch
+from espalier.fragments.subset import SubsetSearch
 from espalier.fragments.terms import Floats, Term, masses
 from espalier.gram.dual import DualForm
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
+from espalier.kernels.partial_tree import PartialTree
+from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.tree import Tree
 
 _NO_LIMIT = np.iinfo(np.int64).max
@@ -44,47 +46,64 @@ class LocalTerm:
     term: Term
     tree: Tree | None
     total: float
-    fragments: FragmentDictionary
+    fragments: FragmentDictionary | PartialDictionary
     contributions: Floats
     shares: Floats
     split: str
 
 
-def local_term(term: Term, dual: DualForm, score: int, example: Inputs, n: int, schedule: Schedule) -> LocalTerm:
-    """Take the score of one example apart, for one tree kernel."""
+def local_term(
+    term: Term,
+    dual: DualForm,
+    score: int,
+    example: Inputs,
+    n: int,
+    schedule: Schedule,
+    *,
+    max_size: int | None = None,
+) -> LocalTerm:
+    """Take the score of one example apart, for one tree kernel; fragments as large as mining looks at."""
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     beta = term.scale * dual.coefficients[score] / term.norm(dual.inputs, **options)
     norm = float(term.norm(example, **options)[0])
     forest = concatenate([term.forest(dual.inputs), term.forest(example)])
     last = len(forest) - 1
     tree = forest[last]
-    kernel = term.kernel
-    empty = FragmentDictionary.from_fragments([])
     if tree is None or not np.isfinite(norm):
         n_nodes = 0 if tree is None else tree.size
+        empty = FragmentDictionary.from_fragments([])
         return LocalTerm(term, tree, 0.0, empty, np.zeros(0), np.zeros(n_nodes), "equal")
-    if isinstance(kernel, SubsetTree | Subtree) and not kernel.lone_leaves and not getattr(kernel, "max_depth", None):
-        return _subset(term, tree, forest, beta, norm, n, schedule)
-    shares = _by_root(term, tree, forest[:last], beta) / norm
-    return LocalTerm(term, tree, float(shares.sum()), empty, np.zeros(0), shares, "root")
-
-
-def _subset(term: Term, tree: Tree, forest: Forest, beta: Floats, norm: float, n: int, schedule: Schedule) -> LocalTerm:
-    last = len(forest) - 1
-    native = _core.SubsetMiner(forest.arrays)
-    labels = list(forest.vocabulary)
-    decay, frontier = (hyper.label_values(setting, labels) for _, setting in term.kernel._label_settings())
     mass = masses(forest[:last], beta)
     count = masses(forest[[last]], np.array([1 / norm]))
-    found: dict[str, Any] = native.local(mass, decay, frontier, 0, 0, count, n, _NO_LIMIT, schedule.memory)
-    start, part = (np.asarray(array) for array in (native.production_start, native.production_part))
-    fragments = FragmentDictionary(labels, start, part, found["start"], found["code"]).compact()
-    # As many points as make the integral over polynomials of this degree exact.
-    n_inner = sum(1 for node in tree if node.children)
-    points, weights = np.polynomial.legendre.leggauss(n_inner // 2 + 1)
-    root = int(forest.arrays["root"][last])
-    shares = native.attribute(mass, decay, frontier, root, ((points + 1) / 2).tolist(), (weights / 2).tolist()) / norm
-    return LocalTerm(term, tree, float(shares.sum()), fragments, found["weight"], shares, "equal")
+    search = _search_of(term.kernel, forest, tree, max_size)
+    fragments: FragmentDictionary | PartialDictionary
+    try:
+        fragments, contributions = search.local(mass, count, n, _NO_LIMIT, schedule)
+    except MemoryError:
+        raise MemoryBudgetError(
+            f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or smaller "
+            "fragments with n and max_size, or raise memory."
+        ) from None
+    if isinstance(search, SubsetSearch) and _is_plain(term.kernel):
+        n_inner = sum(1 for node in tree if node.children)
+        shares, split = search.shares(mass, int(forest.arrays["root"][last]), n_inner) / norm, "equal"
+    else:
+        shares, split = _by_root(term, tree, forest[:last], beta) / norm, "root"
+    return LocalTerm(term, tree, float(shares.sum()), fragments, contributions, shares, split)
+
+
+def _search_of(kernel: TreeKernel, forest: Forest, tree: Tree, max_size: int | None) -> SubsetSearch | PartialSearch:
+    if isinstance(kernel, PartialTree):
+        # No fragment of the tree is larger than the tree.
+        return PartialSearch(kernel, forest, min(max_size or MAX_SIZE, tree.size))
+    if isinstance(kernel, SubsetTree | Subtree):
+        return SubsetSearch(kernel, forest, max_size)
+    raise InputError(f"The fragments of {kernel!r} cannot be listed; those of SubsetTree, Subtree and PartialTree can.")
+
+
+def _is_plain(kernel: TreeKernel) -> bool:
+    """Whether the fragments of subset trees are whole productions, of any depth."""
+    return not getattr(kernel, "lone_leaves", False) and not getattr(kernel, "max_depth", None)
 
 
 def _by_root(term: Term, tree: Tree, training: Forest, beta: Floats) -> Floats:

@@ -152,9 +152,25 @@ class PartialSearch:
         found = self.native.exact(
             mass, *self._values, self.max_size, n, max_visits, schedule.memory, schedule.n_threads, tell
         )
-        fragments = PartialDictionary(list(self.forest.vocabulary), found["start"], found["code"]).compact()
         counts = (self.native.n_visited, self.native.n_pruned)
-        return fragments, found["weight"], found["complete"], float(found["bound"]), *counts, self.max_size
+        fragments, weights = self._listed(found)
+        return fragments, weights, found["complete"], float(found["bound"]), *counts, self.max_size
+
+    def local(
+        self, mass: Floats, count: Floats, n: int, max_visits: int, schedule: Schedule
+    ) -> tuple[PartialDictionary, Floats]:
+        """The fragments of one tree that add most to its score, or take most from it, and what they add.
+
+        ``count`` says how often the tree holds each subtree, divided by the norm of the tree.
+        """
+        found = self.native.local(
+            mass, *self._values, self.max_size, count, n, max_visits, schedule.memory, schedule.n_threads
+        )
+        return self._listed(found)
+
+    def _listed(self, found: dict[str, Any]) -> tuple[PartialDictionary, Floats]:
+        labels = list(self.forest.vocabulary)
+        return PartialDictionary(labels, found["start"], found["code"]).compact(), found["weight"]
 
 
 def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:

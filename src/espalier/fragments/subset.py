@@ -39,6 +39,22 @@ class SubsetSearch:
         found = self.native.greedy(mass, *self._values, *self._limits, n, max_expansions, tell)
         return self._result(found, mass, n, proven=False, bound=np.inf)
 
+    def local(
+        self, mass: Floats, count: Floats, n: int, max_visits: int, schedule: Schedule
+    ) -> tuple[FragmentDictionary, Floats]:
+        """The fragments that add most to the score of one tree, given by its counts, and what they add."""
+        found = self.native.local(mass, *self._values, *self._limits, count, n, max_visits, schedule.memory)
+        # A word alone adds its value in the model times its value in the tree.
+        fragments, contributions, *_ = self._result(found, self._leaf * mass * count, n, proven=True)
+        return fragments, contributions
+
+    def shares(self, mass: Floats, root: int, n_inner: int) -> Floats:
+        """What each node of a tree adds to its score, where every fragment is shared equally by its productions."""
+        # As many points as make the integral over polynomials of this degree exact.
+        points, weights = np.polynomial.legendre.leggauss(n_inner // 2 + 1)
+        shares = self.native.attribute(mass, *self._values, root, ((points + 1) / 2).tolist(), (weights / 2).tolist())
+        return np.asarray(shares, np.float64)
+
     def _result(
         self, found: dict[str, Any], mass: Floats, n: int, *, proven: bool, bound: float | None = None
     ) -> tuple[Any, ...]:
