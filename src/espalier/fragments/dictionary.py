@@ -227,9 +227,13 @@ class FragmentDictionary(Codes):
     def _trie(self) -> Any:
         return _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
 
+    @cached_property
+    def _values(self) -> dict[Any, NDArray[np.float64]]:
+        return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
+
     def __getstate__(self) -> dict[str, Any]:
         # The trie is compiled state; whoever unpickles makes it again when it is needed.
-        return {name: value for name, value in vars(self).items() if name != "_trie"}
+        return {name: value for name, value in vars(self).items() if name not in ("_trie", "_values")}
 
     def compact(self) -> FragmentDictionary:
         """Return the same fragments with no other labels and productions than theirs."""

@@ -33,6 +33,13 @@ def fragment_values(fragments: FragmentDictionary, kernel: TreeKernel) -> Floats
     """
     if not len(fragments):
         return np.zeros(0)
+    if kernel not in fragments._values:
+        fragments._values.clear()
+        fragments._values[kernel] = _values(fragments, kernel)
+    return fragments._values[kernel]
+
+
+def _values(fragments: FragmentDictionary, kernel: TreeKernel) -> Floats:
     decay, frontier = (hyper.label_values(setting, fragments.labels) for _, setting in kernel._label_settings())
     code = fragments.code
     arrays = (fragments.production_start, fragments.production_part, fragments.start, code)
@@ -42,8 +49,9 @@ def fragment_values(fragments: FragmentDictionary, kernel: TreeKernel) -> Floats
     parents = _core.code_parents(*arrays)
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(code >= 0, decay_of[code], frontier_of[code[parents]]))
-    total = np.add.reduceat(logs, fragments.start[:-1])
-    return np.asarray(np.exp(0.5 * total), np.float64)
+    out: Floats = np.exp(0.5 * np.add.reduceat(logs, fragments.start[:-1]))
+    out.flags.writeable = False
+    return out
 
 
 def features(

@@ -128,9 +128,10 @@ def _time_panel(kernel: BySize, linear: BySize, growth: tuple[float, float] | No
 
 def _f1_panel(kernel: BySize, linear: BySize) -> Callable[[Axes], None]:
     def fill(axes: Axes) -> None:
-        for name, own, colour in (("kernel", kernel, COLOURS[0]), ("linear", linear, COLOURS[1])):
+        # One lies on the other.
+        for name, own, colour, width in (("kernel", kernel, COLOURS[0], 4), ("linear", linear, COLOURS[1], 1.5)):
             f1 = [100 * own[n]["f1"] for n in sorted(own)]
-            axes.plot(sorted(own), f1, color=colour, marker="o", markersize=3, label=name)
+            axes.plot(sorted(own), f1, color=colour, linewidth=width, marker="o", markersize=width + 2, label=name)
         axes.set(xlabel="training candidates", ylabel="F1 on the test part, per cent", xscale="log")
         axes.legend(fontsize=8)
 

@@ -114,12 +114,13 @@ def page(results: Results) -> Page:
     out.section("Seconds")
     out.table(
         ["", "training", "testing", "features"],
-        [
-            [_name(r), f"{r['train_seconds']:.3g}", f"{r['test_seconds']:.3g}", f"{r.get('features', 0):,}"]
-            for r in order
-        ],
+        [[_name(r), f"{r['train_seconds']:.3g}", f"{r['test_seconds']:.3g}", _features(r)] for r in order],
     )
     return out
+
+
+def _features(record: Record) -> str:
+    return f"{record['features']:,}" if "features" in record else "-"
 
 
 def _name(record: Record) -> str:
