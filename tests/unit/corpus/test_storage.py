@@ -74,6 +74,13 @@ def put(name, index, value):
     return change
 
 
+def wrapping(offsets):
+    """Offsets that fall once, by more than an integer holds."""
+    out = offsets.copy()
+    out[1:4] = [2**63 - 1, -(2**63), -1]
+    return out
+
+
 HOSTILE = {
     "a child after its parent": put("child", 0, 10_000),
     "a negative child": put("child", 0, -1),
@@ -85,6 +92,12 @@ HOSTILE = {
     "a count of zero": put("tree_count", 0, 0),
     "offsets past the end": put("child_start", -1, 10_000),
     "offsets that fall": put("child_start", 1, 7),
+    "tree offsets whose differences wrap around": lambda arrays, header: arrays.update(
+        tree_start=wrapping(arrays["tree_start"])
+    ),
+    "child offsets whose differences wrap around": lambda arrays, header: arrays.update(
+        child_start=wrapping(arrays["child_start"])
+    ),
     "a wrong height": put("height", -1, 0),
     "trees out of order": lambda arrays, header: arrays["tree_subtree"].__setitem__(
         slice(0, 2), arrays["tree_subtree"][:2][::-1].copy()
