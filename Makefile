@@ -120,9 +120,13 @@ fuzz: $(VENV)/.made
 	@mkdir -p build
 	$(call build_core,sanitize-address,address\,undefined)
 	build/sanitize-address/core_tests
+	build/sanitize-address/fragment_tests
+	build/sanitize-address/mining_tests
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 	$(call build_core,sanitize-thread,thread)
 	build/sanitize-thread/core_tests
+	build/sanitize-thread/fragment_tests
+	build/sanitize-thread/mining_tests
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)
 	$(call make_venv,$(SANITIZE_VENV))

@@ -42,6 +42,7 @@ Mined mine_exact(const SubsetSearch& search, std::int64_t n, const MiningLimits&
                  Team& team);
 
 // Level by level: all ways to expand at most max_expansions open nodes of the best n so far, until none of them enters.
+// For a team of one: its tasks share what they know.
 Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,
                   Team& team);
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "brackets.hpp"
+#include "checks.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
 #include "subset_tree.hpp"
@@ -18,56 +17,9 @@
 #include "vocabulary.hpp"
 
 using namespace espalier;
+using namespace espalier::tests;
 
 namespace {
-
-int n_failed = 0;
-
-#define CHECK(condition)                                                         \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      ++n_failed;                                                                \
-      std::fprintf(stderr, "%s:%d: %s fails\n", __FILE__, __LINE__, #condition); \
-    }                                                                            \
-  } while (false)
-
-ForestArrays interned(const std::vector<std::string>& texts, Vocabulary& vocabulary) {
-  Interner interner(vocabulary);
-  for (const std::string& text : texts) interner.add_text(text);
-  return interner.finish();
-}
-
-ForestView view_of(const ForestArrays& forest) {
-  ForestView view{};
-  view.n_subtrees = static_cast<std::int64_t>(forest.label.size());
-  view.n_trees = static_cast<std::int64_t>(forest.root.size());
-  view.label = forest.label.data();
-  view.height = forest.height.data();
-  view.child = forest.child.data();
-  view.tree_subtree = forest.tree_subtree.data();
-  view.tree_count = forest.tree_count.data();
-  view.child_start = forest.child_start.data();
-  view.tree_start = forest.tree_start.data();
-  return view;
-}
-
-std::string random_tree(std::mt19937& random, int depth) {
-  const std::string label(1, static_cast<char>('A' + random() % 3));
-  if (depth == 0 || random() % 5 == 0) return "(" + label + " " + static_cast<char>('a' + random() % 3) + ")";
-  std::string text = "(" + label;
-  const unsigned n = 1 + random() % 3;
-  for (unsigned k = 0; k < n; ++k) {
-    text += random() % 6 == 0 ? std::string(" w") : " " + random_tree(random, depth - 1);
-  }
-  return text + ")";
-}
-
-std::vector<std::string> random_trees(unsigned seed, int n) {
-  std::mt19937 random(seed);
-  std::vector<std::string> texts(n);
-  for (std::string& text : texts) text = random_tree(random, 4);
-  return texts;
-}
 
 // Delta by its definition, over distinct subtrees; depth < 0 means no limit.
 struct Slow {
@@ -100,10 +52,6 @@ struct Slow {
     return sum;
   }
 };
-
-bool near(double value, double expected, double tolerance) {
-  return std::abs(value - expected) <= tolerance * std::max(1.0, std::abs(expected));
-}
 
 std::vector<double> matrix_of(SubsetTreePlan& plan, const std::vector<double>& decay,
                               const std::vector<double>& frontier, int max_depth, int n_threads) {
@@ -391,15 +339,10 @@ void test_team() {
 }  // namespace
 
 int main() {
-  const std::pair<const char*, std::function<void()>> tests[] = {
+  const std::vector<Test> tests = {
       {"vocabulary", test_vocabulary},       {"brackets", test_brackets},   {"deep and wide trees", test_deep_and_wide},
       {"interner", test_interner},           {"values", test_values},       {"gradients", test_gradients},
       {"partial trees", test_partial_trees}, {"empty corpora", test_empty}, {"team", test_team},
   };
-  for (const auto& [name, test] : tests) {
-    const int before = n_failed;
-    test();
-    std::printf("core_tests: %s %s\n", name, n_failed == before ? "passed" : "FAILED");
-  }
-  return n_failed == 0 ? 0 : 1;
+  return run_all("core_tests", tests);
 }

@@ -1,0 +1,85 @@
+// What the tests of the core share: a check that counts its failures, small corpora, and a way to run tests.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intern.hpp"
+#include "pattern.hpp"
+#include "vocabulary.hpp"
+
+namespace espalier::tests {
+
+inline int n_failed = 0;
+
+#define CHECK(condition)                                                         \
+  do {                                                                           \
+    if (!(condition)) {                                                          \
+      ++espalier::tests::n_failed;                                               \
+      std::fprintf(stderr, "%s:%d: %s fails\n", __FILE__, __LINE__, #condition); \
+    }                                                                            \
+  } while (false)
+
+inline bool near(double value, double expected, double tolerance) {
+  return std::abs(value - expected) <= tolerance * std::max(1.0, std::abs(expected));
+}
+
+inline ForestArrays interned(const std::vector<std::string>& texts, Vocabulary& vocabulary) {
+  Interner interner(vocabulary);
+  for (const std::string& text : texts) interner.add_text(text);
+  return interner.finish();
+}
+
+inline ForestView view_of(const ForestArrays& forest) {
+  ForestView view{};
+  view.n_subtrees = static_cast<std::int64_t>(forest.label.size());
+  view.n_trees = static_cast<std::int64_t>(forest.root.size());
+  view.label = forest.label.data();
+  view.height = forest.height.data();
+  view.child = forest.child.data();
+  view.tree_subtree = forest.tree_subtree.data();
+  view.tree_count = forest.tree_count.data();
+  view.child_start = forest.child_start.data();
+  view.tree_start = forest.tree_start.data();
+  return view;
+}
+
+// Of at most this depth above pre-terminals, with at most this many children.
+inline std::string random_tree(std::mt19937& random, int depth, unsigned width) {
+  const std::string label(1, static_cast<char>('A' + random() % 3));
+  if (depth == 0 || random() % 5 == 0) return "(" + label + " " + static_cast<char>('a' + random() % 3) + ")";
+  std::string text = "(" + label;
+  const unsigned n = 1 + random() % width;
+  for (unsigned k = 0; k < n; ++k) {
+    text += random() % 6 == 0 ? std::string(" w") : " " + random_tree(random, depth - 1, width);
+  }
+  return text + ")";
+}
+
+inline std::vector<std::string> random_trees(unsigned seed, int n, int depth = 4, unsigned width = 3) {
+  std::mt19937 random(seed);
+  std::vector<std::string> texts(n);
+  for (std::string& text : texts) text = random_tree(random, depth, width);
+  return texts;
+}
+
+using Test = std::pair<const char*, std::function<void()>>;
+
+// Runs all tests and tells how each went; returns what the program returns.
+inline int run_all(const char* program, const std::vector<Test>& tests) {
+  for (const auto& [name, test] : tests) {
+    const int before = n_failed;
+    test();
+    std::printf("%s: %s %s\n", program, name, n_failed == before ? "passed" : "FAILED");
+  }
+  return n_failed == 0 ? 0 : 1;
+}
+
+}  // namespace espalier::tests
