@@ -21,24 +21,34 @@ def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]], header: Ma
     from safetensors.numpy import save
 
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_bytes(path, save(whole, metadata={"espalier": json.dumps(header, ensure_ascii=False)}))
-
-
-def load_arrays(path: str | Path, kind: str, form: str, version: int) -> tuple[Arrays, dict[str, Any]]:
-    """Read arrays and their header; a file that is damaged, foreign or of another version is an error that says so."""
-    from safetensors import SafetensorError, safe_open
-
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save the {kind} again.") from None
-    try:
-        header = json.loads(metadata.get("espalier", ""))
-    except ValueError:
-        header = None
-    if not isinstance(header, dict) or header.get("format") != form:
+        data = save(whole, metadata={"espalier": json.dumps(header, ensure_ascii=False)})
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.object[error.start : error.end]!r} in a label is no character of UTF-8."
+        ) from None
+    write_bytes(path, data)
+
+
+def load_arrays(
+    path: str | Path, kind: str, form: str, version: int, readers: Mapping[str, str] | None = None
+) -> tuple[Arrays, dict[str, Any]]:
+    """Read arrays and their header; a file that is damaged, foreign or of another version is an error that says so.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind, form, version
+        What the file should hold, in a word for messages; the name of its format, and the version.
+    readers
+        By the names of formats that this one may be taken for: what reads them.
+    """
+    arrays, header = _read(path, kind)
+    found = header.get("format") if isinstance(header, dict) else None
+    if isinstance(found, str) and found != form and found in (readers or {}):
+        raise InputError(f"{path} holds no {kind}, but what {(readers or {})[found]} reads.")
+    if not isinstance(header, dict) or found != form:
         raise InputError(f"{path} is a safetensors file, but not a {kind} that Espalier saved.")
     if header.get("version") != version:
         raise InputError(
@@ -46,3 +56,24 @@ def load_arrays(path: str | Path, kind: str, form: str, version: int) -> tuple[A
             f"{version}. Save it again with this version of Espalier."
         )
     return arrays, header
+
+
+def _read(path: str | Path, kind: str) -> tuple[Arrays, Any]:
+    """All arrays, and the header as JSON; None where there is none."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            names = list(file.keys())
+            try:
+                arrays = {name: file.get_tensor(name) for name in names}
+            except (AttributeError, TypeError) as error:
+                # Numbers that numpy does not have, such as bfloat16.
+                raise InputError(f"{path} is not a {kind} that Espalier saved ({error}).") from None
+    except SafetensorError as error:
+        raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save the {kind} again.") from None
+    try:
+        return arrays, json.loads(metadata.get("espalier", ""))
+    except (ValueError, RecursionError):
+        return arrays, None

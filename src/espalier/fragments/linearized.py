@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -42,7 +43,7 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     vectorizer_
         The fitted :class:`FragmentVectorizer`.
     linear_
-        The fitted linear model, or one for each class.
+        The fitted linear model, or one for each class; a classifier that was loaded has none.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of the classes; one score for each tree where there are two."""
-        check_is_fitted(self, "linear_")
+        check_is_fitted(self, "_weights")  # what is fitted last, and what is loaded
         if self._weights is not None:
             weights, intercepts = self._weights
             scores = self.vectorizer_.weighed(X, weights) + intercepts
@@ -142,6 +143,24 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[chosen]
         return labels
+
+    def save(self, path: str | Path) -> None:
+        """Write what ``predict`` needs to one file (safetensors with a JSON header), whole or not at all.
+
+        The classes may be strings, integers or booleans. The linear model must be one whose scores are sums of weights
+        over features, such as ``LinearSVC`` or ``LogisticRegression``.
+        """
+        from espalier.fragments.storage import save_classifier
+
+        check_is_fitted(self, "_weights")
+        save_classifier(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> LinearizedTreeClassifier:
+        """Read a classifier written by :meth:`save`; it predicts as before, but knows nothing of its training."""
+        from espalier.fragments.storage import load_classifier
+
+        return load_classifier(path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

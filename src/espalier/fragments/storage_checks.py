@@ -1,0 +1,141 @@
+"""What must hold of a file before anything is made of it: a hostile file must not reach the compiled core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.array_files import Arrays
+from espalier.errors import InputError
+
+
+class Checks:
+    """Refuses a file in one sentence that names it."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+
+    def require(self, condition: Any, what: str) -> None:
+        if not bool(condition):
+            raise InputError(f"{self._path} is damaged: {what}. Save it again.")
+
+    @contextmanager
+    def header(self) -> Iterator[None]:
+        """Whatever a garbled header leads to, such as a key that is missing, is one clear error."""
+        try:
+            yield
+        except InputError:
+            raise
+        except KeyError as error:
+            raise InputError(f"{self._path} is damaged: it lacks {error}. Save it again.") from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(f"{self._path} is damaged: its header is garbled ({error}). Save it again.") from None
+
+    def vector(self, name: str, array: NDArray[Any], kind: type[Any]) -> None:
+        self.require(array.ndim == 1 and array.dtype == kind, f"{name!r} must be a vector of {kind.__name__}")
+
+    def labels(self, labels: Any) -> None:
+        """A list of different texts."""
+        texts = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+        self.require(texts, "it has no list of labels")
+        self.require(len(set(labels)) == len(labels), "a label is listed twice")
+
+    def weights(self, weights: NDArray[Any], intercepts: NDArray[Any], n_features: int, n_classes: int) -> None:
+        """One finite weight for each feature and score, and one intercept for each score."""
+        self.require(weights.ndim == 2 and weights.dtype == np.float64, "'weights' must be a matrix of float64")
+        self.vector("intercepts", intercepts, np.float64)
+        n_scores = len(intercepts)
+        fit = n_scores == n_classes or (n_scores == 1 and n_classes == 2)
+        self.require(fit, f"{n_scores} scores do not fit {n_classes} classes")
+        self.require(
+            weights.shape == (n_features, n_scores),
+            f"'weights' must have one row for each of {n_features:,} features and one column for each score",
+        )
+        self.require(np.isfinite(weights).all() and np.isfinite(intercepts).all(), "a weight is not finite")
+
+
+class CodeChecks(Checks):
+    """Every invariant of fragments as codes that the compiled core trusts."""
+
+    def __init__(self, path: str | Path, arrays: Arrays, n_labels: int) -> None:
+        super().__init__(path)
+        self._arrays, self._n_labels = arrays, n_labels
+
+    def arrays(self, kinds: dict[str, type[Any]]) -> None:
+        """Vectors of the right numbers, cut into parts."""
+        for name, kind in kinds.items():
+            self.vector(name, self._arrays[name], kind)
+        for starts, entries in (("production_start", "production_part"), ("start", "code")):
+            if starts in kinds:
+                start, size = self._arrays[starts], len(self._arrays[entries])
+                # Compared, not subtracted: differences of large numbers wrap around.
+                whole = len(start) > 0 and start[0] == 0 and start[-1] == size and (start[1:] > start[:-1]).all()
+                self.require(whole, f"{starts!r} does not cut {entries!r} into parts")
+
+    def subset(self) -> None:
+        """Productions of listed labels, and fragments that decide on each of their nodes once."""
+        part, start = self._arrays["production_part"].astype(np.int64), self._arrays["production_start"]
+        is_head = np.zeros(len(part), bool)
+        is_head[start[:-1]] = True
+        alone = np.repeat(np.diff(start) == 1, np.diff(start))
+        label = np.where(is_head, np.where(part < 0, -1 - part, part), part // 2)
+        listed = (label >= 0) & (label < self._n_labels)
+        self.require(listed.all(), "a production names a label that is not listed")
+        self.require(((part < 0) == (is_head & alone)).all(), "a production has no children, or a negative number")
+        code, begin = self._arrays["code"].astype(np.int64), self._arrays["start"]
+        n_productions = len(start) - 1
+        in_range = (code >= -1) & (code < n_productions)
+        self.require(in_range.all(), "a fragment names a production that is not listed")
+        keys = {tuple(part[a:b].tolist()) for a, b in pairwise(start.tolist())}
+        self.require(len(keys) == n_productions, "a production is listed twice")
+        if not len(code):
+            return
+        # How many nodes still need a decision: 0 after the last, more before.
+        is_inner = ~is_head & (part % 2 == 0)
+        n_inner = np.add.reduceat(is_inner, start[:-1], dtype=np.int64)
+        open_nodes = np.cumsum(np.where(code < 0, -1, n_inner[code] - 1))
+        before = np.concatenate([[0], open_nodes[begin[1:-1] - 1]])
+        open_nodes = 1 + open_nodes - np.repeat(before, np.diff(begin))
+        is_last = np.zeros(len(code), bool)
+        is_last[begin[1:] - 1] = True
+        whole = ((open_nodes == 0) == is_last).all() and (code[begin[:-1]] >= 0).all()
+        self.require(whole, "a fragment is cut off")
+        self._expanded(code, part[start[:-1]], n_inner, part[is_inner] // 2)
+
+    def _expanded(self, code: Any, head: Any, n_inner: Any, inner: Any) -> None:
+        """Every node is expanded by a production of its own label.
+
+        ``head`` and ``n_inner`` are by production; ``inner`` are the labels of inner children, one production after
+        the other.
+        """
+        names = ("production_start", "production_part", "start", "code")
+        parent = _core.code_parents(*(self._arrays[name] for name in names))
+        below = np.flatnonzero(parent >= 0)
+        # Children of one node come from left to right, so that a stable sort leaves them in the order of their parts.
+        below = below[np.argsort(parent[below], kind="stable")]
+        parent = parent[below]
+        place = np.arange(len(parent)) - np.searchsorted(parent, parent)
+        expected = inner[(np.cumsum(n_inner) - n_inner)[code[parent]] + place]
+        fit = (code[below] < 0) | (head[code[below]] == expected)
+        self.require(fit.all(), "a fragment expands a node by a production of another label")
+
+    def partial(self) -> None:
+        """Nodes of listed labels, each at most one deeper than the one before, and no word above another node."""
+        code, begin = self._arrays["code"], self._arrays["start"]
+        self.require((begin % 2 == 0).all(), "a fragment is cut off")
+        depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
+        listed = (symbol >= 0) & (symbol < 2 * self._n_labels)
+        self.require(listed.all(), "a fragment names a label that is not listed")
+        is_root = np.zeros(len(depth), bool)
+        is_root[begin[:-1] // 2] = True
+        step = np.diff(depth, prepend=0)
+        above = np.concatenate([[0], symbol[:-1]])
+        grown = (depth >= 1) & (step <= 1) & ~((step == 1) & (above % 2 == 1))
+        self.require(np.where(is_root, depth == 0, grown).all(), "a fragment is no tree")
