@@ -91,22 +91,19 @@ class TreeSums {
   bool sum(std::int64_t tree, std::int64_t memory, double& out) {
     const std::int64_t begin = forest_.tree_start[tree], end = forest_.tree_start[tree + 1];
     out = 0.0;
-    nodes_.clear();
     std::uint64_t seen[4] = {};  // bits of the hashes so far: in most trees no two are equal, and none look so
     bool may_pair = false;
     for (std::int64_t e = begin; e < end; ++e) {
-      const std::int32_t u = forest_.tree_subtree[e];
-      const Subtree& subtree = subtrees_[u];
+      const Subtree& subtree = subtrees_[forest_.tree_subtree[e]];
       const double count = forest_.tree_count[e];
       out += count * count * subtree.own;
       if (subtree.hash == 0) continue;
-      nodes_.push_back({u, -1, count});
       std::uint64_t& word = seen[(subtree.hash >> 1) & 3];
       const std::uint64_t bit = 1ULL << ((subtree.hash >> 3) & 63);
-      may_pair = may_pair || (word & bit) != 0;
+      may_pair |= (word & bit) != 0;
       word |= bit;
     }
-    const std::int64_t n_pairs = may_pair ? group() : 0;
+    const std::int64_t n_pairs = may_pair ? group(begin, end) : 0;
     if (n_pairs == 0) return true;
     if (n_pairs > memory / kBytesPerPair) return false;
     known_.clear(n_pairs);
@@ -131,7 +128,12 @@ class TreeSums {
   };
 
   // Chains the nodes of each production, children before parents; returns how many pairs there are.
-  std::int64_t group() {
+  std::int64_t group(std::int64_t begin, std::int64_t end) {
+    nodes_.clear();
+    for (std::int64_t e = begin; e < end; ++e) {
+      const std::int32_t u = forest_.tree_subtree[e];
+      if (subtrees_[u].hash != 0) nodes_.push_back({u, -1, static_cast<double>(forest_.tree_count[e])});
+    }
     const auto earlier = [](const Node& a, const Node& b) { return a.subtree < b.subtree; };
     if (!std::is_sorted(nodes_.begin(), nodes_.end(), earlier)) std::sort(nodes_.begin(), nodes_.end(), earlier);
     last_.clear(static_cast<std::int64_t>(nodes_.size()));
