@@ -16,7 +16,7 @@ from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.pighin2009.boundary_page import page
-from espalier.reproduce.pighin2009.learning import choose, fit_linear, machine, timed
+from espalier.reproduce.pighin2009.learning import TEST_RUNS, choose, fit_linear, machine, timed
 from espalier.reproduce.propositions import role_candidates
 from espalier.reproduce.records import Record
 from espalier.reproduce.store import Task
@@ -58,7 +58,7 @@ def measure(method: str, rows: int, plan: Plan) -> Record:
 
 def _kernel(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, plan: Plan) -> Record:
     learner, seconds = timed(lambda: machine(kernel, C, plan).fit(train, y))
-    predicted, test_seconds = timed(lambda: learner.predict(test))
+    predicted, test_seconds = timed(lambda: learner.predict(test), TEST_RUNS)
     support = len(learner.support_)
     return {"train_seconds": seconds, "test_seconds": test_seconds, "support": support, "predicted": predicted}
 
@@ -76,7 +76,7 @@ def _linear(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Fore
     _, mine_seconds = timed(lambda: vectorizer.fit(train, y))
     features, extract_seconds = timed(lambda: vectorizer.transform(train))
     model, learn_seconds = fit_linear(C, features, y)
-    scores, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_[0]) + model.intercept_)
+    scores, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_[0]) + model.intercept_, TEST_RUNS)
     return {
         "splits": n_splits,
         "features": vectorizer.n_features_out_,

@@ -23,6 +23,7 @@ PAPER = (
     "EMNLP 2009"
 )
 N_FOLDS = 3
+TEST_RUNS = 5  # a test may take a tenth of a second
 
 
 def machine(kernel: Kernel, C: float, plan: Plan) -> KernelSVC:
@@ -66,11 +67,14 @@ def fit_linear(C: float, features: Any, y: NDArray[Any]) -> tuple[Any, float]:
         return timed(lambda: linear_machine(C).fit(features, y))
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call returns, and the seconds it took."""
-    start = time.perf_counter()
-    out = work()
-    return out, short(time.perf_counter() - start)
+def timed(work: Callable[[], Any], runs: int = 1) -> tuple[Any, float]:
+    """What a call returns, and the seconds it took, the best of several runs."""
+    best = float("inf")
+    for _ in range(runs):
+        start = time.perf_counter()
+        out = work()
+        best = min(best, time.perf_counter() - start)
+    return out, short(best)
 
 
 def scores(observed: NDArray[Any], predicted: NDArray[Any]) -> Record:
