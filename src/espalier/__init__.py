@@ -7,7 +7,7 @@ in corpora; kernels compare them. See README.md for a first example and ARCHITEC
 from typing import TYPE_CHECKING
 
 from espalier._lazy import load_on_use
-from espalier.corpus import Forest, ForestDescription, Vocabulary, concatenate
+from espalier.corpus import Forest, ForestDescription, Sequences, Vocabulary, concatenate
 from espalier.errors import (
     InputError,
     KernelOverflowError,
@@ -19,7 +19,9 @@ from espalier.errors import (
 from espalier.gram import gram, nearest
 from espalier.kernels import (
     RBF,
+    BagOfWords,
     Constant,
+    Idf,
     Kernel,
     Learned,
     Linear,
@@ -33,6 +35,8 @@ from espalier.kernels import (
     Product,
     Radial,
     Scaled,
+    Spectrum,
+    Subsequence,
     SubsetTree,
     Subtree,
     Sum,
@@ -91,6 +95,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "BagOfWords",
     "Beta",
     "BoxCox",
     "Constant",
@@ -105,6 +110,7 @@ __all__ = [
     "Gamma",
     "HalfNormal",
     "HashedFragments",
+    "Idf",
     "InputError",
     "Kernel",
     "KernelGridSearch",
@@ -129,7 +135,10 @@ __all__ = [
     "Product",
     "Radial",
     "Scaled",
+    "Sequences",
+    "Spectrum",
     "SquareRoot",
+    "Subsequence",
     "SubsetTree",
     "Subtree",
     "Sum",

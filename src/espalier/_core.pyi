@@ -82,6 +82,35 @@ def subset_self(
     progress: Callable[[float], object] | None,
     out: NDArray[np.float64],
 ) -> bool: ...
+def subsequence_values(
+    a_symbol: NDArray[np.int32],
+    a_start: NDArray[np.int64],
+    b_symbol: NDArray[np.int32],
+    b_start: NDArray[np.int64],
+    pairs: int,
+    gap: NDArray[np.float64],
+    match: NDArray[np.float64],
+    order: NDArray[np.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[np.float64],
+) -> None: ...
+def subsequence_pull_back(
+    a_symbol: NDArray[np.int32],
+    a_start: NDArray[np.int64],
+    b_symbol: NDArray[np.int32],
+    b_start: NDArray[np.int64],
+    pairs: int,
+    gap: NDArray[np.float64],
+    match: NDArray[np.float64],
+    order: NDArray[np.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[np.float64],
+    gap_bar: NDArray[np.float64],
+    match_bar: NDArray[np.float64],
+    order_bar: NDArray[np.float64],
+) -> None: ...
 
 class PartialTreePlan:
     def __init__(self, a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]] | None, per_tree: bool) -> None: ...

@@ -2,6 +2,7 @@
 
 from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest, concatenate
+from espalier.corpus.sequences import Sequences
 from espalier.corpus.vocabulary import Vocabulary
 
-__all__ = ["Forest", "ForestDescription", "Vocabulary", "concatenate"]
+__all__ = ["Forest", "ForestDescription", "Sequences", "Vocabulary", "concatenate"]

@@ -8,18 +8,21 @@ a forest that a learner predicts is translated, because who predicts cannot choo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.table import Table, as_table
 from espalier.structures.tree import Tree
+
+Corpus = TypeVar("Corpus", Forest, Sequences)
 
 
 class Inputs:
@@ -30,6 +33,7 @@ class Inputs:
         self._like = like
         self._translates = translates
         self._forests: dict[str | None, Forest] = {}
+        self._sequences: dict[tuple[str | None, Unit], Sequences] = {}
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
         self.warned: set[str] = set()  # which kernels warned of these inputs
@@ -84,14 +88,25 @@ class Inputs:
             self._forests[on] = forest
         return self._forests[on]
 
-    def _comparable(self, forest: Forest, first: Forest) -> Forest:
+    def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
         try:
-            check_same_vocabulary(first.vocabulary, forest.vocabulary)
+            check_same_vocabulary(first.vocabulary, corpus.vocabulary)
         except VocabularyMismatchError:
             if not self._translates:
                 raise
-            return forest.with_vocabulary(first.vocabulary.extended())
-        return forest
+            return corpus.with_vocabulary(first.vocabulary.extended())
+        return corpus
+
+    def sequences(self, on: str | None, of: Unit) -> Sequences:
+        """The column as sequences of words, characters or tags."""
+        if (on, of) not in self._sequences:
+            first = self._like.sequences(on, of) if self._like is not None else None
+            column = self.column(on)
+            found = _read_sequences(column, on, of, None if first is None else first.vocabulary.extended())
+            if first is not None:
+                found = self._comparable(found, first)
+            self._sequences[on, of] = found
+        return self._sequences[on, of]
 
     def vectors(self, on: str | tuple[str, ...] | None) -> Vectors:
         """The column, or several side by side, as vectors: a dense array or a sparse matrix of finite numbers."""
@@ -152,8 +167,22 @@ def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> F
         raise type(error)(f"Column {on!r}: {error}") from None
 
 
+def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
+    """A column as sequences; what is wrong with it names the column."""
+    try:
+        if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
+            raise TypeError(
+                "This kernel reads sequences, but was given numbers. Use a kernel of vectors such as RBF()."
+            )
+        return as_sequences(column, of, vocabulary)
+    except (TypeError, InputError) as error:
+        if on is None:
+            raise
+        raise type(error)(f"Column {on!r}: {error}") from None
+
+
 def _table_or_column(data: Any) -> Any:
-    if isinstance(data, Forest | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
+    if isinstance(data, Forest | Sequences | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
         return data
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)

@@ -1,0 +1,288 @@
+#include "subsequence.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kBlocks = 64;  // of rows: their gradients are added up in one order, whoever computed them
+
+// The positions of one sequence by symbol, to find what another shares with it.
+class Positions {
+ public:
+  explicit Positions(std::int64_t n_symbols) : first_(n_symbols, -1) {}
+
+  void set(const SequencesView& view, std::int64_t s) {
+    for (std::int32_t symbol : symbols_) first_[symbol] = -1;
+    const std::int32_t* begin = view.symbol + view.start[s];
+    symbols_.assign(begin, begin + view.size(s));
+    next_.assign(symbols_.size(), -1);
+    for (auto i = static_cast<std::int32_t>(symbols_.size()); i-- > 0;) {
+      next_[i] = first_[symbols_[i]];
+      first_[symbols_[i]] = i;
+    }
+  }
+  std::int32_t size() const { return static_cast<std::int32_t>(symbols_.size()); }
+  const std::int32_t* symbols() const { return symbols_.data(); }
+  std::int32_t first(std::int32_t symbol) const { return first_[symbol]; }
+  std::int32_t next(std::int32_t i) const { return next_[i]; }
+
+ private:
+  std::vector<std::int32_t> first_, symbols_, next_;
+};
+
+// The matched positions of one side of a pair.
+struct Axis {
+  std::vector<std::int32_t> position;  // ascending
+  std::vector<double> before, skip;    // the weight of the gap before a position, and of it with the position itself
+
+  std::int64_t size() const { return static_cast<std::int64_t>(position.size()); }
+
+  void weigh(const std::int32_t* symbol, const double* gap) {
+    before.assign(position.size(), 1.0);
+    skip.assign(position.size(), 1.0);
+    for (std::size_t a = 0; a < position.size(); ++a) {
+      // The gap before the first matched position is never inside a subsequence.
+      for (std::int32_t i = a ? position[a - 1] + 1 : position[0]; i < position[a]; ++i) before[a] *= gap[symbol[i]];
+      skip[a] = before[a] * gap[symbol[position[a]]];
+    }
+  }
+};
+
+// One pair of sequences on its grid. Grids have a row and a column of zeros before the first.
+class Grid {
+ public:
+  explicit Grid(const SubsequenceValues& values) : values_(values), sums_(values.length) {}
+
+  // Finds what the pair shares; false where that is nothing.
+  bool set(const Positions& rows, const std::int32_t* symbol, std::int64_t n) {
+    used_.assign(rows.size(), 0);
+    columns_.position.clear();
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int32_t first = rows.first(symbol[j]);
+      if (first < 0) continue;
+      columns_.position.push_back(static_cast<std::int32_t>(j));
+      if (used_[first]) continue;
+      for (std::int32_t i = first; i >= 0; i = rows.next(i)) used_[i] = 1;
+    }
+    if (columns_.position.empty()) return false;
+    rows_.position.clear();
+    for (std::int32_t i = 0; i < rows.size(); ++i) {
+      if (!used_[i]) continue;
+      used_[i] = static_cast<std::int32_t>(rows_.position.size()) + 1;
+      rows_.position.push_back(i);
+    }
+    row_symbol_ = rows.symbols();
+    column_symbol_ = symbol;
+    rows_.weigh(row_symbol_, values_.gap);
+    columns_.weigh(column_symbol_, values_.gap);
+    width_ = columns_.size() + 1;
+    // Matches in the order of rows, then columns.
+    match_.assign((rows_.size() + 1) * width_, 0.0);
+    for (std::int64_t b = 0; b < columns_.size(); ++b) {
+      const std::int32_t x = symbol[columns_.position[b]];
+      const double weight = values_.match[x] * values_.match[x];
+      for (std::int32_t i = rows.first(x); i >= 0; i = rows.next(i)) match_[used_[i] * width_ + b + 1] = weight;
+    }
+    n_orders_ = std::min({values_.length, rows_.size(), columns_.size()});
+    return true;
+  }
+
+  double value() {
+    compute();
+    double out = 0.0;
+    for (std::int64_t p = 0; p < n_orders_; ++p) out += values_.order[p] * sums_[p];
+    return out;
+  }
+
+  // Adds the gradients of factor * value.
+  void pull_back(double factor, double* gap_bar, double* match_bar, double* order_bar) {
+    compute();
+    const std::int64_t n = match_.size();
+    match_bar_.assign(n, 0.0);
+    sum_bar_.assign(n, 0.0);
+    rows_bar_.clear(rows_.size());
+    columns_bar_.clear(columns_.size());
+    for (std::int64_t p = n_orders_; p-- > 0;) {
+      order_bar[p] += factor * sums_[p];
+      pull_order(p, factor * values_.order[p]);
+    }
+    for (std::int64_t a = 1; a <= rows_.size(); ++a) {
+      for (std::int64_t b = 1; b < width_; ++b) {
+        if (match_[a * width_ + b] == 0.0) continue;
+        const std::int32_t x = column_symbol_[columns_.position[b - 1]];
+        match_bar[x] += 2.0 * match_bar_[a * width_ + b] * values_.match[x];
+      }
+    }
+    pull_gaps(rows_, rows_bar_, row_symbol_, gap_bar);
+    pull_gaps(columns_, columns_bar_, column_symbol_, gap_bar);
+  }
+
+ private:
+  struct AxisBar {
+    std::vector<double> before, skip;
+    void clear(std::int64_t n) {
+      before.assign(n, 0.0);
+      skip.assign(n, 0.0);
+    }
+  };
+
+  const double* below(std::int64_t p) const { return prefix_.data() + p * match_.size(); }
+
+  // Sp and Qp of every order, one after the other.
+  void compute() {
+    const std::int64_t n = match_.size();
+    prefix_.assign(n * n_orders_, 0.0);
+    for (std::int64_t p = 0; p < n_orders_; ++p) {
+      double* q = prefix_.data() + p * n;
+      const double* under = p ? below(p - 1) : nullptr;
+      double sum = 0.0;
+      for (std::int64_t a = 1; a <= rows_.size(); ++a) {
+        const double skip_row = rows_.skip[a - 1], before_row = rows_.before[a - 1];
+        const double* m = match_.data() + a * width_;
+        double *row = q + a * width_, *above = row - width_;
+        for (std::int64_t b = 1; b < width_; ++b) {
+          double s = m[b];
+          if (p && s != 0.0) s *= before_row * columns_.before[b - 1] * under[(a - 1) * width_ + b - 1];
+          sum += s;
+          const double skip_column = columns_.skip[b - 1];
+          row[b] = s + skip_row * above[b] + skip_column * (row[b - 1] - skip_row * above[b - 1]);
+        }
+      }
+      sums_[p] = sum;
+    }
+  }
+
+  // From the cotangents of Qp (in sum_bar_) and of the sum of Sp to those of Q(p-1), which replace them.
+  void pull_order(std::int64_t p, double weight) {
+    const double* q = below(p);
+    const double* under = p ? below(p - 1) : nullptr;
+    under_bar_.assign(match_.size(), 0.0);
+    for (std::int64_t a = rows_.size(); a > 0; --a) {
+      const double skip_row = rows_.skip[a - 1];
+      const double *above = q + (a - 1) * width_, *row = q + a * width_;
+      double *bar = sum_bar_.data() + a * width_, *bar_above = bar - width_;
+      for (std::int64_t b = width_ - 1; b > 0; --b) {
+        const double own = bar[b], skip_column = columns_.skip[b - 1];
+        if (own != 0.0) {
+          bar_above[b] += skip_row * own;
+          bar[b - 1] += skip_column * own;
+          bar_above[b - 1] -= skip_row * skip_column * own;
+          rows_bar_.skip[a - 1] += own * (above[b] - skip_column * above[b - 1]);
+          columns_bar_.skip[b - 1] += own * (row[b - 1] - skip_row * above[b - 1]);
+        }
+        const double m = match_[a * width_ + b];
+        if (m == 0.0) continue;
+        const double s_bar = weight + own;
+        double& m_bar = match_bar_[a * width_ + b];
+        if (p == 0) {
+          m_bar += s_bar;
+          continue;
+        }
+        const double before_row = rows_.before[a - 1], before_column = columns_.before[b - 1];
+        const double prefix = under[(a - 1) * width_ + b - 1];
+        m_bar += s_bar * before_row * before_column * prefix;
+        rows_bar_.before[a - 1] += s_bar * m * before_column * prefix;
+        columns_bar_.before[b - 1] += s_bar * m * before_row * prefix;
+        under_bar_[(a - 1) * width_ + b - 1] += s_bar * m * before_row * before_column;
+      }
+    }
+    sum_bar_.swap(under_bar_);
+  }
+
+  // From the weights of gaps to those of the symbols in them; where a symbol weighs 0, nobody asks.
+  void pull_gaps(const Axis& axis, const AxisBar& bar, const std::int32_t* symbol, double* gap_bar) const {
+    for (std::int64_t a = 1; a < axis.size(); ++a) {  // nothing is skipped before the first
+      const double gap = values_.gap[symbol[axis.position[a]]];
+      gap_bar[symbol[axis.position[a]]] += bar.skip[a] * axis.before[a];
+      const double before_bar = (bar.before[a] + bar.skip[a] * gap) * axis.before[a];
+      if (before_bar == 0.0) continue;
+      for (std::int32_t i = axis.position[a - 1] + 1; i < axis.position[a]; ++i) {
+        gap_bar[symbol[i]] += before_bar / values_.gap[symbol[i]];
+      }
+    }
+  }
+
+  const SubsequenceValues& values_;
+  Axis rows_, columns_;
+  AxisBar rows_bar_, columns_bar_;
+  const std::int32_t *row_symbol_ = nullptr, *column_symbol_ = nullptr;
+  std::int64_t width_ = 0, n_orders_ = 0;
+  std::vector<std::int32_t> used_;  // by position of the row sequence: its row on the grid, from 1
+  std::vector<double> match_, prefix_, sums_;
+  std::vector<double> match_bar_, sum_bar_, under_bar_;
+};
+
+// The columns of a row that are computed: a lower triangle where the matrix is symmetric.
+std::pair<std::int64_t, std::int64_t> columns_of(Pairs pairs, std::int64_t row, std::int64_t n_columns) {
+  if (pairs == Pairs::all) return {0, n_columns};
+  return {pairs == Pairs::diagonal ? row : 0, row + 1};
+}
+
+struct Worker {
+  Worker(const SubsequenceValues& values) : positions(values.n_symbols), grid(values) {}
+  Positions positions;
+  Grid grid;
+};
+
+std::vector<Worker> workers_of(const SubsequenceValues& values, const Team& team) {
+  return std::vector<Worker>(team.size(), Worker(values));
+}
+
+}  // namespace
+
+void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
+                        Team& team, double* out) {
+  std::vector<Worker> workers = workers_of(values, team);
+  // The longest rows of a triangle first.
+  team.run(a.n_sequences, [&](std::int64_t task, int worker) {
+    const std::int64_t row = pairs == Pairs::symmetric ? a.n_sequences - 1 - task : task;
+    auto& [positions, grid] = workers[worker];
+    positions.set(a, row);
+    const auto [begin, end] = columns_of(pairs, row, b.n_sequences);
+    for (std::int64_t column = begin; column < end; ++column) {
+      if (column % 256 == 255) team.breathe(worker);
+      const bool shares = grid.set(positions, b.symbol + b.start[column], b.size(column));
+      const double value = shares ? grid.value() : 0.0;
+      if (pairs == Pairs::diagonal) {
+        out[row] = value;
+      } else {
+        out[row * b.n_sequences + column] = value;
+        if (pairs == Pairs::symmetric) out[column * b.n_sequences + row] = value;
+      }
+    }
+  });
+}
+
+void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
+                           const double* cotangent, Team& team, double* gap_bar, double* match_bar, double* order_bar) {
+  std::vector<Worker> workers = workers_of(values, team);
+  const std::int64_t n_symbols = values.n_symbols, size = 2 * n_symbols + values.length;
+  const std::int64_t n_blocks = std::min(kBlocks, a.n_sequences);
+  std::vector<std::vector<double>> sums(n_blocks);
+  team.run(n_blocks, [&](std::int64_t block, int worker) {
+    auto& [positions, grid] = workers[worker];
+    sums[block].assign(size, 0.0);
+    double* sum = sums[block].data();
+    for (std::int64_t row = block; row < a.n_sequences; row += n_blocks) {  // so that blocks of a triangle are alike
+      positions.set(a, row);
+      const auto [begin, end] = columns_of(pairs, row, b.n_sequences);
+      for (std::int64_t column = begin; column < end; ++column) {
+        if (column % 256 == 255) team.breathe(worker);
+        double factor = cotangent[pairs == Pairs::diagonal ? row : row * b.n_sequences + column];
+        if (pairs == Pairs::symmetric && column < row) factor += cotangent[column * b.n_sequences + row];
+        if (factor == 0.0 || !grid.set(positions, b.symbol + b.start[column], b.size(column))) continue;
+        grid.pull_back(factor, sum, sum + n_symbols, sum + 2 * n_symbols);
+      }
+    }
+  });
+  for (const auto& sum : sums) {
+    for (std::int64_t k = 0; k < n_symbols; ++k) {
+      gap_bar[k] += sum[k];
+      match_bar[k] += sum[n_symbols + k];
+    }
+    for (std::int64_t p = 0; p < values.length; ++p) order_bar[p] += sum[2 * n_symbols + p];
+  }
+}
+
+}  // namespace espalier

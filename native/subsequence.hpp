@@ -1,0 +1,42 @@
+// Gap-weighted subsequences of two sequences of symbols, up to a length; values and reverse mode.
+//
+// For a pair only the positions count whose symbol the other side has too: the others are folded into the weight of
+// the gap between their neighbours. On this grid of matched rows and columns,
+//   S1 = M,  Sp(a, b) = M(a, b) * gap before a * gap before b * Q(p-1)(a - 1, b - 1),
+//   Qp(a, b) = Sp(a, b) + A(a) Qp(a - 1, b) + B(b) Qp(a, b - 1) - A(a) B(b) Qp(a - 1, b - 1),
+// where A(a) is the weight of skipping row a and the gap before it. The kernel is the sum of weight[p] * sum(Sp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "team.hpp"
+
+namespace espalier {
+
+// A corpus of sequences as arrays owned by the caller.
+struct SequencesView {
+  std::int64_t n_sequences;
+  const std::int64_t* start;
+  const std::int32_t* symbol;
+
+  std::int64_t size(std::int64_t s) const { return start[s + 1] - start[s]; }
+};
+
+struct SubsequenceValues {
+  const double *gap, *match;  // by symbol: what a skipped position weighs, and a matched one on either side
+  const double* order;        // by length, from 1
+  std::int64_t length, n_symbols;
+};
+
+enum class Pairs { all, symmetric, diagonal };
+
+// Fills out: a matrix of a with b, of a with itself, or one value for each sequence of a.
+void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
+                        Team& team, double* out);
+
+// Adds the gradients of sum(cotangent * values) to gap_bar, match_bar (by symbol) and order_bar (by length).
+void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
+                           const double* cotangent, Team& team, double* gap_bar, double* match_bar, double* order_bar);
+
+}  // namespace espalier

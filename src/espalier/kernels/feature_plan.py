@@ -1,0 +1,177 @@
+"""Kernels with few features of their own: a matrix is a product of sparse matrices, and so is its pull-back.
+
+A kernel is a sum over parts, each weighed by a number: ``k(x, y) = sum_part weight[part] f(x)[part] f(y)[part]``, where
+a part is a column of the features or many columns together. A kernel says what its features are and to which part each
+belongs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.sequences import Sequences
+from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+ROWS = 256  # of a matrix that are computed at once
+ADVICE = "Use smaller weights, or normalise the kernel."
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What two sides have in common, or one with itself.
+
+    Attributes
+    ----------
+    sides
+        One sparse row of features for each item of each side; the second is the first where there is one.
+    names
+        What each column counts.
+    part
+        To which part each column belongs.
+    labels
+        The names of the parts.
+    """
+
+    sides: tuple[csr_matrix, csr_matrix]
+    names: tuple[tuple[str, ...], ...]
+    part: NDArray[np.int64]
+    labels: list[str]
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureKernel(Kernel):
+    """A kernel over sequences whose features can be written down."""
+
+    def features(self, items: Any) -> csr_matrix:
+        """Return one sparse row of features for each item: their products are the kernel.
+
+        Examples
+        --------
+        >>> from espalier.kernels import BagOfWords
+        >>> rows = BagOfWords().features(["a b a", "b c"])
+        >>> rows.toarray(), (rows @ rows.T).toarray()
+        (array([[2., 1., 0.],
+               [0., 1., 1.]]), array([[5., 1.],
+               [1., 2.]]))
+        """
+        from scipy.sparse import csr_matrix, diags_array
+
+        found = self._features(Inputs.of(items).sequences(self._column(), self._unit()), None)
+        return csr_matrix(found.sides[0] @ diags_array(np.sqrt(self._part_weights(found))[found.part]))
+
+    def _column(self) -> str | None:
+        return getattr(self, "on", None)
+
+    def _unit(self) -> Any:
+        return getattr(self, "of", "words")
+
+    def _features(self, a: Sequences, b: Sequences | None) -> Features:
+        raise NotImplementedError
+
+    def _part_weights(self, features: Features) -> NDArray[np.float64]:
+        """What each part weighs."""
+        raise NotImplementedError
+
+    def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
+        """The gradients of the hyperparameters, from those of the weights of the parts."""
+        raise NotImplementedError
+
+    def _bound(self, labels: list[str]) -> Any:
+        """The kernel with an entry for every part."""
+        return self
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        other = None if b is None else b.sequences(self._column(), self._unit())
+        return FeaturePlan(self, a.sequences(self._column(), self._unit()), other, schedule)
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return FeaturePlan(self, a.sequences(self._column(), self._unit()), None, schedule, diagonal=True)
+
+
+class FeaturePlan(Plan):
+    """The features of both sides, at any weights."""
+
+    def __init__(
+        self, kernel: FeatureKernel, a: Sequences, b: Sequences | None, schedule: Schedule, *, diagonal: bool = False
+    ) -> None:
+        if b is not None:
+            check_same_vocabulary(a.vocabulary, b.vocabulary)
+        self._features = kernel._features(a, b)
+        self._diagonal = diagonal
+        self._schedule = schedule
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the matrix, or of the diagonal."""
+        n, m = (side.shape[0] for side in self._features.sides)
+        return (n,) if self._diagonal else (n, m)
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the parts."""
+        return list(self._features.labels)
+
+    def bind(self, kernel: FeatureKernel) -> Any:
+        return kernel._bound(self._features.labels)
+
+    def matrix(self, kernel: FeatureKernel) -> Matrix:
+        from scipy.sparse import diags_array
+
+        a, b = self._features.sides
+        weights = kernel._part_weights(self._features)[self._features.part]
+        out = np.empty(self.shape)
+        if self._diagonal:
+            out[:] = a.multiply(a) @ weights
+        else:
+            weighed = (b @ diags_array(weights)).T.tocsr()
+            for first in range(0, len(out), ROWS):
+                rows = slice(first, min(first + ROWS, len(out)))
+                out[rows] = (a[rows] @ weighed).toarray()
+                self._tell(rows.stop / len(out))
+        self._schedule.done()
+        check_finite(out, item="sequence", advice=ADVICE)
+        return out
+
+    def vjp(self, kernel: FeatureKernel) -> tuple[Matrix, Pullback]:
+        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
+
+    def _pull_back(self, kernel: FeatureKernel, cotangent: Matrix) -> dict[str, float]:
+        cotangent = check_cotangent(cotangent, self.shape)
+        a, b = self._features.sides
+        by_column = np.zeros(a.shape[1])
+        if self._diagonal:
+            by_column += a.multiply(a).T @ cotangent
+        else:
+            for first in range(0, len(cotangent), ROWS):
+                rows = slice(first, min(first + ROWS, len(cotangent)))
+                pulled = (b.T @ cotangent[rows].T).T  # the columns of b that each row meets, summed
+                by_column += np.asarray(a[rows].multiply(pulled).sum(axis=0)).ravel()
+                self._tell(rows.stop / len(cotangent))
+        self._schedule.done()
+        gradient = np.zeros(len(self._features.labels))
+        np.add.at(gradient, self._features.part, by_column)
+        return kernel._part_gradients(self._features, gradient)
+
+    def _tell(self, fraction: float) -> None:
+        if self._schedule.progress is not None:
+            self._schedule.progress(fraction)
+
+
+def counts(column: NDArray[np.int64], row: NDArray[np.int64], shape: tuple[int, int]) -> csr_matrix:
+    """How often each column stands in each row, as a sparse matrix."""
+    from scipy.sparse import csr_matrix
+
+    out = csr_matrix((np.ones(len(row)), (row, column)), shape=shape)
+    out.sum_duplicates()
+    return out

@@ -1,0 +1,56 @@
+"""Sequences: what goes in comes out, selections, and mistakes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import espalier as es
+from espalier.corpus.sequences import Sequences
+from espalier.errors import InputError
+
+
+def test_what_goes_in_comes_out():
+    corpus = Sequences.from_items(["the cat", [], ["a word", "b"], " spaced \t out\n"])
+    assert list(corpus) == [("the", "cat"), (), ("a word", "b"), ("spaced", "out")]
+    assert corpus.shape == (4,) and repr(corpus) == "<Sequences: 4 with 6 symbols>"
+    assert list(Sequences.from_items(["é b"], "characters")) == [("é", " ", "b")]
+    assert list(pickle.loads(pickle.dumps(corpus))) == list(corpus)
+
+
+def test_selections():
+    corpus = Sequences.from_items(["a", "b c", "", "d"])
+    assert list(corpus[[3, 1, 1]]) == [("d",), ("b", "c"), ("b", "c")]
+    assert list(corpus[1:3]) == [("b", "c"), ()] and corpus[-1] == ("d",)
+    assert list(corpus[np.array([True, False, False, True])]) == [("a",), ("d",)]
+    with pytest.raises(IndexError, match="Row 4 is out of range"):
+        corpus[4]
+
+
+def test_arrays_cannot_be_changed():
+    symbol, start = Sequences.from_items(["a b"]).arrays
+    for array in (symbol, start):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_another_vocabulary_grows_by_what_it_lacks():
+    first = Sequences.from_items(["a b"])
+    second = Sequences.from_items(["b c"])
+    moved = second.with_vocabulary(first.vocabulary.extended())
+    assert list(moved) == [("b", "c")] and moved.vocabulary.extends(first.vocabulary)
+    assert list(first.vocabulary) == ["a", "b"]
+
+
+def test_dependency_trees_give_words_and_tags():
+    tree = es.DependencyTree(["cats", "sleep"], heads=[2, 0], tags=["NNS", "VBP"], relations=["nsubj", "root"])
+    assert list(Sequences.from_items([tree])) == [("cats", "sleep")]
+    assert list(Sequences.from_items([tree], "tags")) == [("NNS", "VBP")]
+
+
+@pytest.mark.parametrize("item", [None, 3, b"bytes", ["a", 1], {"a": 1}])
+def test_other_items_are_an_error_that_names_the_row(item):
+    with pytest.raises(InputError, match="Row 1 must be a text"):
+        Sequences.from_items(["fine", item])
