@@ -127,8 +127,7 @@ void FragmentTrie::grow() {
 // Children stand before parents.
 FragmentTrie::Known FragmentTrie::known_of(const ForestView& forest, const std::int32_t* label_of) const {
   std::vector<std::int32_t> key;
-  Known out{
-      std::vector<std::int32_t>(forest.n_subtrees, kNone), std::vector<std::int64_t>(forest.n_subtrees + 1, 0), {}};
+  Known out{std::vector<std::int32_t>(forest.n_subtrees, kNone), std::vector<Children>(forest.n_subtrees), {}};
   const std::vector<char> used = used_subtrees(forest);
   for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
     const std::int32_t label = label_of[forest.label[u]];
@@ -140,11 +139,20 @@ FragmentTrie::Known FragmentTrie::known_of(const ForestView& forest, const std::
       key.push_back(2 * child_label + (forest.is_leaf(child) ? 1 : 0));
     }
     if (known) out.production[u] = productions_.find(key);
-    for (std::int64_t c = forest.child_start[u + 1]; out.production[u] >= 0 && c-- > forest.child_start[u];) {
+    if (out.production[u] < 0) continue;
+    Children& own = out.children[u];
+    own.others = static_cast<std::int32_t>(out.others.size());
+    for (std::int64_t c = forest.child_start[u + 1]; c-- > forest.child_start[u];) {
       const std::int32_t child = forest.child[c];
-      if (!forest.is_leaf(child)) out.child.push_back({child, out.production[child]});
+      if (forest.is_leaf(child)) continue;
+      const Place place{child, out.production[child]};
+      if (own.n < 2) {
+        own.first[own.n] = place;
+      } else {
+        out.others.push_back(place);
+      }
+      ++own.n;
     }
-    out.child_start[u + 1] = std::ssize(out.child);
   }
   return out;
 }
@@ -168,9 +176,9 @@ void FragmentTrie::walk(const Known& known, std::int32_t u, Scratch& scratch, co
       if (next != kNone) {
         if (closed != kNone) states.push_back({closed, top.next});
         state = {next, top.next};
-        const std::int64_t end = known.child_start[top.node.subtree + 1];
-        for (std::int64_t c = known.child_start[top.node.subtree]; c < end; ++c) {
-          cells.push_back({known.child[c], state.agenda});
+        const Children& children = known.children[top.node.subtree];
+        for (std::int32_t c = 0; c < children.n; ++c) {
+          cells.push_back({c < 2 ? children.first[c] : known.others[children.others + c - 2], state.agenda});
           state.agenda = static_cast<std::int32_t>(cells.size()) - 1;
         }
       } else {

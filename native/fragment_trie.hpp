@@ -54,11 +54,17 @@ class FragmentTrie {
   struct Place {
     std::int32_t subtree, production;
   };
+  // The inner children of a subtree, the last first; of more than two the others stand elsewhere.
+  struct Children {
+    Place first[2];
+    std::int32_t n = 0;
+    std::int32_t others = 0;
+  };
   // A forest as far as the fragments know it.
   struct Known {
-    std::vector<std::int32_t> production;   // by subtree; -1 also where no tree has it
-    std::vector<std::int64_t> child_start;  // by subtree: inner children, the last first, where its production is known
-    std::vector<Place> child;
+    std::vector<std::int32_t> production;  // by subtree; -1 also where no tree has it
+    std::vector<Children> children;        // by subtree; none where its production is not known
+    std::vector<Place> others;
   };
   // The tree nodes that still need a decision: a list that many states of the search share.
   struct Agenda {
