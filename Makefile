@@ -33,7 +33,7 @@ help:
 	@echo "make demo        a story on data that comes with the package"
 	@echo "make test        every test: units, slow twins, laws, golden files, documents"
 	@echo "make check       format, lint, types, import contracts, executed documents"
-	@echo "make bench       speed and memory of the engine, of learning and of fragments, and the cost of the import"
+	@echo "make bench       speed and memory of the engine, of learning, of fragments and of sequences, and the cost of the import"
 	@echo "make browser     install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize    the core under address, undefined-behaviour and thread sanitizers, and a fuzz run"
 	@echo "make format      format Python and C++"
@@ -92,6 +92,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.learning
 	$(BIN)/python -m benchmarks.fragments
+	$(BIN)/python -m benchmarks.sequences
 
 # Sanitizers -----------------------------------------------------------------------------------------------
 
@@ -122,11 +123,13 @@ fuzz: $(VENV)/.made
 	build/sanitize-address/core_tests
 	build/sanitize-address/fragment_tests
 	build/sanitize-address/mining_tests
+	build/sanitize-address/sequence_tests
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 	$(call build_core,sanitize-thread,thread)
 	build/sanitize-thread/core_tests
 	build/sanitize-thread/fragment_tests
 	build/sanitize-thread/mining_tests
+	build/sanitize-thread/sequence_tests
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)
 	$(call make_venv,$(SANITIZE_VENV))
