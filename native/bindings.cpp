@@ -8,7 +8,6 @@
 #include "brackets.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
-#include "subsequence.hpp"
 #include "subset_self.hpp"
 #include "subset_tree.hpp"
 #include "vocabulary.hpp"
@@ -138,8 +137,6 @@ void bind_structures(nb::module_& m) {
       });
 }
 
-using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // Two forests (or one and None) as the compiled plans take them.
 template <class Make>
 void make_plan(nb::dict a, nb::object b, const Make& make) {
@@ -217,45 +214,6 @@ void bind_subset_tree(nb::module_& m) {
       "out"_a);
 }
 
-SequencesView sequences_of(const In<std::int32_t>& symbol, const In<std::int64_t>& start) {
-  return {static_cast<std::int64_t>(start.size()) - 1, start.data(), symbol.data()};
-}
-
-SubsequenceValues subsequence_settings(const In<double>& gap, const In<double>& match, const In<double>& order) {
-  return {gap.data(), match.data(), order.data(), static_cast<std::int64_t>(order.size()),
-          static_cast<std::int64_t>(gap.size())};
-}
-
-void bind_subsequence(nb::module_& m) {
-  m.def(
-      "subsequence_values",
-      [](In<std::int32_t> a_symbol, In<std::int64_t> a_start, In<std::int32_t> b_symbol, In<std::int64_t> b_start,
-         int pairs, In<double> gap, In<double> match, In<double> order, int n_threads, nb::object progress,
-         Vector out) {
-        Gate gate;
-        run_released(gate, n_threads, progress, [&](Team& team) {
-          subsequence_values(sequences_of(a_symbol, a_start), sequences_of(b_symbol, b_start),
-                             static_cast<Pairs>(pairs), subsequence_settings(gap, match, order), team, out.data());
-        });
-      },
-      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "n_threads"_a,
-      "progress"_a.none(), "out"_a);
-  m.def(
-      "subsequence_pull_back",
-      [](In<std::int32_t> a_symbol, In<std::int64_t> a_start, In<std::int32_t> b_symbol, In<std::int64_t> b_start,
-         int pairs, In<double> gap, In<double> match, In<double> order, int n_threads, nb::object progress,
-         In<double> cotangent, Vector gap_bar, Vector match_bar, Vector order_bar) {
-        Gate gate;
-        run_released(gate, n_threads, progress, [&](Team& team) {
-          subsequence_pull_back(sequences_of(a_symbol, a_start), sequences_of(b_symbol, b_start),
-                                static_cast<Pairs>(pairs), subsequence_settings(gap, match, order), cotangent.data(),
-                                team, gap_bar.data(), match_bar.data(), order_bar.data());
-        });
-      },
-      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "n_threads"_a,
-      "progress"_a.none(), "cotangent"_a, "gap_bar"_a, "match_bar"_a, "order_bar"_a);
-}
-
 void bind_partial_tree(nb::module_& m) {
   bind_plan<PartialTreePlan>(m, "PartialTreePlan")
       .def(
@@ -301,7 +259,7 @@ NB_MODULE(_core, m) {
   m.attr("BracketError") = bracket_error;
   bind_structures(m);
   bind_subset_tree(m);
-  bind_subsequence(m);
+  bind_sequences(m);
   bind_partial_tree(m);
   bind_fragments(m);
 }

@@ -21,6 +21,7 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -80,5 +81,6 @@ inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
 }
 
 void bind_fragments(nb::module_& m);
+void bind_sequences(nb::module_& m);
 
 }  // namespace espalier

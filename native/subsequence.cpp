@@ -1,35 +1,10 @@
 #include "subsequence.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace espalier {
 namespace {
-
-constexpr std::int64_t kBlocks = 64;  // of rows: their gradients are added up in one order, whoever computed them
-
-// The positions of one sequence by symbol, to find what another shares with it.
-class Positions {
- public:
-  explicit Positions(std::int64_t n_symbols) : first_(n_symbols, -1) {}
-
-  void set(const SequencesView& view, std::int64_t s) {
-    for (std::int32_t symbol : symbols_) first_[symbol] = -1;
-    const std::int32_t* begin = view.symbol + view.start[s];
-    symbols_.assign(begin, begin + view.size(s));
-    next_.assign(symbols_.size(), -1);
-    for (auto i = static_cast<std::int32_t>(symbols_.size()); i-- > 0;) {
-      next_[i] = first_[symbols_[i]];
-      first_[symbols_[i]] = i;
-    }
-  }
-  std::int32_t size() const { return static_cast<std::int32_t>(symbols_.size()); }
-  const std::int32_t* symbols() const { return symbols_.data(); }
-  std::int32_t first(std::int32_t symbol) const { return first_[symbol]; }
-  std::int32_t next(std::int32_t i) const { return next_[i]; }
-
- private:
-  std::vector<std::int32_t> first_, symbols_, next_;
-};
 
 // The matched positions of one side of a pair.
 struct Axis {
@@ -213,76 +188,50 @@ class Grid {
   std::vector<double> match_bar_, sum_bar_, under_bar_;
 };
 
-// The columns of a row that are computed: a lower triangle where the matrix is symmetric.
-std::pair<std::int64_t, std::int64_t> columns_of(Pairs pairs, std::int64_t row, std::int64_t n_columns) {
-  if (pairs == Pairs::all) return {0, n_columns};
-  return {pairs == Pairs::diagonal ? row : 0, row + 1};
-}
+// One row sequence against one column after the other.
+class Rows {
+ public:
+  Rows(const SequencesView& a, const SequencesView& b, const SubsequenceValues& values)
+      : a_(a), b_(b), positions_(values.n_symbols), grid_(values) {}
 
-struct Worker {
-  Worker(const SubsequenceValues& values) : positions(values.n_symbols), grid(values) {}
-  Positions positions;
-  Grid grid;
+  void begin(std::int64_t row) { positions_.set(a_, row); }
+  double value(std::int64_t column) { return shares(column) ? grid_.value() : 0.0; }
+  void pull(std::int64_t column, double factor, double* gap_bar, double* match_bar, double* order_bar) {
+    if (shares(column)) grid_.pull_back(factor, gap_bar, match_bar, order_bar);
+  }
+
+ private:
+  bool shares(std::int64_t column) { return grid_.set(positions_, b_.begin(column), b_.size(column)); }
+
+  const SequencesView &a_, &b_;
+  Positions positions_;
+  Grid grid_;
 };
-
-std::vector<Worker> workers_of(const SubsequenceValues& values, const Team& team) {
-  return std::vector<Worker>(team.size(), Worker(values));
-}
 
 }  // namespace
 
 void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
                         Team& team, double* out) {
-  std::vector<Worker> workers = workers_of(values, team);
-  // The longest rows of a triangle first.
-  team.run(a.n_sequences, [&](std::int64_t task, int worker) {
-    const std::int64_t row = pairs == Pairs::symmetric ? a.n_sequences - 1 - task : task;
-    auto& [positions, grid] = workers[worker];
-    positions.set(a, row);
-    const auto [begin, end] = columns_of(pairs, row, b.n_sequences);
-    for (std::int64_t column = begin; column < end; ++column) {
-      if (column % 256 == 255) team.breathe(worker);
-      const bool shares = grid.set(positions, b.symbol + b.start[column], b.size(column));
-      const double value = shares ? grid.value() : 0.0;
-      if (pairs == Pairs::diagonal) {
-        out[row] = value;
-      } else {
-        out[row * b.n_sequences + column] = value;
-        if (pairs == Pairs::symmetric) out[column * b.n_sequences + row] = value;
-      }
-    }
-  });
+  fill_pairs(
+      a.n_sequences, b.n_sequences, pairs, team, out, [&] { return Rows(a, b, values); },
+      [](Rows& rows, std::int64_t row) { rows.begin(row); },
+      [](Rows& rows, std::int64_t column) { return rows.value(column); });
 }
 
 void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
                            const double* cotangent, Team& team, double* gap_bar, double* match_bar, double* order_bar) {
-  std::vector<Worker> workers = workers_of(values, team);
-  const std::int64_t n_symbols = values.n_symbols, size = 2 * n_symbols + values.length;
-  const std::int64_t n_blocks = std::min(kBlocks, a.n_sequences);
-  std::vector<std::vector<double>> sums(n_blocks);
-  team.run(n_blocks, [&](std::int64_t block, int worker) {
-    auto& [positions, grid] = workers[worker];
-    sums[block].assign(size, 0.0);
-    double* sum = sums[block].data();
-    for (std::int64_t row = block; row < a.n_sequences; row += n_blocks) {  // so that blocks of a triangle are alike
-      positions.set(a, row);
-      const auto [begin, end] = columns_of(pairs, row, b.n_sequences);
-      for (std::int64_t column = begin; column < end; ++column) {
-        if (column % 256 == 255) team.breathe(worker);
-        double factor = cotangent[pairs == Pairs::diagonal ? row : row * b.n_sequences + column];
-        if (pairs == Pairs::symmetric && column < row) factor += cotangent[column * b.n_sequences + row];
-        if (factor == 0.0 || !grid.set(positions, b.symbol + b.start[column], b.size(column))) continue;
-        grid.pull_back(factor, sum, sum + n_symbols, sum + 2 * n_symbols);
-      }
-    }
-  });
-  for (const auto& sum : sums) {
-    for (std::int64_t k = 0; k < n_symbols; ++k) {
-      gap_bar[k] += sum[k];
-      match_bar[k] += sum[n_symbols + k];
-    }
-    for (std::int64_t p = 0; p < values.length; ++p) order_bar[p] += sum[2 * n_symbols + p];
+  const std::int64_t n = values.n_symbols;
+  const std::vector<double> sums = pull_pairs(
+      a.n_sequences, b.n_sequences, pairs, cotangent, 2 * n + values.length, team, [&] { return Rows(a, b, values); },
+      [](Rows& rows, std::int64_t row) { rows.begin(row); },
+      [n](Rows& rows, std::int64_t column, double factor, double* sum) {
+        rows.pull(column, factor, sum, sum + n, sum + 2 * n);
+      });
+  for (std::int64_t k = 0; k < n; ++k) {
+    gap_bar[k] += sums[k];
+    match_bar[k] += sums[n + k];
   }
+  for (std::int64_t p = 0; p < values.length; ++p) order_bar[p] += sums[2 * n + p];
 }
 
 }  // namespace espalier

@@ -8,28 +8,17 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "sequence_pairs.hpp"
 #include "team.hpp"
 
 namespace espalier {
-
-// A corpus of sequences as arrays owned by the caller.
-struct SequencesView {
-  std::int64_t n_sequences;
-  const std::int64_t* start;
-  const std::int32_t* symbol;
-
-  std::int64_t size(std::int64_t s) const { return start[s + 1] - start[s]; }
-};
 
 struct SubsequenceValues {
   const double *gap, *match;  // by symbol: what a skipped position weighs, and a matched one on either side
   const double* order;        // by length, from 1
   std::int64_t length, n_symbols;
 };
-
-enum class Pairs { all, symmetric, diagonal };
 
 // Fills out: a matrix of a with b, of a with itself, or one value for each sequence of a.
 void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,

@@ -111,6 +111,36 @@ def subsequence_pull_back(
     match_bar: NDArray[np.float64],
     order_bar: NDArray[np.float64],
 ) -> None: ...
+def tagging_values(
+    a_tag: NDArray[np.int32],
+    a_word: NDArray[np.int32],
+    a_start: NDArray[np.int64],
+    b_tag: NDArray[np.int32],
+    b_word: NDArray[np.int32],
+    b_start: NDArray[np.int64],
+    pairs: int,
+    decay: NDArray[np.float64],
+    word_weight: NDArray[np.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[np.float64],
+) -> None: ...
+def tagging_pull_back(
+    a_tag: NDArray[np.int32],
+    a_word: NDArray[np.int32],
+    a_start: NDArray[np.int64],
+    b_tag: NDArray[np.int32],
+    b_word: NDArray[np.int32],
+    b_start: NDArray[np.int64],
+    pairs: int,
+    decay: NDArray[np.float64],
+    word_weight: NDArray[np.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[np.float64],
+    decay_bar: NDArray[np.float64],
+    word_bar: NDArray[np.float64],
+) -> None: ...
 
 class PartialTreePlan:
     def __init__(self, a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]] | None, per_tree: bool) -> None: ...

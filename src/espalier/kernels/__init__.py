@@ -10,6 +10,7 @@ from espalier.kernels.radial import Radial
 from espalier.kernels.stationary import RBF, Matern
 from espalier.kernels.subsequence import Subsequence
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.kernels.tagging import Tagging
 from espalier.kernels.vectors import Linear, Polynomial
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SubsetTree",
     "Subtree",
     "Sum",
+    "Tagging",
     "fixed",
     "hyperparameter",
     "number_of",

@@ -1,0 +1,65 @@
+"""Tagged sequences: the kernel of Collins and Duffy (2001) for tagging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from espalier import _core
+from espalier.corpus.sequences import Unit
+from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
+from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
+
+
+@dataclass(frozen=True, repr=False)
+class Tagging(SequenceKernel):
+    r"""Count the runs of tags two tagged sequences share, each tag with or without its word.
+
+    A fragment is a run of tags without gaps, in which some of the tags keep their words. It weighs ``decay`` for each
+    tag and ``word_weight`` for each word that it keeps. With decay :math:`\lambda_x` and word weight :math:`\omega_x`
+    of the tag :math:`x`,
+
+    .. math:: K(s, t) = \sum_{i, j} C(i, j), \qquad
+        C(i, j) = \lambda_x \bigl(1 + \omega_x [\text{words equal}]\bigr) \bigl(1 + C(i + 1, j + 1)\bigr)
+
+    where the tags at :math:`i` and :math:`j` are equal, and 0 elsewhere. With both numbers at 1 these are the counts of
+    the paper.
+
+    Parameters
+    ----------
+    decay
+        :math:`\lambda`: the weight of one tag. A number, or one for each tag.
+    word_weight
+        :math:`\omega`: the weight of a word that a fragment keeps. A number, or one for each tag.
+    on
+        The column to read where the input is a table.
+
+    Notes
+    -----
+    Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags. A pair
+    costs as many steps as it has pairs of positions with equal tags.
+
+    Examples
+    --------
+    >>> from espalier import TaggedSequence
+    >>> s = TaggedSequence(["the", "cat"], ["D", "N"])
+    >>> t = TaggedSequence(["the", "dog"], ["D", "N"])
+    >>> Tagging(decay=1.0, word_weight=1.0)([s, t])
+    array([[8., 5.],
+           [5., 8.]])
+    """
+
+    _per_symbol: ClassVar = ("decay", "word_weight")
+
+    decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
+    word_weight: Hyperparameter = hyperparameter(1.0)
+    on: str | None = None
+
+    def _units(self) -> tuple[Unit, ...]:
+        return ("tags", "words")
+
+    def _native(self) -> tuple[Any, Any]:
+        return _core.tagging_values, _core.tagging_pull_back
+
+    def _when_too_large(self) -> str:
+        return "Use a smaller decay."

@@ -1,0 +1,83 @@
+"""Tagging against its twin, its gradients, and what it reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.reference.tagging import tagging
+
+import espalier as es
+from espalier.errors import InputError, KernelOverflowError
+from espalier.testing import check_gradients, check_kernel
+
+KERNELS = [
+    es.Tagging(),
+    es.Tagging(1.0, 1.0),
+    es.Tagging(0.7, es.fixed(0)),
+    es.Tagging(es.PerLabel(0.5, values={"N": 0.9}), es.PerLabel(2.0, values={"D": 0.3})),
+]
+
+
+def random_items(seed, n):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 6, size=n)
+    return [es.TaggedSequence(list(rng.choice(list("ab"), k)), list(rng.choice(list("DNV"), k))) for k in sizes]
+
+
+ITEMS = random_items(0, 12)
+
+
+def twin(kernel, a, b):
+    def value(setting):
+        own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
+        return lambda tag: own.get(tag, es.number_of(setting))
+
+    return np.array([[tagging(s, t, value(kernel.decay), value(kernel.word_weight)) for t in b] for s in a])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_values_are_those_of_listing(kernel, n_threads):
+    np.testing.assert_allclose(kernel(ITEMS, n_threads=n_threads), twin(kernel, ITEMS, ITEMS), rtol=1e-12)
+    np.testing.assert_allclose(
+        kernel(ITEMS[:4], ITEMS, n_threads=n_threads), twin(kernel, ITEMS[:4], ITEMS), rtol=1e-12
+    )
+    np.testing.assert_allclose(kernel.diagonal(ITEMS), twin(kernel, ITEMS, ITEMS).diagonal(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradients_are_those_of_differences(kernel):
+    check_gradients(kernel, random_items(3, 7))
+
+
+def test_it_keeps_the_laws():
+    check_kernel(es.Tagging(), [item for item in ITEMS if len(item)][:6])
+
+
+def test_gradients_do_not_depend_on_threads():
+    items = random_items(5, 200)
+    cotangent = np.random.default_rng(1).normal(size=(200, 200))
+    kernel = es.Tagging(es.PerLabel(0.5), es.PerLabel(1.0))
+    found = [kernel.vjp(items, n_threads=n)[1](cotangent) for n in (1, 2, 3)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_trees_and_dependency_trees_are_tagged():
+    tree = es.Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sleeps)))")
+    arcs = es.DependencyTree(
+        ["the", "cat", "sleeps"], heads=[2, 3, 0], tags=["D", "N", "V"], relations=["det", "nsubj", "root"]
+    )
+    tagged = es.TaggedSequence(["the", "cat", "sleeps"], ["D", "N", "V"])
+    values = es.Tagging(1.0, 1.0)([tree, arcs, tagged])
+    np.testing.assert_array_equal(values, np.full((3, 3), values[0, 0]))
+
+
+def test_every_word_needs_a_tag():
+    with pytest.raises(InputError, match="Row 1 has 1 tags and 2 words: every word needs one tag"):
+        es.Tagging()([es.Tree.from_brackets("(S (A a))"), es.Tree.from_brackets("(S (A a) b)")])
+
+
+def test_overflow_says_what_to_do():
+    item = es.TaggedSequence(["a"] * 600, ["N"] * 600)
+    with pytest.raises(KernelOverflowError, match="smaller decay"):
+        es.Tagging(5.0)([item])
