@@ -1,5 +1,6 @@
-// Bindings of the kernels over sequences.
+// Bindings of the kernels over sequences and dependency trees.
 #include "bindings.hpp"
+#include "dependency_subtree.hpp"
 #include "subsequence.hpp"
 #include "tagging.hpp"
 
@@ -87,11 +88,65 @@ void bind_tagging(nb::module_& m) {
       "n_threads"_a, "progress"_a.none(), "cotangent"_a, "decay_bar"_a, "word_bar"_a);
 }
 
+ArcsView arcs_of(nb::dict arrays, std::vector<nb::object>& kept) {
+  ArcsView view{};
+  view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["start"]))) - 1;
+  view.start = array_of<std::int64_t>(arrays, "start", kept);
+  view.feature_start = array_of<std::int64_t>(arrays, "feature_start", kept);
+  view.head = array_of<std::int32_t>(arrays, "head", kept);
+  view.previous = array_of<std::int32_t>(arrays, "previous", kept);
+  view.order = array_of<std::int32_t>(arrays, "order", kept);
+  view.feature = array_of<std::int32_t>(arrays, "feature", kept);
+  return view;
+}
+
+ArcValues arc_settings(double decay, const In<double>& weight, const Symbols& part, bool contiguous) {
+  return {decay,
+          weight.data(),
+          part.data(),
+          static_cast<std::int64_t>(part.size()),
+          static_cast<std::int64_t>(weight.size()),
+          contiguous};
+}
+
+void bind_dependency_subtree(nb::module_& m) {
+  m.def(
+      "dependency_subtree_values",
+      [](nb::dict a, nb::dict b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous,
+         int n_threads, nb::object progress, Vector out) {
+        std::vector<nb::object> kept;
+        const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
+        Gate gate;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          dependency_subtree_values(rows, columns, static_cast<Pairs>(pairs),
+                                    arc_settings(decay, weight, part, contiguous), team, out.data());
+        });
+      },
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a.none(),
+      "out"_a);
+  m.def(
+      "dependency_subtree_pull_back",
+      [](nb::dict a, nb::dict b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous,
+         int n_threads, nb::object progress, In<double> cotangent, Vector decay_bar, Vector weight_bar) {
+        std::vector<nb::object> kept;
+        const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
+        Gate gate;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          dependency_subtree_pull_back(rows, columns, static_cast<Pairs>(pairs),
+                                       arc_settings(decay, weight, part, contiguous), cotangent.data(), team,
+                                       decay_bar.data(), weight_bar.data());
+        });
+      },
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a.none(),
+      "cotangent"_a, "decay_bar"_a, "weight_bar"_a);
+}
+
 }  // namespace
 
 void bind_sequences(nb::module_& m) {
   bind_subsequence(m);
   bind_tagging(m);
+  bind_dependency_subtree(m);
 }
 
 }  // namespace espalier

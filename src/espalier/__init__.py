@@ -7,7 +7,7 @@ in corpora; kernels compare them. See README.md for a first example and ARCHITEC
 from typing import TYPE_CHECKING
 
 from espalier._lazy import load_on_use
-from espalier.corpus import Forest, ForestDescription, Sequences, Vocabulary, concatenate
+from espalier.corpus import Arcs, Forest, ForestDescription, Sequences, Vocabulary, concatenate
 from espalier.errors import (
     InputError,
     KernelOverflowError,
@@ -21,6 +21,7 @@ from espalier.kernels import (
     RBF,
     BagOfWords,
     Constant,
+    DependencySubtree,
     Idf,
     Kernel,
     Learned,
@@ -96,11 +97,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "Arcs",
     "BagOfWords",
     "Beta",
     "BoxCox",
     "Constant",
     "ConstantMean",
+    "DependencySubtree",
     "DependencyTree",
     "Explanation",
     "Forest",

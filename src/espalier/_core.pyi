@@ -141,6 +141,32 @@ def tagging_pull_back(
     decay_bar: NDArray[np.float64],
     word_bar: NDArray[np.float64],
 ) -> None: ...
+def dependency_subtree_values(
+    a: dict[str, NDArray[Any]],
+    b: dict[str, NDArray[Any]],
+    pairs: int,
+    decay: float,
+    weight: NDArray[np.float64],
+    part: NDArray[np.int32],
+    contiguous: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[np.float64],
+) -> None: ...
+def dependency_subtree_pull_back(
+    a: dict[str, NDArray[Any]],
+    b: dict[str, NDArray[Any]],
+    pairs: int,
+    decay: float,
+    weight: NDArray[np.float64],
+    part: NDArray[np.int32],
+    contiguous: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[np.float64],
+    decay_bar: NDArray[np.float64],
+    weight_bar: NDArray[np.float64],
+) -> None: ...
 
 class PartialTreePlan:
     def __init__(self, a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]] | None, per_tree: bool) -> None: ...

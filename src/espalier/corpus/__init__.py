@@ -1,8 +1,9 @@
 """Interned corpora: vocabularies and hash-consed forests."""
 
+from espalier.corpus.arcs import Arcs
 from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest, concatenate
 from espalier.corpus.sequences import Sequences
 from espalier.corpus.vocabulary import Vocabulary
 
-__all__ = ["Forest", "ForestDescription", "Sequences", "Vocabulary", "concatenate"]
+__all__ = ["Arcs", "Forest", "ForestDescription", "Sequences", "Vocabulary", "concatenate"]

@@ -3,6 +3,7 @@
 from espalier.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from espalier.kernels.bag_of_words import BagOfWords, Idf, Spectrum
 from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.dependency_subtree import DependencySubtree
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed, hyperparameter, number_of
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
@@ -17,6 +18,7 @@ __all__ = [
     "RBF",
     "BagOfWords",
     "Constant",
+    "DependencySubtree",
     "Idf",
     "Kernel",
     "Learned",

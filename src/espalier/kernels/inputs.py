@@ -7,12 +7,13 @@ a forest that a learner predicts is translated, because who predicts cannot choo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.arcs import Arcs
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
@@ -22,7 +23,7 @@ from espalier.structures.dependency import DependencyTree
 from espalier.structures.table import Table, as_table
 from espalier.structures.tree import Tree
 
-Corpus = TypeVar("Corpus", Forest, Sequences)
+Corpus = TypeVar("Corpus", Forest, Sequences, Arcs)
 
 
 class Inputs:
@@ -34,6 +35,7 @@ class Inputs:
         self._translates = translates
         self._forests: dict[str | None, Forest] = {}
         self._sequences: dict[tuple[str | None, Unit], Sequences] = {}
+        self._arcs: dict[tuple[str | None, tuple[str, ...]], Arcs] = {}
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
         self.warned: set[str] = set()  # which kernels warned of these inputs
@@ -108,6 +110,17 @@ class Inputs:
             self._sequences[on, of] = found
         return self._sequences[on, of]
 
+    def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
+        """The column as dependency trees whose arcs have these features."""
+        if (on, templates) not in self._arcs:
+            first = self._like.arcs(on, templates) if self._like is not None else None
+            column = self.column(on)
+            found = _read_arcs(column, on, templates, None if first is None else first.vocabulary.extended())
+            if first is not None:
+                found = self._comparable(found, first)
+            self._arcs[on, templates] = found
+        return self._arcs[on, templates]
+
     def vectors(self, on: str | tuple[str, ...] | None) -> Vectors:
         """The column, or several side by side, as vectors: a dense array or a sparse matrix of finite numbers."""
         if on not in self._vectors:
@@ -181,8 +194,24 @@ def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabular
         raise type(error)(f"Column {on!r}: {error}") from None
 
 
+def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:
+    """A column as dependency trees; what is wrong with it names the column."""
+    try:
+        if isinstance(column, Arcs):
+            if column.templates != templates:
+                raise InputError(f"These trees were interned with {column.templates!r}, not with {templates!r}.")
+            return column
+        if not isinstance(column, Iterable) or hasattr(column, "tocsr"):
+            raise TypeError(f"A corpus is a list of dependency trees, got {type(column).__name__}.")
+        return Arcs.from_trees(column, templates, vocabulary=vocabulary)
+    except (TypeError, InputError) as error:
+        if on is None:
+            raise
+        raise type(error)(f"Column {on!r}: {error}") from None
+
+
 def _table_or_column(data: Any) -> Any:
-    if isinstance(data, Forest | Sequences | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
+    if isinstance(data, Forest | Sequences | Arcs | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
         return data
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)

@@ -1,0 +1,147 @@
+"""Sub-feature-trees of dependency trees: the kernel of Qian and Liu (2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from espalier import _core
+from espalier.corpus.arcs import OWN, TEMPLATES, Arcs, template_of
+from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.sequence_plan import ALL, DECAY_BOUNDS, DIAGONAL, SYMMETRIC
+
+
+@dataclass(frozen=True, repr=False)
+class DependencySubtree(Kernel):
+    r"""Count the subtrees two dependency trees share, every arc matched through any of its features.
+
+    A subtree is a head with some of its children, neighbours in the sentence's order, and below each of them nothing or
+    a subtree again. A *sub-feature-tree* picks one feature for each of its arcs; it weighs ``decay`` for each arc,
+    times the weight of the template that the feature comes from. With :math:`m(x, y)` for the weight of what the arcs
+    to :math:`x` and :math:`y` share,
+
+    .. math:: E(x, y) = m(x, y) (1 + \Delta(x, y)), \quad R(x_i, y_j) = E(x_i, y_j) (1 + R(x_{i-1}, y_{j-1})), \quad
+        \Delta(u, v) = \sum_{i, j} R(x_i, y_j)
+
+    over the children of :math:`u` and :math:`v`; the kernel is the sum of :math:`\Delta` over all pairs of heads.
+
+    Parameters
+    ----------
+    features
+        The templates of features that an arc has: some of ``"words"`` (of head and child), ``"tags"``,
+        ``"head word, tag"``, ``"head tag, word"``, ``"relation"``, ``"direction"``, ``"distance"``, and ``"own"``, the
+        features that a :class:`DependencyTree` brings along for its arcs.
+    decay
+        The weight of one arc; 1 gives the paper's counts.
+    weight
+        The weight of a template. ``PerLabel(1.0)`` learns one for each.
+    contiguous
+        Whether the children that a subtree keeps must be neighbours, as in the paper's recursion.
+    on
+        The column to read where the input is a table.
+
+    Notes
+    -----
+    A pair of trees costs the product of their sizes. The arc to a root has no head, and counts for nothing.
+
+    Examples
+    --------
+    >>> from espalier import DependencyTree
+    >>> tree = DependencyTree(["cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"])
+    >>> DependencySubtree(("tags", "relation"), decay=1.0).value(tree, tree)
+    2.0
+    """
+
+    features: tuple[str, ...] = ("words", "tags", "relation", "direction")
+    decay: Number = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
+    weight: Hyperparameter = hyperparameter(Fixed(1.0))  # type: ignore[arg-type]
+    contiguous: bool = True
+    on: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.features, str):
+            raise TypeError(f"features must list templates, ({self.features!r},), got {self.features!r}.")
+        object.__setattr__(self, "features", tuple(self.features))
+        super().__post_init__()
+        for name in self.features:
+            if name not in TEMPLATES and name != OWN:
+                known = ", ".join(map(repr, [*TEMPLATES, OWN]))
+                raise ValueError(f"There is no template {name!r}; there are {known}.")
+        if not self.features or len(set(self.features)) < len(self.features):
+            raise ValueError(f"features must list one template or more, each once, got {self.features!r}.")
+        if isinstance(self.decay, PerLabel | PerDimension):
+            raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
+        if isinstance(self.weight, PerDimension):
+            raise TypeError("weight belongs to templates, not dimensions: use PerLabel.")
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        return ArcPlan(a.arcs(self.on, self.features), None if b is None else b.arcs(self.on, self.features), schedule)
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        return ArcPlan(a.arcs(self.on, self.features), None, schedule, diagonal=True)
+
+
+class ArcPlan(Plan):
+    """Dependency trees to compare: those of two sides, of one with itself, or each with itself."""
+
+    def __init__(self, a: Arcs, b: Arcs | None, schedule: Schedule, *, diagonal: bool = False) -> None:
+        self._schedule = schedule
+        self._pairs = DIAGONAL if diagonal else SYMMETRIC if b is None else ALL
+        self._sides = (a, a if b is None else b)
+        vocabulary = check_same_vocabulary(a.vocabulary, self._sides[1].vocabulary)
+        used = np.unique(np.concatenate([side.arrays["feature"] for side in self._sides]))
+        self._templates = list(a.templates)
+        place = {name: k for k, name in enumerate(self._templates)}
+        self._part = np.array([place[template_of(vocabulary[k])] for k in used.tolist()], np.int32)
+        self._arrays = [
+            side.arrays | {"feature": np.searchsorted(used, side.arrays["feature"]).astype(np.int32)}
+            for side in self._sides
+        ]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the matrix, or of the diagonal."""
+        n, m = (len(side) for side in self._sides)
+        return (n,) if self._pairs == DIAGONAL else (n, m)
+
+    @property
+    def labels(self) -> list[str]:
+        """The templates of features."""
+        return list(self._templates)
+
+    def bind(self, kernel: DependencySubtree) -> DependencySubtree:
+        return replace(kernel, weight=hyper.bind_labels(kernel.weight, self._templates, leaves=False))
+
+    def matrix(self, kernel: DependencySubtree) -> Matrix:
+        out = np.empty(self.shape)
+        arguments: Any = (*self._arguments(kernel), out.reshape(-1))
+        _core.dependency_subtree_values(*arguments)
+        self._schedule.done()
+        check_finite(out, item="tree", advice="Use a smaller decay or weight.")
+        return out
+
+    def vjp(self, kernel: DependencySubtree) -> tuple[Matrix, Pullback]:
+        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
+
+    def _pull_back(self, kernel: DependencySubtree, cotangent: Matrix) -> dict[str, float]:
+        cotangent = np.ascontiguousarray(check_cotangent(cotangent, self.shape))
+        decay_bar, weight_bar = np.zeros(1), np.zeros(len(self._templates) + 1)  # the last would be the leaves'
+        arguments: Any = (*self._arguments(kernel), cotangent.reshape(-1), decay_bar, weight_bar)
+        _core.dependency_subtree_pull_back(*arguments)
+        self._schedule.done()
+        out = {} if hyper.is_fixed(kernel.decay) else {"decay": float(decay_bar[0])}
+        return out | hyper.label_gradients("weight", kernel.weight, self._templates, weight_bar, leaves=False)
+
+    def _arguments(self, kernel: DependencySubtree) -> tuple[Any, ...]:
+        weights = hyper.label_values(kernel.weight, self._templates)
+        options = (self._schedule.n_threads, self._schedule.progress)
+        decay = hyper.number_of(kernel.decay)
+        return (*self._arrays, self._pairs, decay, weights, self._part, kernel.contiguous, *options)
