@@ -7,6 +7,7 @@ from espalier.kernels.dependency_subtree import DependencySubtree
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed, hyperparameter, number_of
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
+from espalier.kernels.precomputed import Precomputed
 from espalier.kernels.radial import Radial
 from espalier.kernels.stationary import RBF, Matern
 from espalier.kernels.subsequence import Subsequence
@@ -31,6 +32,7 @@ __all__ = [
     "Plan",
     "Polynomial",
     "Power",
+    "Precomputed",
     "Product",
     "Radial",
     "Scaled",

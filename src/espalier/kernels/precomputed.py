@@ -1,0 +1,92 @@
+"""A matrix that somebody else computed, as a kernel over row numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel, Matrix
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Precomputed(Kernel):
+    """Look values up in a matrix: items are the numbers of its rows.
+
+    Whatever another library computes takes part in sums and products, and in every learner. Two are equal where their
+    matrices are.
+
+    Parameters
+    ----------
+    matrix
+        A square, symmetric matrix of finite numbers.
+    on
+        The column of row numbers to read where the input is a table.
+
+    Examples
+    --------
+    >>> kernel = Precomputed([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> kernel([0, 2])
+    array([[2., 0.],
+           [0., 2.]])
+    >>> kernel([0, 2], [1])
+    array([[1.],
+           [1.]])
+    """
+
+    matrix: Any
+    on: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        matrix = np.array(self.matrix, np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"matrix must be square, got the shape {matrix.shape}.")
+        if not np.isfinite(matrix).all():
+            i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
+            raise InputError(f"matrix must hold finite numbers, but [{i}, {j}] is {matrix[i, j]}.")
+        if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12):
+            i, j = np.unravel_index(int(np.abs(matrix - matrix.T).argmax()), matrix.shape)
+            raise InputError(
+                f"matrix must be symmetric, but [{i}, {j}] is {matrix[i, j]} and [{j}, {i}] {matrix[j, i]}."
+            )
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+        digest = hashlib.blake2b(matrix.tobytes(), digest_size=16)
+        object.__setattr__(self, "_content", (digest.hexdigest(), self.on))
+
+    def block(self, a: list[Any], b: list[Any]) -> Matrix:
+        """The values of some rows with others."""
+        values: Matrix = self.matrix[np.ix_(self._rows(a), self._rows(b))]
+        return values
+
+    def _rows(self, items: list[Any]) -> NDArray[np.int64]:
+        rows = np.asarray(items)
+        if rows.size == 0:
+            return np.zeros(0, np.int64)
+        n = len(self.matrix)
+        if rows.ndim == 2 and rows.shape[1] == 1:  # a column of numbers
+            rows = rows[:, 0]
+        if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
+            raise InputError(f"Items of a Precomputed kernel are numbers of rows, from 0 to {n - 1}, got {items[0]!r}.")
+        if rows.min() < 0 or rows.max() >= n:
+            wrong = rows[(rows < 0) | (rows >= n)][0]
+            raise InputError(f"There is no row {wrong}: the matrix has {n:,} rows.")
+        return rows.astype(np.int64)
+
+    def _form(self) -> tuple[Any, ...]:
+        return (type(self), *self._content)  # type: ignore[attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Precomputed) and self._form() == other._form()
+
+    def __hash__(self) -> int:
+        return hash(self._form())
+
+    def __repr__(self) -> str:
+        on = "" if self.on is None else f", on={self.on!r}"
+        return f"Precomputed(<{len(self.matrix):,} rows>{on})"
