@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
-from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.kernels.base import Kernel
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.pighin2009.boundary_page import page
-from espalier.reproduce.pighin2009.learning import TEST_RUNS, choose, fit_linear, machine, timed
+from espalier.reproduce.pighin2009.learning import TEST_RUNS, choose, learn_linear, machine, timed
 from espalier.reproduce.propositions import role_candidates
 from espalier.reproduce.records import Record
 from espalier.reproduce.store import Task
@@ -65,28 +64,10 @@ def _kernel(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Fore
 
 def _linear(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, plan: Plan) -> Record:
     n_splits = max(N_SPLITS, math.ceil(len(train) / LARGEST_PART))
-    vectorizer = FragmentVectorizer(
-        kernel,
-        learner=machine(kernel, C, plan),
-        n_fragments=settings(quick=plan.quick)["fragments"],
-        n_splits=n_splits,
-        random_state=plan.seed,
-        n_threads=plan.n_threads,
-    )
-    _, mine_seconds = timed(lambda: vectorizer.fit(train, y))
-    features, extract_seconds = timed(lambda: vectorizer.transform(train))
-    model, learn_seconds = fit_linear(C, features, y)
+    n_fragments = settings(quick=plan.quick)["fragments"]
+    vectorizer, model, record = learn_linear(kernel, C, train, y, plan, n_fragments=n_fragments, n_splits=n_splits)
     scores, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_[0]) + model.intercept_, TEST_RUNS)
-    return {
-        "splits": n_splits,
-        "features": vectorizer.n_features_out_,
-        "mine_seconds": mine_seconds,
-        "extract_seconds": extract_seconds,
-        "learn_seconds": learn_seconds,
-        "train_seconds": mine_seconds + extract_seconds + learn_seconds,
-        "test_seconds": test_seconds,
-        "predicted": scores > 0,
-    }
+    return {**record, "test_seconds": test_seconds, "predicted": scores > 0}
 
 
 def _candidates(plan: Plan, part: Any) -> tuple[Forest, NDArray[np.bool_]]:

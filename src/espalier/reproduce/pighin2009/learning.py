@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
+from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.kernels.base import Kernel
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
@@ -65,6 +66,32 @@ def fit_linear(C: float, features: Any, y: NDArray[Any]) -> tuple[Any, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence
         return timed(lambda: linear_machine(C).fit(features, y))
+
+
+def learn_linear(
+    kernel: Kernel, C: float, X: Forest, y: NDArray[Any], plan: Plan, *, n_fragments: int, n_splits: int
+) -> tuple[FragmentVectorizer, Any, Record]:
+    """All stages of linear learning: machines on parts, their fragments, features, and a linear machine."""
+    vectorizer = FragmentVectorizer(
+        kernel,
+        learner=machine(kernel, C, plan),
+        n_fragments=n_fragments,
+        n_splits=n_splits,
+        random_state=plan.seed,
+        n_threads=plan.n_threads,
+    )
+    _, mine_seconds = timed(lambda: vectorizer.fit(X, y))
+    features, extract_seconds = timed(lambda: vectorizer.transform(X))
+    model, learn_seconds = fit_linear(C, features, y)
+    record = {
+        "splits": n_splits,
+        "features": vectorizer.n_features_out_,
+        "mine_seconds": mine_seconds,
+        "extract_seconds": extract_seconds,
+        "learn_seconds": learn_seconds,
+        "train_seconds": mine_seconds + extract_seconds + learn_seconds,
+    }
+    return vectorizer, model, record
 
 
 def timed(work: Callable[[], Any], runs: int = 1) -> tuple[Any, float]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
-from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.kernels.base import Kernel
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
@@ -20,7 +19,7 @@ from espalier.reproduce.pighin2009.learning import (
     PAPER,
     TEST_RUNS,
     choose,
-    fit_linear,
+    learn_linear,
     machine,
     scores,
     timed,
@@ -59,24 +58,14 @@ def classify(method: str, arguments: str, plan: Plan) -> Record:
     if method == "kernel":
         learner, seconds = timed(lambda: machine(kernel, C, plan).fit(train, y))
         predicted, test_seconds = timed(lambda: learner.predict(test), TEST_RUNS)
-        record["support"] = len(learner.support_)
+        record |= {"support": len(learner.support_), "train_seconds": seconds}
     else:
-        vectorizer = FragmentVectorizer(
-            kernel,
-            learner=machine(kernel, C, plan),
-            n_fragments=common["fragments"] // N_SPLITS,
-            n_splits=N_SPLITS,
-            random_state=plan.seed,
-            n_threads=plan.n_threads,
-        )
-        _, mine_seconds = timed(lambda: vectorizer.fit(train, y))
-        features, extract_seconds = timed(lambda: vectorizer.transform(train))
-        model, learn_seconds = fit_linear(C, features, y)
-        seconds = mine_seconds + extract_seconds + learn_seconds
+        n = common["fragments"] // N_SPLITS
+        vectorizer, model, stages = learn_linear(kernel, C, train, y, plan, n_fragments=n, n_splits=N_SPLITS)
         values, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_.T) + model.intercept_, TEST_RUNS)
         predicted = model.classes_[values.argmax(axis=1)]
-        record["features"] = vectorizer.n_features_out_
-    return {**record, "train_seconds": seconds, "test_seconds": test_seconds, **scores(y_test, predicted)}
+        record |= stages
+    return {**record, "test_seconds": test_seconds, **scores(y_test, predicted)}
 
 
 @cache
