@@ -7,7 +7,7 @@ a forest that a learner predicts is translated, because who predicts cannot choo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,9 +33,7 @@ class Inputs:
         self._data = _table_or_column(data)
         self._like = like
         self._translates = translates
-        self._forests: dict[str | None, Forest] = {}
-        self._sequences: dict[tuple[str | None, Unit], Sequences] = {}
-        self._arcs: dict[tuple[str | None, tuple[str, ...]], Arcs] = {}
+        self._corpora: dict[tuple[str | None, Any], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
         self.warned: set[str] = set()  # which kernels warned of these inputs
@@ -81,14 +79,30 @@ class Inputs:
 
     def forest(self, on: str | None) -> Forest:
         """The column as a forest."""
-        if on not in self._forests:
-            first = self._like.forest(on) if self._like is not None else None
-            column = self.column(on)
-            forest = _read_trees(column, on, None if first is None else first.vocabulary.extended())
-            if first is not None:
-                forest = self._comparable(forest, first)
-            self._forests[on] = forest
-        return self._forests[on]
+        return self._interned(on, "trees", lambda vocabulary: _read_trees(self.column(on), on, vocabulary))
+
+    def sequences(self, on: str | None, of: Unit) -> Sequences:
+        """The column as sequences of words, characters or tags."""
+        return self._interned(on, of, lambda vocabulary: _read_sequences(self.column(on), on, of, vocabulary))
+
+    def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
+        """The column as dependency trees whose arcs have these features."""
+        return self._interned(on, templates, lambda vocabulary: _read_arcs(self.column(on), on, templates, vocabulary))
+
+    def _interned(self, on: str | None, form: Any, read: Callable[[Vocabulary | None], Corpus]) -> Corpus:
+        """The column in one form, read once; the second side's in the vocabulary of the first."""
+        if (on, form) not in self._corpora:
+            first = self._like._same(on, form) if self._like is not None else None
+            corpus = read(None if first is None else first.vocabulary.extended())
+            self._corpora[on, form] = corpus if first is None else self._comparable(corpus, first)
+        found: Corpus = self._corpora[on, form]
+        return found
+
+    def _same(self, on: str | None, form: Any) -> Any:
+        """The corpus of this side in a form that the other side is asked for."""
+        if form == "trees":
+            return self.forest(on)
+        return self.arcs(on, form) if isinstance(form, tuple) else self.sequences(on, form)
 
     def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
         try:
@@ -98,28 +112,6 @@ class Inputs:
                 raise
             return corpus.with_vocabulary(first.vocabulary.extended())
         return corpus
-
-    def sequences(self, on: str | None, of: Unit) -> Sequences:
-        """The column as sequences of words, characters or tags."""
-        if (on, of) not in self._sequences:
-            first = self._like.sequences(on, of) if self._like is not None else None
-            column = self.column(on)
-            found = _read_sequences(column, on, of, None if first is None else first.vocabulary.extended())
-            if first is not None:
-                found = self._comparable(found, first)
-            self._sequences[on, of] = found
-        return self._sequences[on, of]
-
-    def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
-        """The column as dependency trees whose arcs have these features."""
-        if (on, templates) not in self._arcs:
-            first = self._like.arcs(on, templates) if self._like is not None else None
-            column = self.column(on)
-            found = _read_arcs(column, on, templates, None if first is None else first.vocabulary.extended())
-            if first is not None:
-                found = self._comparable(found, first)
-            self._arcs[on, templates] = found
-        return self._arcs[on, templates]
 
     def vectors(self, on: str | tuple[str, ...] | None) -> Vectors:
         """The column, or several side by side, as vectors: a dense array or a sparse matrix of finite numbers."""

@@ -63,12 +63,13 @@ def test_weights_are_summed_without_the_features(values, n_threads):
     table = {"a": TREES, "b": TREES[::-1]}
     vectorizer = FragmentVectorizer(kernel, n_fragments=40, max_size=3, values=values, n_threads=n_threads)
     vectorizer.fit(table, LABELS)
-    new = {"a": [*NEW, "(S unseen (NEW words))"], "b": [*NEW[::-1], "(S unseen)"]}
+    twice = [es.Tree("S", [tree, tree]) for tree in TREES[:5]]  # the same subtree more than once
+    new = {"a": [*NEW, "(S unseen (NEW words))", *twice], "b": [*NEW[::-1], "(S unseen)", *twice]}
     weights = np.random.default_rng(0).normal(size=(vectorizer.n_features_out_, 3))
     features = vectorizer.transform(new)
     np.testing.assert_allclose(vectorizer.weighed(new, weights), features @ weights, rtol=1e-12, atol=1e-12)
     one = vectorizer.weighed(new, weights[:, 1])
-    assert one.shape == (len(NEW) + 1,)
+    assert one.shape == (len(NEW) + 6,)
     np.testing.assert_allclose(one, features @ weights[:, 1], rtol=1e-12, atol=1e-12)
 
 
