@@ -17,9 +17,20 @@ SequencesView sequences_of(const Symbols& symbol, const Starts& start) {
   return {static_cast<std::int64_t>(start.size()) - 1, start.data(), symbol.data()};
 }
 
-SubsequenceValues subsequence_settings(const In<double>& gap, const In<double>& match, const In<double>& order) {
-  return {gap.data(), match.data(), order.data(), static_cast<std::int64_t>(order.size()),
-          static_cast<std::int64_t>(gap.size())};
+// `similar` is None, or the values of symbols with all others and the row of each symbol among them.
+SubsequenceValues subsequence_settings(const In<double>& gap, const In<double>& match, const In<double>& order,
+                                       const In<double>& mix, nb::object similar, std::vector<nb::object>& kept) {
+  SubsequenceValues out{gap.data(),
+                        match.data(),
+                        order.data(),
+                        static_cast<std::int64_t>(order.size()),
+                        static_cast<std::int64_t>(gap.size()),
+                        {}};
+  if (similar.is_none()) return out;
+  const auto arrays = nb::cast<nb::dict>(similar);
+  out.soft = {array_of<double>(arrays, "value", kept), array_of<std::int32_t>(arrays, "row", kept),
+              nb::cast<std::int64_t>(arrays["width"]), mix.data()[0]};
+  return out;
 }
 
 TaggedView tagged_of(const Symbols& tag, const Symbols& word, const Starts& start) {
@@ -34,29 +45,35 @@ void bind_subsequence(nb::module_& m) {
   m.def(
       "subsequence_values",
       [](Symbols a_symbol, Starts a_start, Symbols b_symbol, Starts b_start, int pairs, In<double> gap,
-         In<double> match, In<double> order, int n_threads, nb::object progress, Vector out) {
+         In<double> match, In<double> order, In<double> mix, nb::object similar, int n_threads, nb::object progress,
+         Vector out) {
+        std::vector<nb::object> kept;
+        const SubsequenceValues values = subsequence_settings(gap, match, order, mix, similar, kept);
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           subsequence_values(sequences_of(a_symbol, a_start), sequences_of(b_symbol, b_start),
-                             static_cast<Pairs>(pairs), subsequence_settings(gap, match, order), team, out.data());
+                             static_cast<Pairs>(pairs), values, team, out.data());
         });
       },
-      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "n_threads"_a,
-      "progress"_a.none(), "out"_a);
+      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "mix"_a,
+      "similar"_a.none(), "n_threads"_a, "progress"_a.none(), "out"_a);
   m.def(
       "subsequence_pull_back",
       [](Symbols a_symbol, Starts a_start, Symbols b_symbol, Starts b_start, int pairs, In<double> gap,
-         In<double> match, In<double> order, int n_threads, nb::object progress, In<double> cotangent, Vector gap_bar,
-         Vector match_bar, Vector order_bar) {
+         In<double> match, In<double> order, In<double> mix, nb::object similar, int n_threads, nb::object progress,
+         In<double> cotangent, Vector gap_bar, Vector match_bar, Vector order_bar, Vector mix_bar) {
+        std::vector<nb::object> kept;
+        const SubsequenceValues values = subsequence_settings(gap, match, order, mix, similar, kept);
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           subsequence_pull_back(sequences_of(a_symbol, a_start), sequences_of(b_symbol, b_start),
-                                static_cast<Pairs>(pairs), subsequence_settings(gap, match, order), cotangent.data(),
-                                team, gap_bar.data(), match_bar.data(), order_bar.data());
+                                static_cast<Pairs>(pairs), values, cotangent.data(), team,
+                                {gap_bar.data(), match_bar.data(), order_bar.data(), mix_bar.data()});
         });
       },
-      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "n_threads"_a,
-      "progress"_a.none(), "cotangent"_a, "gap_bar"_a, "match_bar"_a, "order_bar"_a);
+      "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "mix"_a,
+      "similar"_a.none(), "n_threads"_a, "progress"_a.none(), "cotangent"_a, "gap_bar"_a, "match_bar"_a, "order_bar"_a,
+      "mix_bar"_a);
 }
 
 void bind_tagging(nb::module_& m) {

@@ -31,6 +31,49 @@ class Grid {
 
   // Finds what the pair shares; false where that is nothing.
   bool set(const Positions& rows, const std::int32_t* symbol, std::int64_t n) {
+    row_symbol_ = rows.symbols();
+    column_symbol_ = symbol;
+    if (!(values_.soft.value ? set_soft(rows, n) : set_exact(rows, n))) return false;
+    n_orders_ = std::min({values_.length, rows_.size(), columns_.size()});
+    return true;
+  }
+
+  double value() {
+    compute();
+    double out = 0.0;
+    for (std::int64_t p = 0; p < n_orders_; ++p) out += values_.order[p] * sums_[p];
+    return out;
+  }
+
+  // Adds the gradients of factor * value.
+  void pull_back(double factor, const SubsequenceBars& bars) {
+    compute();
+    const std::int64_t n = match_.size();
+    match_bar_.assign(n, 0.0);
+    sum_bar_.assign(n, 0.0);
+    rows_bar_.clear(rows_.size());
+    columns_bar_.clear(columns_.size());
+    for (std::int64_t p = n_orders_; p-- > 0;) {
+      bars.order[p] += factor * sums_[p];
+      pull_order(p, factor * values_.order[p]);
+    }
+    pull_matches(bars);
+    pull_gaps(rows_, rows_bar_, row_symbol_, bars.gap);
+    pull_gaps(columns_, columns_bar_, column_symbol_, bars.gap);
+  }
+
+ private:
+  struct AxisBar {
+    std::vector<double> before, skip;
+    void clear(std::int64_t n) {
+      before.assign(n, 0.0);
+      skip.assign(n, 0.0);
+    }
+  };
+
+  // Only equal symbols match.
+  bool set_exact(const Positions& rows, std::int64_t n) {
+    const std::int32_t* symbol = column_symbol_;
     used_.assign(rows.size(), 0);
     columns_.position.clear();
     for (std::int64_t j = 0; j < n; ++j) {
@@ -47,60 +90,75 @@ class Grid {
       used_[i] = static_cast<std::int32_t>(rows_.position.size()) + 1;
       rows_.position.push_back(i);
     }
-    row_symbol_ = rows.symbols();
-    column_symbol_ = symbol;
-    rows_.weigh(row_symbol_, values_.gap);
-    columns_.weigh(column_symbol_, values_.gap);
-    width_ = columns_.size() + 1;
-    // Matches in the order of rows, then columns.
-    match_.assign((rows_.size() + 1) * width_, 0.0);
+    open_grid();
     for (std::int64_t b = 0; b < columns_.size(); ++b) {
       const std::int32_t x = symbol[columns_.position[b]];
       const double weight = values_.match[x] * values_.match[x];
       for (std::int32_t i = rows.first(x); i >= 0; i = rows.next(i)) match_[used_[i] * width_ + b + 1] = weight;
     }
-    n_orders_ = std::min({values_.length, rows_.size(), columns_.size()});
     return true;
   }
 
-  double value() {
-    compute();
-    double out = 0.0;
-    for (std::int64_t p = 0; p < n_orders_; ++p) out += values_.order[p] * sums_[p];
-    return out;
-  }
-
-  // Adds the gradients of factor * value.
-  void pull_back(double factor, double* gap_bar, double* match_bar, double* order_bar) {
-    compute();
-    const std::int64_t n = match_.size();
-    match_bar_.assign(n, 0.0);
-    sum_bar_.assign(n, 0.0);
-    rows_bar_.clear(rows_.size());
-    columns_bar_.clear(columns_.size());
-    for (std::int64_t p = n_orders_; p-- > 0;) {
-      order_bar[p] += factor * sums_[p];
-      pull_order(p, factor * values_.order[p]);
+  // Symbols match as far as they are similar; a position stays where it is similar to any of the other side.
+  bool set_soft(const Positions& rows, std::int64_t n) {
+    used_.assign(n, 0);
+    rows_.position.clear();
+    for (std::int32_t i = 0; i < rows.size(); ++i) {
+      const double* similar = values_.soft.values_of(row_symbol_[i]);
+      bool any = false;
+      for (std::int64_t j = 0; j < n; ++j) {
+        if (similar[column_symbol_[j]] == 0.0) continue;
+        any = true;
+        used_[j] = 1;
+      }
+      if (any) rows_.position.push_back(i);
     }
-    for (std::int64_t a = 1; a <= rows_.size(); ++a) {
-      for (std::int64_t b = 1; b < width_; ++b) {
-        if (match_[a * width_ + b] == 0.0) continue;
-        const std::int32_t x = column_symbol_[columns_.position[b - 1]];
-        match_bar[x] += 2.0 * match_bar_[a * width_ + b] * values_.match[x];
+    if (rows_.position.empty()) return false;
+    columns_.position.clear();
+    for (std::int64_t j = 0; j < n; ++j) {
+      if (used_[j]) columns_.position.push_back(static_cast<std::int32_t>(j));
+    }
+    open_grid();
+    for (std::int64_t a = 0; a < rows_.size(); ++a) {
+      const std::int32_t x = row_symbol_[rows_.position[a]];
+      const double* similar = values_.soft.values_of(x);
+      for (std::int64_t b = 0; b < columns_.size(); ++b) {
+        const std::int32_t y = column_symbol_[columns_.position[b]];
+        match_[(a + 1) * width_ + b + 1] = values_.soft.blend(x == y, similar[y]) * values_.match[x] * values_.match[y];
       }
     }
-    pull_gaps(rows_, rows_bar_, row_symbol_, gap_bar);
-    pull_gaps(columns_, columns_bar_, column_symbol_, gap_bar);
+    return true;
   }
 
- private:
-  struct AxisBar {
-    std::vector<double> before, skip;
-    void clear(std::int64_t n) {
-      before.assign(n, 0.0);
-      skip.assign(n, 0.0);
+  // Weighs the gaps and clears the matches of the positions found.
+  void open_grid() {
+    rows_.weigh(row_symbol_, values_.gap);
+    columns_.weigh(column_symbol_, values_.gap);
+    width_ = columns_.size() + 1;
+    match_.assign((rows_.size() + 1) * width_, 0.0);
+  }
+
+  // From the weights of matches to those of their symbols.
+  void pull_matches(const SubsequenceBars& bars) const {
+    const SoftMatching& soft = values_.soft;
+    for (std::int64_t a = 1; a <= rows_.size(); ++a) {
+      const std::int32_t x = row_symbol_[rows_.position[a - 1]];
+      const double* similar = soft.value ? soft.values_of(x) : nullptr;
+      for (std::int64_t b = 1; b < width_; ++b) {
+        if (!soft.value && match_[a * width_ + b] == 0.0) continue;
+        const double bar = match_bar_[a * width_ + b];
+        const std::int32_t y = column_symbol_[columns_.position[b - 1]];
+        if (!similar) {
+          bars.match[x] += 2.0 * bar * values_.match[x];
+          continue;
+        }
+        const double value = soft.blend(x == y, similar[y]);
+        bars.match[x] += bar * value * values_.match[y];
+        bars.match[y] += bar * value * values_.match[x];
+        *bars.mix += bar * values_.match[x] * values_.match[y] * ((x == y ? 1.0 : 0.0) - similar[y]);
+      }
     }
-  };
+  }
 
   const double* below(std::int64_t p) const { return prefix_.data() + p * match_.size(); }
 
@@ -147,7 +205,7 @@ class Grid {
           columns_bar_.skip[b - 1] += own * (row[b - 1] - skip_row * above[b - 1]);
         }
         const double m = match_[a * width_ + b];
-        if (m == 0.0) continue;
+        if (m == 0.0 && !values_.soft.value) continue;  // a soft match may weigh 0 and still have a gradient
         const double s_bar = weight + own;
         double& m_bar = match_bar_[a * width_ + b];
         if (p == 0) {
@@ -183,7 +241,7 @@ class Grid {
   AxisBar rows_bar_, columns_bar_;
   const std::int32_t *row_symbol_ = nullptr, *column_symbol_ = nullptr;
   std::int64_t width_ = 0, n_orders_ = 0;
-  std::vector<std::int32_t> used_;  // by position of the row sequence: its row on the grid, from 1
+  std::vector<std::int32_t> used_;  // exact: by position of the row sequence, its row on the grid, from 1
   std::vector<double> match_, prefix_, sums_;
   std::vector<double> match_bar_, sum_bar_, under_bar_;
 };
@@ -196,8 +254,8 @@ class Rows {
 
   void begin(std::int64_t row) { positions_.set(a_, row); }
   double value(std::int64_t column) { return shares(column) ? grid_.value() : 0.0; }
-  void pull(std::int64_t column, double factor, double* gap_bar, double* match_bar, double* order_bar) {
-    if (shares(column)) grid_.pull_back(factor, gap_bar, match_bar, order_bar);
+  void pull(std::int64_t column, double factor, const SubsequenceBars& bars) {
+    if (shares(column)) grid_.pull_back(factor, bars);
   }
 
  private:
@@ -219,19 +277,20 @@ void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pa
 }
 
 void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
-                           const double* cotangent, Team& team, double* gap_bar, double* match_bar, double* order_bar) {
+                           const double* cotangent, Team& team, const SubsequenceBars& bars) {
   const std::int64_t n = values.n_symbols;
   const std::vector<double> sums = pull_pairs(
-      a.n_sequences, b.n_sequences, pairs, cotangent, 2 * n + values.length, team, [&] { return Rows(a, b, values); },
-      [](Rows& rows, std::int64_t row) { rows.begin(row); },
-      [n](Rows& rows, std::int64_t column, double factor, double* sum) {
-        rows.pull(column, factor, sum, sum + n, sum + 2 * n);
+      a.n_sequences, b.n_sequences, pairs, cotangent, 2 * n + values.length + 1, team,
+      [&] { return Rows(a, b, values); }, [](Rows& rows, std::int64_t row) { rows.begin(row); },
+      [n, &values](Rows& rows, std::int64_t column, double factor, double* sum) {
+        rows.pull(column, factor, {sum, sum + n, sum + 2 * n, sum + 2 * n + values.length});
       });
   for (std::int64_t k = 0; k < n; ++k) {
-    gap_bar[k] += sums[k];
-    match_bar[k] += sums[n + k];
+    bars.gap[k] += sums[k];
+    bars.match[k] += sums[n + k];
   }
-  for (std::int64_t p = 0; p < values.length; ++p) order_bar[p] += sums[2 * n + p];
+  for (std::int64_t p = 0; p < values.length; ++p) bars.order[p] += sums[2 * n + p];
+  *bars.mix += sums.back();
 }
 
 }  // namespace espalier

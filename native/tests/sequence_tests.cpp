@@ -35,8 +35,28 @@ Corpus random_corpus(unsigned seed, int n, unsigned longest) {
 struct Settings {
   std::vector<double> gap{0.5, 0.9, 0.3, 0.7}, match{0.8, 1.2, 0.6, 1.0}, order{1.0, 0.5, 2.0};
 
-  SubsequenceValues values() const { return {gap.data(), match.data(), order.data(), kLength, kSymbols}; }
+  std::vector<double> mix{0.3};
+  bool soft = false;
+  // How similar symbols are; two are not similar at all to one.
+  std::vector<double> table{1.0, 0.5, 0.0, -0.2, 0.5, 1.0, 0.0, 0.4, 0.0, 0.0, 1.0, 0.0, -0.2, 0.4, 0.0, 1.0};
+  std::vector<std::int32_t> row{0, 1, 2, 3};
+
+  SubsequenceValues values() const {
+    SubsequenceValues out{gap.data(), match.data(), order.data(), kLength, kSymbols, {}};
+    if (soft) out.soft = {table.data(), row.data(), kSymbols, mix[0]};
+    return out;
+  }
+  double similar(std::int32_t x, std::int32_t y) const {
+    const double exact = x == y ? 1.0 : 0.0;
+    return soft ? mix[0] * exact + (1.0 - mix[0]) * table[x * kSymbols + y] : exact;
+  }
 };
+
+Settings softly() {
+  Settings out;
+  out.soft = true;
+  return out;
+}
 
 // All ways to go on from positions i and j that were matched, with p symbols so far.
 double listed(const Settings& by, const std::int32_t* s, std::int64_t m, const std::int32_t* t, std::int64_t n,
@@ -47,8 +67,9 @@ double listed(const Settings& by, const std::int32_t* s, std::int64_t m, const s
   for (std::int64_t k = i + 1; k < m; row_gap *= by.gap[s[k++]]) {
     double column_gap = 1.0;
     for (std::int64_t l = j + 1; l < n; column_gap *= by.gap[t[l++]]) {
-      if (s[k] != t[l]) continue;
-      const double weight = row_gap * column_gap * by.match[s[k]] * by.match[s[k]];
+      const double similar = by.similar(s[k], t[l]);
+      if (similar == 0.0) continue;
+      const double weight = row_gap * column_gap * similar * by.match[s[k]] * by.match[t[l]];
       total += weight * listed(by, s, m, t, n, k, l, p + 1);
     }
   }
@@ -61,16 +82,15 @@ double slow(const Settings& by, const Corpus& a, std::int64_t row, const Corpus&
   double total = 0.0;
   for (std::int64_t i = 0; i < x.size(row); ++i) {
     for (std::int64_t j = 0; j < y.size(column); ++j) {
-      if (s[i] != t[j]) continue;
-      total += by.match[s[i]] * by.match[s[i]] * listed(by, s, x.size(row), t, y.size(column), i, j, 1);
+      const double weight = by.similar(s[i], t[j]) * by.match[s[i]] * by.match[t[j]];
+      if (weight != 0.0) total += weight * listed(by, s, x.size(row), t, y.size(column), i, j, 1);
     }
   }
   return total;
 }
 
-void test_values() {
+void check_values(const Settings& by) {
   const Corpus a = random_corpus(1, 14, 7), b = random_corpus(2, 9, 9);
-  const Settings by;
   for (int n_threads : {1, 2}) {
     Team team(n_threads, nullptr);
     std::vector<double> cross(14 * 9), own(14 * 14), diagonal(14);
@@ -85,7 +105,7 @@ void test_values() {
   }
 }
 
-void test_gradients() {
+void check_gradients(const Settings& by_default) {
   const Corpus a = random_corpus(3, 8, 6), b = random_corpus(4, 5, 8);
   std::mt19937 random(5);
   std::vector<double> cotangent(8 * 5);
@@ -100,11 +120,12 @@ void test_gradients() {
   for (int n_threads : {1, 2}) {
     Team team(n_threads, nullptr);
     std::vector<double> gap_bar(kSymbols, 0.0), match_bar(kSymbols, 0.0), order_bar(kLength, 0.0);
-    subsequence_pull_back(a.view(), b.view(), Pairs::all, Settings().values(), cotangent.data(), team, gap_bar.data(),
-                          match_bar.data(), order_bar.data());
+    std::vector<double> mix_bar(1, 0.0);
+    subsequence_pull_back(a.view(), b.view(), Pairs::all, by_default.values(), cotangent.data(), team,
+                          {gap_bar.data(), match_bar.data(), order_bar.data(), mix_bar.data()});
     const auto check = [&](std::vector<double> Settings::* which, const std::vector<double>& found) {
       for (std::size_t k = 0; k < found.size(); ++k) {
-        Settings up, down;
+        Settings up = by_default, down = by_default;
         (up.*which)[k] += 1e-6;
         (down.*which)[k] -= 1e-6;
         CHECK(near(found[k], (weighed(up) - weighed(down)) / 2e-6, 1e-6));
@@ -113,8 +134,14 @@ void test_gradients() {
     check(&Settings::gap, gap_bar);
     check(&Settings::match, match_bar);
     check(&Settings::order, order_bar);
+    check(&Settings::mix, mix_bar);
   }
 }
+
+void test_values() { check_values({}); }
+void test_soft_values() { check_values(softly()); }
+void test_gradients() { check_gradients({}); }
+void test_soft_gradients() { check_gradients(softly()); }
 
 void test_empty() {
   const Corpus none, blank = random_corpus(6, 3, 0);
@@ -125,13 +152,17 @@ void test_empty() {
   CHECK(out[0] == 1.0);
   subsequence_values(blank.view(), blank.view(), Pairs::symmetric, by.values(), team, out.data());
   CHECK(out[0] == 0.0 && out[8] == 0.0);
-  subsequence_pull_back(blank.view(), blank.view(), Pairs::symmetric, by.values(), out.data(), team, bar.data(),
-                        bar.data(), order_bar.data());
+  subsequence_pull_back(blank.view(), blank.view(), Pairs::symmetric, by.values(), out.data(), team,
+                        {bar.data(), bar.data(), order_bar.data(), bar.data()});
   CHECK(bar[0] == 0.0 && order_bar[0] == 0.0);
 }
 
 }  // namespace
 
 int main() {
-  return run_all("sequence_tests", {{"values", test_values}, {"gradients", test_gradients}, {"empty", test_empty}});
+  return run_all("sequence_tests", {{"values", test_values},
+                                    {"soft values", test_soft_values},
+                                    {"gradients", test_gradients},
+                                    {"soft gradients", test_soft_gradients},
+                                    {"empty", test_empty}});
 }

@@ -4,24 +4,31 @@ from espalier.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from espalier.kernels.bag_of_words import BagOfWords, Idf, Spectrum
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.dependency_subtree import DependencySubtree
+from espalier.kernels.embedding import Embedding
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed, hyperparameter, number_of
+from espalier.kernels.latent_semantic import LatentSemantic
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.precomputed import Precomputed
 from espalier.kernels.radial import Radial
+from espalier.kernels.similarity import Exact, Similarity, SimilarityTable
 from espalier.kernels.stationary import RBF, Matern
 from espalier.kernels.subsequence import Subsequence
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.kernels.tagging import Tagging
 from espalier.kernels.vectors import Linear, Polynomial
+from espalier.kernels.wordnet import WordNet
 
 __all__ = [
     "RBF",
     "BagOfWords",
     "Constant",
     "DependencySubtree",
+    "Embedding",
+    "Exact",
     "Idf",
     "Kernel",
+    "LatentSemantic",
     "Learned",
     "Linear",
     "Matern",
@@ -36,12 +43,15 @@ __all__ = [
     "Product",
     "Radial",
     "Scaled",
+    "Similarity",
+    "SimilarityTable",
     "Spectrum",
     "Subsequence",
     "SubsetTree",
     "Subtree",
     "Sum",
     "Tagging",
+    "WordNet",
     "fixed",
     "hyperparameter",
     "number_of",

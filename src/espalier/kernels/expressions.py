@@ -18,6 +18,8 @@ from espalier import kernels
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
+from espalier.kernels.similarity import Exact
+from espalier.kernels.wordnet import WordNet
 
 _MAX_LENGTH, _MAX_DEPTH, _MAX_INTEGER = 10_000, 100, 10**9
 
@@ -26,6 +28,8 @@ _HELPERS: Mapping[str, Callable[..., Any]] = {
     "Learned": Learned,
     "PerLabel": PerLabel,
     "PerDimension": PerDimension,
+    "Exact": Exact,
+    "WordNet": WordNet,
 }
 
 

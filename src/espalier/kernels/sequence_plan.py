@@ -6,8 +6,10 @@ value for each symbol of the first of them, and how the core is called; the rest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +17,15 @@ from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import InputError
+from espalier.errors import InputError, MemoryBudgetError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
+from espalier.kernels.schedule import Schedule, show_bytes
+from espalier.kernels.similarity import Similarity
+from espalier.kernels.tiles import Tile
 
 DECAY_BOUNDS = (1e-6, 1.0)
 ALL, SYMMETRIC, DIAGONAL = range(3)  # which pairs the core computes
@@ -34,6 +38,7 @@ class SequenceKernel(Kernel):
     """A kernel over sequences that the compiled core computes."""
 
     _per_symbol: ClassVar[tuple[str, ...]]  # hyperparameters with one value for each symbol, in the core's order
+    _takes_similarity: ClassVar[bool] = False  # whether the core's functions take similarities, or None for them
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,8 +51,12 @@ class SequenceKernel(Kernel):
         raise NotImplementedError
 
     def _others(self) -> list[tuple[str, Floats]]:
-        """Hyperparameters that are lists of numbers, in the core's order, behind those of symbols."""
+        """Other hyperparameters as arrays, in the core's order, behind those of symbols."""
         return []
+
+    def _similarity(self) -> Similarity | None:
+        """How similar unequal symbols are; None where only equal ones match."""
+        return None
 
     def _native(self) -> tuple[Any, Any]:
         """The core's functions for values and for pulling back."""
@@ -68,14 +77,18 @@ class SequenceKernel(Kernel):
         return found
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return SequencePlan(self._sequences(a), None if b is None else self._sequences(b), schedule)
+        others = None if b is None else self._sequences(b)
+        return SequencePlan(self._sequences(a), others, schedule, similarity=self._similarity())
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return SequencePlan(self._sequences(a), None, schedule, diagonal=True)
+        return SequencePlan(self._sequences(a), None, schedule, diagonal=True, similarity=self._similarity())
 
 
 class SequencePlan(Plan):
-    """Sequences to compare: those of two sides, of one with itself, or each with itself."""
+    """Sequences to compare: those of two sides, of one with itself, or each with itself.
+
+    With a similarity the matrix is computed in tiles whose table of similar symbols fits the memory.
+    """
 
     def __init__(
         self,
@@ -84,37 +97,44 @@ class SequencePlan(Plan):
         schedule: Schedule,
         *,
         diagonal: bool = False,
+        similarity: Similarity | None = None,
     ) -> None:
         self._schedule = schedule
-        self._pairs = DIAGONAL if diagonal else SYMMETRIC if b is None else ALL
-        self._n_items = (len(a[0]), len(a[0] if b is None else b[0]))
-        self._labels, columns = _renumbered(a[0], (a if b is None else b)[0])
-        sides = [[symbol] for symbol in columns]
-        for own, other in zip(a[1:], (a if b is None else b)[1:], strict=True):
-            for side, symbol in zip(sides, _renumbered(own, other)[1], strict=True):
-                side.append(symbol)
-        starts = [side[0].arrays[1] for side in (a, a if b is None else b)]
-        self._arrays = [array for side, start in zip(sides, starts, strict=True) for array in (*side, start)]
+        self._sides = (a, a if b is None else b)
+        n_rows, n_columns = (len(side[0]) for side in self._sides)
+        self._whole = Tile(slice(0, n_rows), slice(0, n_columns), on_diagonal=b is None, only_diagonal=diagonal)
+        self._similarity = similarity
+        self._first = self._part_of(self._whole)
+        if similarity is not None:
+            similarity.check(self._first.labels)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the matrix, or of the diagonal."""
-        return self._n_items[:1] if self._pairs == DIAGONAL else self._n_items
+        whole = self._whole
+        return (whole.n_rows,) if whole.only_diagonal else (whole.n_rows, whole.n_columns)
 
     @property
     def labels(self) -> list[str]:
         """The symbols of both sides."""
-        return list(self._labels)
+        return list(self._first.labels)
 
     def bind(self, kernel: SequenceKernel) -> SequenceKernel:
         names = kernel._per_symbol
-        changes = {name: hyper.bind_labels(getattr(kernel, name), self._labels, leaves=False) for name in names}
-        return replace(kernel, **changes)
+        labels = self._first.labels
+        return replace(
+            kernel, **{name: hyper.bind_labels(getattr(kernel, name), labels, leaves=False) for name in names}
+        )
 
     def matrix(self, kernel: SequenceKernel) -> Matrix:
         out = np.empty(self.shape)
-        kernel._native()[0](*self._arguments(kernel), out.reshape(-1))
-        self._schedule.done()
+        for part, schedule in self._parts():
+            tile = part.tile
+            block = out if tile == self._whole else np.empty(tile.shape)
+            kernel._native()[0](*part.arguments(kernel, schedule), block.reshape(-1))
+            schedule.done()
+            if tile != self._whole:
+                tile.put(block, out)
         check_finite(out, item="sequence", advice=kernel._when_too_large())
         return out
 
@@ -122,30 +142,105 @@ class SequencePlan(Plan):
         return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
 
     def _pull_back(self, kernel: SequenceKernel, cotangent: Matrix) -> dict[str, float]:
-        cotangent = np.ascontiguousarray(check_cotangent(cotangent, self.shape))
-        n_symbols = len(self._labels) + 1  # the last would be the leaves'
-        bars = [np.zeros(n_symbols) for _ in kernel._per_symbol]
-        bars += [np.zeros(len(values)) for _, values in kernel._others()]
-        kernel._native()[1](*self._arguments(kernel), cotangent.reshape(-1), *bars)
-        self._schedule.done()
+        cotangent = check_cotangent(cotangent, self.shape)
+        labels = self._first.labels
+        totals = [np.zeros(len(labels) + 1) for _ in kernel._per_symbol]  # the last would be the leaves'
+        others = [np.zeros(len(values)) for _, values in kernel._others()]
+        for part, schedule in self._parts():
+            bars = [np.zeros(len(part.labels) + 1) for _ in totals]
+            block = np.ascontiguousarray(part.tile.take(cotangent)).reshape(-1)
+            kernel._native()[1](*part.arguments(kernel, schedule), block, *bars, *others)
+            schedule.done()
+            place = np.searchsorted(self._first.used, part.used)
+            for total, bar in zip(totals, bars, strict=True):
+                total[place] += bar[:-1]
         out: dict[str, float] = {}
-        for name, bar in zip(kernel._per_symbol, bars, strict=False):
-            out.update(hyper.label_gradients(name, getattr(kernel, name), self._labels, bar, leaves=False))
-        for (name, _), bar in zip(kernel._others(), bars[len(kernel._per_symbol) :], strict=True):
-            if not hyper.is_fixed(getattr(kernel, name)):
+        for name, total in zip(kernel._per_symbol, totals, strict=True):
+            out.update(hyper.label_gradients(name, getattr(kernel, name), labels, total, leaves=False))
+        for (name, _), bar in zip(kernel._others(), others, strict=True):
+            setting = getattr(kernel, name)
+            if isinstance(setting, PerDimension):
                 out.update({f"{name}[{k}]": float(value) for k, value in enumerate(bar)})
+            elif not hyper.is_fixed(setting):
+                out[name] = float(bar.sum())
         return out
 
-    def _arguments(self, kernel: SequenceKernel) -> tuple[Any, ...]:
-        by_symbol = [hyper.label_values(getattr(kernel, name), self._labels) for name in kernel._per_symbol]
+    def _parts(self) -> Iterator[tuple[_Part, Schedule]]:
+        """What is computed at once: all, or tiles whose tables fit the memory."""
+        if self._first.n_bytes <= self._schedule.memory:
+            yield self._first, self._schedule
+            return
+        todo, done, area = self._cut(self._first), 0.0, self._whole.area
+        while todo:
+            tile = todo.pop()
+            part = self._part_of(tile)
+            if part.n_bytes > self._schedule.memory:
+                todo.extend(self._cut(part))
+                continue
+            yield part, self._schedule.between(done / area, (done + tile.area) / area)
+            done += tile.area
+
+    def _cut(self, part: _Part) -> list[Tile]:
+        tile = part.tile
+        if max(tile.n_rows, tile.n_columns) == 1:
+            raise MemoryBudgetError(
+                f"Sequence {tile.rows.start} with sequence {tile.columns.start} alone needs {show_bytes(part.n_bytes)} "
+                f"of memory, and the budget is {show_bytes(self._schedule.memory)}. "
+                f"Pass memory={part.n_bytes} or more, or cut the sequence."
+            )
+        return tile.cut(max(2, math.ceil(part.n_bytes / self._schedule.memory)))
+
+    def _part_of(self, tile: Tile) -> _Part:
+        rows, columns = tile.rows, tile.rows if tile.on_diagonal else tile.columns
+        if tile == self._whole:
+            return _Part(tile, self._sides, self._similarity)
+        sides = [
+            tuple(corpus[which] for corpus in side) for side, which in zip(self._sides, (rows, columns), strict=True)
+        ]
+        return _Part(tile, (sides[0], sides[1]), self._similarity)
+
+
+class _Part:
+    """The sequences of one tile by the numbers of their symbols among themselves."""
+
+    def __init__(
+        self, tile: Tile, sides: tuple[tuple[Sequences, ...], tuple[Sequences, ...]], similarity: Similarity | None
+    ) -> None:
+        self.tile, self._similarity = tile, similarity
+        self.used, columns = _renumbered(sides[0][0], sides[1][0])
+        vocabulary = check_same_vocabulary(sides[0][0].vocabulary, sides[1][0].vocabulary)
+        self.labels = [vocabulary[number] for number in self.used.tolist()]
+        symbols = [[column] for column in columns]
+        for own, other in zip(sides[0][1:], sides[1][1:], strict=True):
+            check_same_vocabulary(own.vocabulary, other.vocabulary)
+            for side, symbol in zip(symbols, _renumbered(own, other)[1], strict=True):
+                side.append(symbol)
+        starts = [side[0].arrays[1] for side in sides]
+        self._arrays = [array for side, start in zip(symbols, starts, strict=True) for array in (*side, start)]
+
+    @property
+    def n_bytes(self) -> int:
+        """What the table of similar symbols takes."""
+        return 0 if self._similarity is None else 8 * len(self.labels) ** 2
+
+    @cached_property
+    def _similar(self) -> dict[str, Any] | None:
+        if self._similarity is None:
+            return None
+        n = len(self.labels)
+        values = self._similarity(self.labels)
+        return {"value": values.reshape(-1), "row": np.arange(n, dtype=np.int32), "width": n}
+
+    def arguments(self, kernel: SequenceKernel, schedule: Schedule) -> tuple[Any, ...]:
+        """What the core's functions take before the matrix."""
+        pairs = DIAGONAL if self.tile.only_diagonal else SYMMETRIC if self.tile.on_diagonal else ALL
+        by_symbol = [hyper.label_values(getattr(kernel, name), self.labels) for name in kernel._per_symbol]
         others = [values for _, values in kernel._others()]
-        schedule = self._schedule
-        return (*self._arrays, self._pairs, *by_symbol, *others, schedule.n_threads, schedule.progress)
+        soft = (self._similar,) if kernel._takes_similarity else ()
+        return (*self._arrays, pairs, *by_symbol, *others, *soft, schedule.n_threads, schedule.progress)
 
 
-def _renumbered(a: Sequences, b: Sequences) -> tuple[list[str], Sequence[NDArray[np.int32]]]:
+def _renumbered(a: Sequences, b: Sequences) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:
     """The symbols that occur on either side, and both sides by their numbers among these."""
-    vocabulary = check_same_vocabulary(a.vocabulary, b.vocabulary)
     used = np.unique(np.concatenate([side.arrays[0] for side in (a, b)]))
-    labels = [vocabulary[number] for number in used.tolist()]
-    return labels, [np.searchsorted(used, side.arrays[0]).astype(np.int32) for side in (a, b)]
+    return used, [np.searchsorted(used, side.arrays[0]).astype(np.int32) for side in (a, b)]

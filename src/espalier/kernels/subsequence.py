@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from espalier import _core
 from espalier.corpus.sequences import Unit, check_unit
-from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, Floats, SequenceKernel
+from espalier.kernels.similarity import Similarity, check_similarity
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +29,9 @@ class Subsequence(SequenceKernel):
         \prod_{i \in I} \mu_{s_i} \prod_{j \in J} \mu_{t_j}
         \prod_{i \text{ inside } I} \gamma_{s_i} \prod_{j \text{ inside } J} \gamma_{t_j}
 
-    over index sets :math:`I` of :math:`s` and :math:`J` of :math:`t`; a position is inside where it is skipped.
+    over index sets :math:`I` of :math:`s` and :math:`J` of :math:`t`; a position is inside where it is skipped. With a
+    similarity :math:`\sigma`, unequal symbols match too: all index sets of one length count, each pair of matched
+    positions times :math:`\sigma(s_i, t_j)`.
 
     Parameters
     ----------
@@ -38,6 +44,12 @@ class Subsequence(SequenceKernel):
     order_weights
         :math:`w`: one weight for each length, from 1: a tuple, or a number for all to start from. Each is learned,
         unless ``fixed``.
+    similarity
+        How similar unequal symbols are: an :class:`Embedding`, :class:`LatentSemantic`, :class:`WordNet` or
+        :class:`SimilarityTable`. None matches equal symbols only.
+    mix
+        The share of exact matching: symbols match by ``mix * [x = y] + (1 - mix) * similarity``. Fixed at 0; write a
+        number and it is learned.
     of
         What a symbol is in texts, trees and tagged sequences: ``"words"``, ``"characters"`` or ``"tags"``.
     on
@@ -46,7 +58,8 @@ class Subsequence(SequenceKernel):
     Notes
     -----
     A pair costs ``length`` times the product of the numbers of positions whose symbols the other side has too, and not
-    of all positions. Memory is that of the corpus and of the matrix. Lodhi et al. weigh a subsequence by its span,
+    of all positions. Memory is that of the corpus and of the matrix, and with a similarity 8 bytes for each pair of
+    symbols, within the memory budget. Lodhi et al. weigh a subsequence by its span,
     decay to the power of matched and skipped positions: ``gap_decay`` and ``match_decay`` alike, and one length only.
 
     Examples
@@ -58,11 +71,14 @@ class Subsequence(SequenceKernel):
     """
 
     _per_symbol: ClassVar = ("gap_decay", "match_decay")
+    _takes_similarity: ClassVar = True
 
     length: int = 4
     gap_decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS)
     match_decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     order_weights: Any = hyperparameter(1.0)
+    similarity: Similarity | None = None
+    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))  # type: ignore[arg-type]
     of: Unit = "words"
     on: str | None = None
 
@@ -70,6 +86,7 @@ class Subsequence(SequenceKernel):
         if isinstance(self.length, bool) or not isinstance(self.length, int) or self.length < 1:
             raise ValueError(f"length must be a positive integer, got {self.length!r}.")
         check_unit(self.of)
+        check_similarity(self.similarity, self.mix)
         object.__setattr__(self, "order_weights", weights_by_length(self.order_weights, self.length))
         super().__post_init__()
 
@@ -77,7 +94,11 @@ class Subsequence(SequenceKernel):
         return (self.of,)
 
     def _others(self) -> list[tuple[str, Floats]]:
-        return [("order_weights", order_values(self.order_weights, self.length))]
+        mix = np.array([hyper.number_of(self.mix)])
+        return [("order_weights", order_values(self.order_weights, self.length)), ("mix", mix)]
+
+    def _similarity(self) -> Similarity | None:
+        return self.similarity
 
     def _native(self) -> tuple[Any, Any]:
         return _core.subsequence_values, _core.subsequence_pull_back

@@ -6,6 +6,11 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -31,6 +36,27 @@ class Tile:
         if self.only_diagonal:
             return self.n_rows
         return self.n_rows * self.n_columns * (2 if self.mirrored else 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the tile's values."""
+        return (self.n_rows,) if self.only_diagonal else (self.n_rows, self.n_columns)
+
+    def put(self, values: Matrix, out: Matrix) -> None:
+        """Write the tile's values into the matrix or diagonal, on both sides where they are mirrored."""
+        if self.only_diagonal:
+            out[self.rows] = values.reshape(-1)
+            return
+        out[self.rows, self.columns] = values
+        if self.mirrored:
+            out[self.columns, self.rows] = values.T
+
+    def take(self, cotangent: Matrix) -> Matrix:
+        """The tile's share of a cotangent."""
+        if self.only_diagonal:
+            return cotangent[self.rows]
+        block: Matrix = cotangent[self.rows, self.columns]
+        return block + cotangent[self.columns, self.rows].T if self.mirrored else block
 
     def cut(self, pieces: int) -> list[Tile]:
         """Cut into tiles that each hold about 1 / pieces of the pairs."""

@@ -138,12 +138,7 @@ class TreePlan(Plan):
             all_finite = all_finite and finite
             if tile == self._whole:
                 continue
-            if tile.only_diagonal:
-                out[tile.rows] = block[:, 0]
-                continue
-            out[tile.rows, tile.columns] = block
-            if tile.mirrored:
-                out[tile.columns, tile.rows] = block.T
+            tile.put(block, out)
         if not all_finite:
             check_finite(out, item="tree", advice=kernel._when_too_large())
         return out
@@ -162,7 +157,7 @@ class TreePlan(Plan):
             native.pull_back(
                 *(hyper.label_values(setting, labels) for _, setting in settings),
                 *kernel._native_arguments(native),
-                np.ascontiguousarray(_cotangent_of(tile, cotangent)).reshape(native.shape),
+                np.ascontiguousarray(tile.take(cotangent)).reshape(native.shape),
                 schedule.n_threads,
                 schedule.progress,
                 *gradients,
@@ -226,10 +221,3 @@ class TreePlan(Plan):
 def _bytes_needed(kernel: TreeKernel, native: Any, *, pulling_back: bool) -> int:
     arguments = kernel._native_arguments(native)
     return int((native.pull_back_bytes if pulling_back else native.matrix_bytes)(*arguments))
-
-
-def _cotangent_of(tile: Tile, cotangent: Matrix) -> Matrix:
-    if tile.only_diagonal:
-        return cotangent[tile.rows]
-    block = cotangent[tile.rows, tile.columns]
-    return block + cotangent[tile.columns, tile.rows].T if tile.mirrored else block

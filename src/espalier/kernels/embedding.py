@@ -1,0 +1,204 @@
+"""Words as vectors: similarities by cosine, from arrays, files or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
+
+Vectors = Mapping[str, Any] | Callable[[str], Any]
+
+
+class Embedding(Similarity):
+    """The cosine of two words' vectors, clipped at 0.
+
+    Words without a vector match only themselves.
+
+    Parameters
+    ----------
+    vectors
+        A mapping from words to vectors, or a function that returns a word's vector, or None where it has none. See also
+        :meth:`from_arrays` and :meth:`read`.
+    clip
+        Whether negative cosines count as 0. Clipped cosines of many words are seldom a kernel, and then refused, with
+        the offer of the nearest. Cosines as they are (False) always are one.
+    power
+        Raise the cosine to this power: larger ones make weak similarities weaker. Even powers are never negative, and
+        always a kernel.
+    normalize
+        False takes vectors as they are, products instead of cosines; none may be longer than 1.
+
+    Examples
+    --------
+    >>> animals = Embedding({"cat": [1.0, 0.2], "dog": [0.9, 0.5], "tax": [-0.1, 1.0]})
+    >>> animals(["cat"], ["dog", "tax", "unheard"]).round(2)
+    array([[0.95, 0.1 , 0.  ]])
+    """
+
+    def __init__(self, vectors: Vectors, *, clip: bool = True, power: int = 1, normalize: bool = True) -> None:
+        if isinstance(power, bool) or not isinstance(power, int) or power < 1:
+            raise ValueError(f"power must be a positive integer, got {power!r}.")
+        self.clip, self.power, self.normalize = bool(clip), power, bool(normalize)
+        self._function: Callable[[str], Any] | None = None
+        self._place: Mapping[str, int] = {}
+        self._vectors: Floats = np.zeros((0, 0))
+        if isinstance(vectors, Mapping):
+            self._place = numbered(list(vectors))
+            self._vectors = _stacked(list(vectors), list(vectors.values()))
+            self._vectors = _scaled(list(vectors), self._vectors, normalize=self.normalize)
+        elif callable(vectors):
+            self._function = vectors
+        else:
+            raise TypeError(
+                "vectors must map words to vectors, or be a function of a word; for arrays use "
+                f"Embedding.from_arrays(words, array), for a file Embedding.read(path). Got {type(vectors).__name__}."
+            )
+        self._said: Hashable = self._function or digest_of(list(self._place), self._vectors)
+
+    @classmethod
+    def from_arrays(cls, words: Sequence[str], vectors: Any, **options: Any) -> Embedding:
+        """Make one of words and an array with a row for each; options are those of the class."""
+        array = np.asarray(vectors, np.float64)
+        numbered(words)
+        if array.ndim != 2 or len(array) != len(words):
+            raise InputError(f"{len(words):,} words need an array with {len(words):,} rows, got {array.shape}.")
+        return cls(dict(zip(words, array, strict=True)), **options)
+
+    @classmethod
+    def read(cls, path: str | Path, words: Collection[str] | None = None, **options: Any) -> Embedding:
+        """Read vectors from a text file of word2vec (whose first line counts) or GloVe.
+
+        Parameters
+        ----------
+        path
+            One word on a line, before its numbers, with single spaces in between.
+        words
+            Keep only these: the words of a corpus need far less memory than all of a large file.
+        options
+            As for the class.
+        """
+        return cls(_read(Path(path), None if words is None else frozenset(words)), **options)
+
+    @property
+    def is_positive(self) -> bool:
+        return not self.clip or self.power % 2 == 0
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        if self._function is not None:
+            names = list(dict.fromkeys([*a, *b]))
+            return self._of_function(names)._values(a, b)
+        values: Floats = self._rows(a) @ self._rows(b).T
+        np.minimum(values, 1.0, out=values)  # rounding may lift a cosine above 1
+        return np.maximum(values, 0.0, out=values) if self.clip and self.power % 2 else values
+
+    def _of_function(self, names: list[str]) -> Embedding:
+        assert self._function is not None
+        found = {name: vector for name in names if (vector := self._function(name)) is not None}
+        return Embedding(found, clip=self.clip, power=self.power, normalize=self.normalize)
+
+    def _rows(self, words: list[str]) -> Floats:
+        found = places(self._place, words)
+        if len(self._vectors) == 0:
+            return np.zeros((len(words), 1))
+        rows: Floats = self._vectors[found]
+        rows[found < 0] = 0.0
+        return rows
+
+    def _other_advice(self) -> str:
+        return ", or clip=False, the cosines as they are, or an even power"
+
+    def _content(self) -> Hashable:
+        return (self._said, self.clip, self.power, self.normalize)
+
+    def __repr__(self) -> str:
+        what = f"<{len(self):,} words, {self._vectors.shape[1]} dimensions>" if len(self) else repr(self._function)
+        options = [
+            f", {name}={value}"
+            for name, value, usual in (
+                ("clip", self.clip, True),
+                ("power", self.power, 1),
+                ("normalize", self.normalize, True),
+            )
+            if value != usual
+        ]
+        return f"{type(self).__name__}({what}{''.join(options)})"
+
+
+def _stacked(words: list[str], vectors: list[Any]) -> Floats:
+    """The vectors as rows of one array, checked."""
+    rows = [np.asarray(vector, np.float64) for vector in vectors]
+    for word, row in zip(words, rows, strict=True):
+        if row.ndim != 1 or row.shape != rows[0].shape:
+            raise InputError(
+                f"The vector of {word!r} has the shape {row.shape}, that of {words[0]!r} {rows[0].shape}: "
+                "all must be flat and of one length."
+            )
+        if not np.isfinite(row).all():
+            raise InputError(f"The vector of {word!r} holds {row[~np.isfinite(row)][0]}, no finite number.")
+    return np.stack(rows) if rows else np.zeros((0, 0))
+
+
+def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:
+    """Rows of length 1, or checked to be no longer."""
+    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    rows = rows / np.where(largest > 0.0, largest, 1.0) if normalize else rows
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    if normalize:
+        scaled: Floats = rows / np.where(length > 0.0, length, 1.0)
+        return scaled
+    if len(rows) and length.max() > 1.0 + 1e-9:
+        raise InputError(
+            f"With normalize=False no vector may be longer than 1, but that of {words[int(length.argmax())]!r} is "
+            f"{length.max():.3g} long. Divide all by {length.max():.3g}."
+        )
+    return rows
+
+
+def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
+    found: dict[str, Floats] = {}
+    seen: dict[str, int] = {}
+    n_numbers = None
+    for line_number, line in _lines(path):
+        fields = line.split(" ")
+        if n_numbers is None:
+            if len(fields) == 2 and all(field.isdigit() for field in fields) and line_number == 1:
+                n_numbers = int(fields[1])  # word2vec counts its words and dimensions first
+                continue
+            n_numbers = len(fields) - 1
+        # A word of GloVe may hold spaces; its numbers are the last fields.
+        word = " ".join(fields[: len(fields) - n_numbers])
+        place = f"{path}, line {line_number}"
+        if len(fields) <= n_numbers or n_numbers < 1 or not word:
+            raise InputError(f"{place}: a word and {n_numbers} numbers should stand here, got {line[:60]!r}.")
+        if word in seen:
+            raise InputError(f"{place}: the word {word!r} stands on line {seen[word]} already. Remove one of them.")
+        seen[word] = line_number
+        if wanted is not None and word not in wanted:
+            continue
+        try:
+            found[word] = np.array(fields[len(fields) - n_numbers :], np.float64)
+        except ValueError:
+            raise InputError(f"{place}: {n_numbers} numbers should follow the word {word!r}.") from None
+    if not seen:
+        raise InputError(f"{path} holds no vectors.")
+    return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, the blank ones left out; only a line feed ends a line, as words may hold others."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8").strip(" \t\r\n")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}, line {number}: this is no UTF-8: {error.reason}.") from None
+            if text:
+                yield number, text

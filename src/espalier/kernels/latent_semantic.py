@@ -1,0 +1,87 @@
+"""Latent semantic analysis: words are similar that stand in the same texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from espalier.corpus.sequences import Unit, as_sequences
+from espalier.errors import InputError
+from espalier.kernels.bag_of_words import Idf
+from espalier.kernels.embedding import Embedding
+from espalier.kernels.feature_plan import counts
+from espalier.kernels.similarity import Floats
+
+
+class LatentSemantic(Embedding):
+    """The cosine of two words in the space of latent semantic analysis (Deerwester et al., 1990).
+
+    Make one with :meth:`fit`, on a corpus of its own or on the training data, never on what is to be predicted.
+    """
+
+    @staticmethod
+    def fit(
+        corpus: Any,
+        n_components: int = 100,
+        *,
+        of: Unit = "words",
+        min_count: int = 2,
+        clip: bool = False,
+        power: int = 1,
+    ) -> LatentSemantic:
+        """Find the directions along which the words of a corpus differ most between its texts.
+
+        Counts ``c`` of words in texts are weighed ``log(1 + c)`` times the inverse document frequency; texts have
+        length 1. A word's vector is its row of the largest singular vectors times the singular values.
+
+        Parameters
+        ----------
+        corpus
+            Texts, lists of words, tagged sequences, trees or ``Sequences``.
+        n_components
+            How many dimensions are kept.
+        of
+            What a symbol is: ``"words"``, ``"characters"`` or ``"tags"``.
+        min_count
+            Words in fewer texts have no vector and match only themselves: two that stand in one text and nowhere else
+            would otherwise be the same.
+        clip, power
+            As for :class:`Embedding`. Cosines are kept as they are by default, and so always a kernel.
+
+        Examples
+        --------
+        >>> texts = ["the cat sleeps", "a cat purrs", "the kitten sleeps", "a kitten purrs", "the tax rises", "a tax"]
+        >>> similar = LatentSemantic.fit(texts, n_components=3)
+        >>> bool(similar(["cat"], ["kitten"])[0, 0] > similar(["cat"], ["tax"])[0, 0])
+        True
+        """
+        sequences = as_sequences(corpus, of)
+        symbol, start = sequences.arrays
+        used, number = np.unique(symbol, return_inverse=True)
+        row = np.repeat(np.arange(len(sequences)), np.diff(start))
+        table = counts(number, row, (len(sequences), len(used)))
+        names = [sequences.vocabulary[k] for k in used.tolist()]
+        kept = np.flatnonzero(np.bincount(table.indices, minlength=len(used)) >= min_count)
+        smaller = min(len(sequences), len(kept))
+        if isinstance(n_components, bool) or not isinstance(n_components, int) or not 0 < n_components < smaller:
+            raise InputError(
+                f"n_components must be an integer below the number of texts ({len(sequences):,}) and of words in "
+                f"{min_count} or more of them ({len(kept):,}), got {n_components!r}."
+            )
+        idf = Idf.fit(sequences, of)
+        table.data = np.log1p(table.data) * np.array([idf(name) for name in names])[table.indices]
+        length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).reshape(-1))
+        table.data /= np.repeat(length, np.diff(table.indptr))
+        vectors = _directions(table.tocsc()[:, kept], n_components)
+        return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept.tolist())}, clip=clip, power=power)
+
+
+def _directions(table: Any, n_components: int) -> Floats:
+    """A vector for each column, by its largest singular values."""
+    from scipy.sparse.linalg import svds
+
+    start = np.ones(min(table.shape))
+    _, sizes, columns = svds(table.astype(np.float64), n_components, v0=start)
+    found: Floats = columns.T * sizes
+    return found

@@ -1,0 +1,293 @@
+"""How similar symbols are, so that unequal ones can match: what all similarities share.
+
+A similarity is a value, fitted beforehand or given: two are equal where they say the same. A symbol's similarity with
+itself is 1. Kernels need a matrix of similarities without negative eigenvalues; where nothing guarantees that, it is
+checked on the symbols that meet, and refused with the offer of the nearest one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.checks import check_one_number
+
+if TYPE_CHECKING:
+    from espalier.kernels.embedding import Embedding
+
+Floats = NDArray[np.float64]
+
+MAX_CHECKED = 1_500  # symbols on which eigenvalues are checked; more are thinned out evenly
+TOLERANCE = 1e-9  # the share of the largest eigenvalue that may be missing below 0
+
+
+class Similarity(ABC):
+    """How similar two symbols are: 1 for equal ones, at most 1 for others."""
+
+    power: int = 1
+
+    def __call__(self, a: Sequence[str], b: Sequence[str] | None = None) -> Floats:
+        """Return the similarities of some symbols with others, or with each other.
+
+        Examples
+        --------
+        >>> Exact()(["cat", "dog"], ["dog"])
+        array([[0.],
+               [1.]])
+        """
+        a, b = list(a), list(a if b is None else b)
+        values = self._values(a, b)
+        if self.power != 1:
+            values **= self.power
+        place: dict[str, list[int]] = {}
+        for column, symbol in enumerate(b):
+            place.setdefault(symbol, []).append(column)
+        for row, symbol in enumerate(a):
+            values[row, place.get(symbol, [])] = 1.0
+        return values
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether no set of symbols whatever can have a negative eigenvalue."""
+        return False
+
+    def check(self, symbols: Sequence[str]) -> None:
+        """Refuse symbols whose similarities have a negative eigenvalue."""
+        if self.is_positive:
+            return
+        chosen = [symbols[k] for k in np.linspace(0, len(symbols) - 1, min(len(symbols), MAX_CHECKED)).astype(int)]
+        values = self(chosen)
+        if is_positive_semidefinite(values):
+            return
+        raise InputError(
+            f"This similarity is no kernel: on {len(chosen):,} of the symbols its smallest eigenvalue is "
+            f"{np.linalg.eigvalsh(values)[0]:.3g}. Use similarity.nearest(symbols), the nearest without negative "
+            f"eigenvalues{self._other_advice()}."
+        )
+
+    def nearest(self, symbols: Sequence[str], rank: int | None = None) -> Embedding:
+        """Return the nearest similarity without negative eigenvalues over some symbols.
+
+        Symbols beyond these then match only themselves.
+
+        Parameters
+        ----------
+        symbols
+            The symbols that are to match softly, such as those of the training data.
+        rank
+            How many dimensions it may have: the largest eigenvalues are kept. None keeps all that are positive.
+
+        Notes
+        -----
+        The nearest in squared error of all matrices of that rank; then rows are shortened to length 1 where they are
+        longer, and equal symbols match with 1.
+        """
+        from espalier.kernels.embedding import Embedding
+
+        names = list(dict.fromkeys(symbols))
+        if not names:
+            raise InputError("The nearest similarity needs some symbols.")
+        return Embedding.from_arrays(names, _factor(self(names), rank), normalize=False, clip=False)
+
+    @abstractmethod
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        """Similarities of unequal symbols, in a new array; what stands at equal ones does not matter."""
+
+    @abstractmethod
+    def _content(self) -> Hashable:
+        """What it says, for comparisons."""
+
+    def _other_advice(self) -> str:
+        return ""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._content()))
+
+
+class Exact(Similarity):
+    """Only equal symbols match.
+
+    Examples
+    --------
+    >>> Exact()(["cat", "dog"])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    @property
+    def is_positive(self) -> bool:
+        return True
+
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        return np.zeros((len(a), len(b)))
+
+    def _content(self) -> Hashable:
+        return None
+
+    def __repr__(self) -> str:
+        return "Exact()"
+
+
+class SimilarityTable(Similarity):
+    """Similarities that somebody wrote down: a matrix over some symbols.
+
+    Other symbols match only themselves.
+
+    Parameters
+    ----------
+    symbols
+        Each once.
+    matrix
+        A symmetric matrix of finite numbers without negative eigenvalues, with 1 on its diagonal.
+
+    Examples
+    --------
+    >>> SimilarityTable(["cat", "dog"], [[1.0, 0.6], [0.6, 1.0]])(["dog"], ["cat", "dog", "fish"])
+    array([[0.6, 1. , 0. ]])
+    """
+
+    def __init__(self, symbols: Sequence[str], matrix: Any) -> None:
+        self.symbols = tuple(symbols)
+        self.matrix = _checked(self.symbols, matrix)
+        if not is_positive_semidefinite(self.matrix):
+            raise InputError(
+                f"The matrix has a negative eigenvalue, {np.linalg.eigvalsh(self.matrix)[0]:.3g}. "
+                "Use SimilarityTable.nearest_to(symbols, matrix), the nearest without."
+            )
+        self._place = numbered(self.symbols)
+        self._digest = digest_of(self.symbols, self.matrix)
+
+    @staticmethod
+    def nearest_to(symbols: Sequence[str], matrix: Any, rank: int | None = None) -> Embedding:
+        """Return the nearest similarity without negative eigenvalues; see :meth:`Similarity.nearest`.
+
+        Examples
+        --------
+        >>> wrong = [[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]]
+        >>> SimilarityTable.nearest_to("abc", wrong)("abc").round(2)
+        array([[1.  , 0.73, 0.06],
+               [0.73, 1.  , 0.73],
+               [0.06, 0.73, 1.  ]])
+        """
+        from espalier.kernels.embedding import Embedding
+
+        values = _checked(tuple(symbols), matrix)
+        return Embedding.from_arrays(list(symbols), _factor(values, rank), normalize=False, clip=False)
+
+    @property
+    def is_positive(self) -> bool:
+        return True
+
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        rows, columns = places(self._place, a), places(self._place, b)
+        values: Floats = self.matrix[np.ix_(rows, columns)]  # unknown symbols are last, or wrong
+        values[rows < 0] = 0.0
+        values[:, columns < 0] = 0.0
+        return values
+
+    def _content(self) -> Hashable:
+        return self._digest
+
+    def __repr__(self) -> str:
+        return f"SimilarityTable(<{len(self.symbols):,} symbols>)"
+
+
+def check_similarity(similarity: Any, mix: Any) -> None:
+    """Refuse what is no similarity, and a share of exact matching that is none."""
+    if similarity is not None and not isinstance(similarity, Similarity):
+        hint = " Write Embedding(vectors)." if isinstance(similarity, Mapping) or callable(similarity) else ""
+        raise TypeError(f"similarity must be a Similarity or None, got {type(similarity).__name__}.{hint}")
+    check_one_number("mix", mix)
+    if not 0.0 <= hyper.number_of(mix) <= 1.0:
+        raise ValueError(f"mix must lie between 0 and 1, got {mix!r}.")
+    if similarity is None and mix != hyper.fixed(0.0):
+        raise ValueError(f"mix is the share of exact matching beside a similarity, and there is none; got {mix!r}.")
+
+
+def numbered(symbols: Sequence[str]) -> Mapping[str, int]:
+    """The place of each symbol; refuses what is no text or stands there twice."""
+    place: dict[str, int] = {}
+    for number, symbol in enumerate(symbols):
+        if not isinstance(symbol, str):
+            raise TypeError(f"Symbols are texts, got {symbol!r} at {number}.")
+        if place.setdefault(symbol, number) != number:
+            raise InputError(f"The symbol {symbol!r} stands there twice, at {place[symbol]} and {number}.")
+    return place
+
+
+def places(place: Mapping[str, int], symbols: Sequence[str]) -> NDArray[np.int64]:
+    """Where symbols stand; -1 for the unknown."""
+    return np.array([place.get(symbol, -1) for symbol in symbols], np.int64)
+
+
+def digest_of(symbols: Sequence[str], values: Floats) -> str:
+    """A hash of symbols and the numbers that belong to them."""
+    found = hashlib.blake2b(digest_size=16)
+    for symbol in symbols:
+        text = symbol.encode("utf-8", "surrogatepass")
+        found.update(len(text).to_bytes(8, "little") + text)
+    found.update(repr(values.shape).encode() + np.ascontiguousarray(values).tobytes())
+    return found.hexdigest()
+
+
+def is_positive_semidefinite(values: Floats) -> bool:
+    """Whether no eigenvalue is below 0, but for rounding."""
+    slack = TOLERANCE * max(1.0, float(np.abs(values).sum(axis=1).max(initial=0.0)))
+    try:
+        np.linalg.cholesky(values + slack * np.eye(len(values)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _factor(values: Floats, rank: int | None) -> Floats:
+    """Vectors, none longer than 1, whose products are the nearest to ``values``."""
+    n = len(values)
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 1):
+        raise ValueError(f"rank must be a positive integer or None, got {rank!r}.")
+    if rank is not None and 4 * rank < n:
+        from scipy.sparse.linalg import eigsh
+
+        found, vectors = eigsh(values, rank, which="LA", v0=np.ones(n))
+    else:
+        found, vectors = np.linalg.eigh(values)
+        found, vectors = found[-(rank or n) :], vectors[:, -(rank or n) :]
+    kept = found > 0.0
+    vectors = vectors[:, kept] * np.sqrt(found[kept])
+    shortened: Floats = vectors / np.maximum(1.0, np.linalg.norm(vectors, axis=1, keepdims=True))
+    return shortened
+
+
+def _checked(symbols: tuple[str, ...], matrix: Any) -> Floats:
+    """A copy of a table of similarities that is square, finite, symmetric and 1 on its diagonal."""
+    numbered(symbols)
+    values = np.array(matrix, np.float64)
+    n = len(symbols)
+    if values.shape != (n, n):
+        raise InputError(f"{n:,} symbols need a matrix of {n:,} rows and columns, got the shape {values.shape}.")
+    if not np.isfinite(values).all():
+        i, j = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise InputError(f"The similarity of {symbols[i]!r} and {symbols[j]!r} is {values[i, j]}, no finite number.")
+    if not np.allclose(values, values.T, rtol=1e-8, atol=1e-12):
+        i, j = np.unravel_index(int(np.abs(values - values.T).argmax()), values.shape)
+        raise InputError(
+            f"Similarities must be symmetric, but that of {symbols[i]!r} with {symbols[j]!r} is {values[i, j]:g} "
+            f"and the other way {values[j, i]:g}. Use (matrix + matrix.T) / 2 if both are meant."
+        )
+    if not np.allclose(values.diagonal(), 1.0, rtol=0.0, atol=1e-8):
+        i = int(np.abs(values.diagonal() - 1.0).argmax())
+        raise InputError(
+            f"A symbol's similarity with itself must be 1, but that of {symbols[i]!r} is {values[i, i]:g}. "
+            "Divide each entry by the square roots of both diagonal entries."
+        )
+    return values

@@ -1,0 +1,132 @@
+"""WordNet: words are similar whose senses are near each other in its hierarchy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.kernels.similarity import Floats, Similarity
+from espalier.kernels.wordnet_files import KINDS, Database, Sense
+
+_USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet/dict")
+
+
+class WordNet(Similarity):
+    """How near two words are among the kinds of things and actions in WordNet.
+
+    Nouns and verbs have a hierarchy; a word has its most frequent sense, in whatever form (``geese``, ``went``). Other
+    words match only themselves.
+
+    Parameters
+    ----------
+    measure
+        ``"wu-palmer"``: twice the depth of what both are kinds of, by the sum of their depths (Wu and Palmer, 1994).
+        ``"path"``: 1 / (1 + steps from one to the other).
+    senses
+        How many senses of a word count, most frequent first; the nearest pair decides. None counts all. With one sense
+        the hierarchy is a tree and both measures are kernels; with more they may not be, and are then refused, with the
+        offer of the nearest.
+    power
+        Raise the similarity to this power: larger ones make weak similarities weaker.
+    folder
+        Where the database files are. Debian's package ``wordnet-base`` puts them where they are found, as does the
+        variable ``WNSEARCHDIR``.
+
+    Notes
+    -----
+    Where a sense is a kind of several, the first counts, as it is listed first.
+    """
+
+    def __init__(
+        self,
+        measure: Literal["wu-palmer", "path"] = "wu-palmer",
+        *,
+        senses: int | None = 1,
+        power: int = 1,
+        folder: str | Path | None = None,
+    ) -> None:
+        if measure not in ("wu-palmer", "path"):
+            raise ValueError(f"measure must be 'wu-palmer' or 'path', got {measure!r}.")
+        for name, value in (("senses", 1 if senses is None else senses), ("power", power)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+        self.measure, self.senses, self.power, self.folder = measure, senses, power, folder
+        self._database = Database.read(_found(folder))
+
+    @property
+    def is_positive(self) -> bool:
+        return self.senses == 1
+
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        (words_a, senses_a), (words_b, senses_b) = self._senses_of(a), self._senses_of(b)
+        values = np.zeros((len(a), len(b)))
+        if not senses_a or not senses_b:
+            return values
+        near = self._between(senses_a, senses_b)
+        rows, first_rows = np.unique(words_a, return_index=True)
+        columns, first_columns = np.unique(words_b, return_index=True)
+        best = np.maximum.reduceat(np.maximum.reduceat(near, first_rows, axis=0), first_columns, axis=1)
+        values[np.ix_(rows, columns)] = best
+        return values
+
+    def _senses_of(self, words: list[str]) -> tuple[NDArray[np.int64], list[Sense]]:
+        """All senses of the words that count, and whose each is."""
+        found = [self._database.senses_of(word)[: self.senses] for word in words]
+        owner = np.repeat(np.arange(len(words)), [len(senses) for senses in found])
+        return owner, [sense for senses in found for sense in senses]
+
+    def _between(self, a: list[Sense], b: list[Sense]) -> Floats:
+        from scipy.sparse import csr_array
+
+        place: dict[Sense, int] = {}
+        sides = []
+        for senses in (a, b):
+            chains = [
+                [place.setdefault(above, len(place)) for above in self._database.chain(sense)] for sense in senses
+            ]
+            start = np.cumsum([0, *map(len, chains)])
+            sides.append((np.concatenate(chains), start))
+        rows, columns = (
+            csr_array((np.ones(len(index)), index, start), shape=(len(start) - 1, len(place))) for index, start in sides
+        )
+        common: Floats = (rows @ columns.T).toarray()
+        depths = np.diff(sides[0][1])[:, None] + np.diff(sides[1][1])[None, :]
+        if self.measure == "wu-palmer":
+            return np.divide(2.0 * common, depths, out=common)
+        return np.where(common > 0.0, 1.0 / (1.0 + depths - 2.0 * common), 0.0)
+
+    def _other_advice(self) -> str:
+        return ", or senses=1"
+
+    def _content(self) -> Hashable:
+        return (self._database.digest, self.measure, self.senses, self.power)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.measure, self.senses, self.power, self.folder)
+
+    def __repr__(self) -> str:
+        usual = {"measure": "wu-palmer", "senses": 1, "power": 1, "folder": None}
+        own = {name: getattr(self, name) for name in usual}
+        return f"WordNet({', '.join(f'{name}={own[name]!r}' for name in usual if own[name] != usual[name])})"
+
+
+def _again(measure: Any, senses: int | None, power: int, folder: Any) -> WordNet:
+    return WordNet(measure, senses=senses, power=power, folder=folder)
+
+
+def _found(folder: str | Path | None) -> Path:
+    """The folder that holds the database."""
+    given = folder or os.environ.get("WNSEARCHDIR")
+    tried = [Path(given)] if given else [Path(usual) for usual in _USUAL_FOLDERS]
+    for path in tried:
+        if all((path / f"{part}.{kind}").is_file() for part in ("index", "data") for kind in KINDS):
+            return path
+    raise FileNotFoundError(
+        f"There are no database files of WordNet (index.noun, data.noun and more) in {', '.join(map(str, tried))}. "
+        "Install them, on Debian by `apt install wordnet-base`, or pass folder=."
+    )
