@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.arc_order import bottom_up, previous_siblings
+from espalier.corpus.selection import chosen_rows, not_unicode, ranges
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
@@ -15,26 +20,23 @@ from espalier.structures.interop import as_dependency_tree
 
 Arrays = dict[str, NDArray[Any]]
 
-_BETWEEN = "\x1f"  # between a template and a value, which stands in no text
 
-
-def _distance(tree: DependencyTree, token: int, head: int) -> str:
-    """How far apart the two words are: exactly up to 5, then by ranges."""
-    steps = abs(token - head)
-    return str(steps) if steps <= 5 else "6-10" if steps <= 10 else "11-"
-
-
-# What a template says of the arc from a head to a token, both counted from 0.
-TEMPLATES: dict[str, Any] = {
-    "words": lambda tree, token, head: f"{tree.words[head]} {tree.words[token]}",
-    "tags": lambda tree, token, head: f"{tree.tags[head]} {tree.tags[token]}",
-    "head word, tag": lambda tree, token, head: f"{tree.words[head]} {tree.tags[token]}",
-    "head tag, word": lambda tree, token, head: f"{tree.tags[head]} {tree.words[token]}",
-    "relation": lambda tree, token, head: tree.relations[token],
-    "direction": lambda tree, token, head: "left" if token < head else "right",
-    "distance": _distance,
+# What of the head and what of the token a template tells; of "direction" and "distance" neither.
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "words": ("words", "words"),
+    "tags": ("tags", "tags"),
+    "head word, tag": ("words", "tags"),
+    "head tag, word": ("tags", "words"),
+    "relation": ("relations",),
+    "direction": (),
+    "distance": (),
 }
+FEATURE = ("template", "first", "second")  # the arrays that say what a feature is
 OWN = "own"  # the features that a tree brings along for its arcs
+
+_DIRECTIONS = ("left", "right")  # where the token stands, seen from its head
+_FARTHEST = (1, 2, 3, 4, 5, 10)  # how far apart two words are: exactly up to 5, then by ranges
+_DISTANCES = ("1", "2", "3", "4", "5", "6-10", "11-")
 
 
 class Arcs:
@@ -53,39 +55,37 @@ class Arcs:
     @staticmethod
     def from_trees(trees: Iterable[Any], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
         """Intern dependency trees, or what converts to them, with these features of their arcs."""
+        templates = check_templates(templates)
+        if isinstance(trees, str | bytes | DependencyTree) or not isinstance(trees, Iterable):
+            raise TypeError(f"A corpus is a list of dependency trees, got {type(trees).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        lists: dict[str, list[int]] = {name: [] for name in ("head", "previous", "order", "feature")}
-        start, feature_start = [0], [0]
+        listed = []
         for row, item in enumerate(trees):
             try:
-                tree = item if isinstance(item, DependencyTree) else as_dependency_tree(item)
+                listed.append(item if isinstance(item, DependencyTree) else as_dependency_tree(item))
             except (TypeError, InputError) as error:
                 raise InputError(f"Row {row}: {error}") from None
-            for token in range(len(tree.words)):
-                head = tree.heads[token] - 1
-                found = [] if head < 0 else _features(tree, token, head, templates)
-                lists["feature"] += sorted(vocabulary._native.add(text) for text in found)
-                feature_start.append(len(lists["feature"]))
-            lists["head"] += [head - 1 for head in tree.heads]
-            lists["previous"] += _previous(tree.heads)
-            lists["order"] += _bottom_up(tree.heads)
-            start.append(start[-1] + len(tree.words))
-        arrays: Arrays = {name: np.array(values, np.int32) for name, values in lists.items()}
-        arrays |= {"start": np.array(start, np.int64), "feature_start": np.array(feature_start, np.int64)}
-        return Arcs(arrays, vocabulary, tuple(templates))
+        start = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+        heads = chain.from_iterable(tree.heads for tree in listed)
+        head = np.fromiter(heads, np.int32, int(start[-1])) - np.int32(1)
+        arrays: Arrays = {"start": start, "head": head, **_Features(listed, head, start, vocabulary).of(templates)}
+        arrays |= {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
+        return Arcs(arrays, vocabulary, templates)
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The features of arcs, which every corpus compared with this one must share."""
+        """The texts in features of arcs, which every corpus compared with this one must share."""
         return self._vocabulary
 
     @property
     def arrays(self) -> Arrays:
-        """The arrays that the compiled core reads.
+        """Trees and features by numbers, from which plans make what the compiled core reads.
 
         By tree its ``start`` among the tokens; by token its ``head`` and the ``previous`` child of that head in its
         tree, -1 where there is none, and where its features start; by tree all tokens in an ``order`` in which children
-        stand before heads and left before right.
+        stand before heads and left before right. A feature is its ``template``, counted as the corpus lists them, and
+        two texts, by their numbers in the vocabulary: the ``first`` of the head, -1 where there is none, the ``second``
+        of the token.
         """
         return self._arrays
 
@@ -102,23 +102,34 @@ class Arcs:
     @overload
     def __getitem__(self, rows: Any) -> Arcs: ...
     def __getitem__(self, rows: Any) -> Arcs:
-        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
-            rows = rows[0]  # as scikit-learn writes it
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
-        tokens, start = _ranges(self._arrays["start"], chosen)
-        features, feature_start = _ranges(self._arrays["feature_start"], tokens)
+        tokens, start = ranges(self._arrays["start"], chosen_rows(rows, len(self)))
+        features, feature_start = ranges(self._arrays["feature_start"], tokens)
         arrays = {name: self._arrays[name][tokens] for name in ("head", "previous", "order")}
-        arrays |= {"feature": self._arrays["feature"][features], "start": start, "feature_start": feature_start}
+        arrays |= {name: self._arrays[name][features] for name in FEATURE}
+        arrays |= {"start": start, "feature_start": feature_start}
         return Arcs(arrays, self._vocabulary, self.templates)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Arcs:
-        """Return the same trees over another vocabulary, which grows by the features that it lacks."""
-        used = np.unique(self._arrays["feature"])
-        number = np.zeros(len(self._vocabulary), np.int32)
+        """Return the same trees over another vocabulary, which grows by the texts that it lacks."""
+        first, second = self._arrays["first"], self._arrays["second"]
+        used = np.unique(np.concatenate([first[first >= 0], second]))
+        number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no text
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
         arrays = {name: array.copy() for name, array in self._arrays.items()}
-        arrays["feature"] = number[arrays["feature"]]
-        return Arcs(arrays, vocabulary, self.templates)
+        return Arcs(arrays | {"first": number[first], "second": number[second]}, vocabulary, self.templates)
+
+    def save(self, path: str | Path) -> None:
+        """Write the trees to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.corpus.storage import save_arcs
+
+        save_arcs(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Arcs:
+        """Read trees written by :meth:`save`."""
+        from espalier.corpus.storage import load_arcs
+
+        return load_arcs(path)
 
     def __repr__(self) -> str:
         return f"<Arcs: {len(self):,} trees with {int(self._arrays['start'][-1]):,} words>"
@@ -127,48 +138,85 @@ class Arcs:
         return (Arcs, (dict(self._arrays), self._vocabulary, self.templates))
 
 
-def template_of(feature: str) -> str:
-    """Which template a feature comes from."""
-    return feature.split(_BETWEEN, 1)[0]
+def check_templates(templates: Any) -> tuple[str, ...]:
+    """Return the templates, or refuse what is no list of different ones."""
+    if isinstance(templates, str) or not isinstance(templates, Iterable):
+        raise TypeError(f"features must list templates, such as ('tags',), got {templates!r}.")
+    listed = tuple(templates)
+    known = [*TEMPLATES, OWN]
+    for name in listed:
+        if name not in known:
+            raise ValueError(f"There is no template {name!r}; there are {', '.join(map(repr, known))}.")
+    if not listed or len(set(listed)) < len(listed):
+        raise ValueError(f"features must list one template or more, each once, got {templates!r}.")
+    return listed
 
 
-def _features(tree: DependencyTree, token: int, head: int, templates: Sequence[str]) -> list[str]:
-    found = []
-    for name in templates:
-        if name == OWN:
-            own = () if tree.features is None else tree.features[token]
-            found += [f"{OWN}{_BETWEEN}{value}" for value in dict.fromkeys(own)]
-        else:
-            found.append(f"{name}{_BETWEEN}{TEMPLATES[name](tree, token, head)}")
-    return found
+class _Features:
+    """The features of all arcs of some trees, column by column."""
 
+    def __init__(
+        self, trees: list[DependencyTree], head: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary
+    ) -> None:
+        self._trees, self._start, self._vocabulary = trees, start, vocabulary
+        self._columns: dict[str, NDArray[np.int32]] = {}
+        self._n_tokens = len(head)
+        # Of each arc: its token and its head, counted in the corpus.
+        self._token = np.flatnonzero(head >= 0)
+        self._head = (head + np.repeat(start[:-1], np.diff(start)))[self._token]
 
-def _previous(heads: Sequence[int]) -> list[int]:
-    """For each token the sibling before it."""
-    last: dict[int, int] = {}
-    out = []
-    for token, head in enumerate(heads):
-        out.append(last.get(head, -1))
-        last[head] = token
-    return out
+    def of(self, templates: tuple[str, ...]) -> Arrays:
+        """The features arc by arc, those of one arc as the templates stand, and where those of each token start."""
+        parts = [self._own() if name == OWN else self._told(name) for name in templates]
+        arc = np.concatenate([part[0] for part in parts])
+        order = np.argsort(arc, kind="stable")
+        arrays: Arrays = {"template": np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])[order]}
+        arrays["first"], arrays["second"] = (np.concatenate([part[k] for part in parts])[order] for k in (1, 2))
+        counts = np.bincount(self._token[arc], minlength=self._n_tokens)
+        start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return {name: array.astype(np.int32) for name, array in arrays.items()} | {"feature_start": start}
 
+    def _told(self, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Of every arc what a template tells: the arc, and two texts."""
+        arcs, none = np.arange(len(self._token)), np.full(len(self._token), -1)
+        columns = [self._column(part) for part in TEMPLATES[name]]
+        if columns:
+            first = columns[0][self._head] if len(columns) == 2 else none
+            return arcs, first, columns[-1][self._token]
+        steps = self._head - self._token
+        texts = _DIRECTIONS if name == "direction" else _DISTANCES
+        which = steps < 0 if name == "direction" else np.searchsorted(_FARTHEST, np.abs(steps))
+        number = np.array([self._vocabulary._native.add(text) for text in texts])
+        return arcs, none, number[which.astype(np.int64)]
 
-def _bottom_up(heads: Sequence[int]) -> list[int]:
-    """All tokens, children before heads; of the children of one head the left before the right."""
-    children: list[list[int]] = [[] for _ in range(len(heads) + 1)]
-    for token, head in enumerate(heads):
-        children[head].append(token)
-    # From the roots down and from right to left, turned around.
-    todo, out = list(children[0]), []
-    while todo:
-        token = todo.pop()
-        out.append(token)
-        todo += children[token + 1]
-    return out[::-1]
+    def _own(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The arcs that have features of their own, each as often as it has different ones."""
+        n_own, texts = list[int](), list[str]()
+        for tree in self._trees:
+            n_own += [0] * len(tree) if tree.features is None else map(len, tree.features)
+            texts += chain.from_iterable(tree.features or ())
+        token = np.repeat(np.arange(self._n_tokens), n_own)
+        number, n = self._numbers(texts, token), len(self._vocabulary) + 1
+        is_arc = np.isin(token, self._token)
+        kept, second = np.divmod(np.unique(token[is_arc] * n + number[is_arc]), n)
+        return np.searchsorted(self._token, kept), np.full(len(kept), -1), second
 
+    def _column(self, name: str) -> NDArray[np.int32]:
+        """By token the number of its word, tag or relation."""
+        if name not in self._columns:
+            texts = chain.from_iterable(getattr(tree, name) for tree in self._trees)
+            self._columns[name] = self._numbers(texts, np.arange(self._n_tokens))
+        return self._columns[name]
 
-def _ranges(start: NDArray[Any], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The entries of some ranges, one after the other, and where each starts."""
-    sizes = start[chosen + 1] - start[chosen]
-    new = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    return np.arange(new[-1]) + np.repeat(start[chosen] - new[:-1], sizes), new
+    def _numbers(self, texts: Iterable[str], token: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The numbers of texts that stand at these tokens; each different one is looked up once."""
+        places: dict[str, int] = defaultdict(count().__next__)
+        place = np.array(list(map(places.__getitem__, texts)), np.int64)
+        known = np.empty(len(places), np.int32)
+        for k, text in enumerate(places):
+            try:
+                known[k] = self._vocabulary._native.add(text)
+            except UnicodeEncodeError:
+                where = token[np.flatnonzero(place == k)[0]]
+                raise InputError(not_unicode(int(np.searchsorted(self._start, where, side="right")) - 1)) from None
+        return known[place]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.selection import chosen_rows, not_unicode, ranges
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
@@ -30,10 +32,12 @@ class Sequences:
     (2, ('the', 'cat', 'sleeps'), ('the', 'dog'))
     """
 
-    __slots__ = ("_start", "_symbol", "_vocabulary")
+    __slots__ = ("_start", "_symbol", "_vocabulary", "of")
 
-    def __init__(self, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary) -> None:
-        self._symbol, self._start, self._vocabulary = symbol, start, vocabulary
+    def __init__(
+        self, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit = "words"
+    ) -> None:
+        self._symbol, self._start, self._vocabulary, self.of = symbol, start, vocabulary, of
         for array in (symbol, start):
             array.flags.writeable = False
 
@@ -52,6 +56,10 @@ class Sequences:
             Grow this vocabulary instead of a new one, so that the result can be compared with its corpora.
         """
         check_unit(of)
+        if isinstance(items, str | bytes):
+            raise TypeError("A corpus is a list of sequences, got one string. Write [text].")
+        if not isinstance(items, Iterable):
+            raise TypeError(f"A corpus is a list of sequences, got {type(items).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         add, known = vocabulary._native.add, dict[str, int]()
         symbol, start = list[int](), [0]
@@ -59,10 +67,13 @@ class Sequences:
             for text in _symbols(item, of, row):
                 number = known.get(text)
                 if number is None:
-                    number = known[text] = add(text)
+                    try:
+                        number = known[text] = add(text)
+                    except UnicodeEncodeError:
+                        raise InputError(not_unicode(row)) from None
                 symbol.append(number)
             start.append(len(symbol))
-        return Sequences(np.array(symbol, np.int32), np.array(start, np.int64), vocabulary)
+        return Sequences(np.array(symbol, np.int32), np.array(start, np.int64), vocabulary, of)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -87,19 +98,14 @@ class Sequences:
     @overload
     def __getitem__(self, rows: Any) -> Sequences: ...
     def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
-            rows = rows[0]  # as scikit-learn writes it
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"Row {rows} is out of range: the corpus has {len(self):,} sequences.")
             row = int(rows) % len(self)
             numbers = self._symbol[self._start[row] : self._start[row + 1]].tolist()
             return tuple(self._vocabulary[number] for number in numbers)
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
-        sizes = self._start[chosen + 1] - self._start[chosen]
-        start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        entries = np.arange(start[-1]) + np.repeat(self._start[chosen] - start[:-1], sizes)
-        return Sequences(self._symbol[entries], start, self._vocabulary)
+        entries, start = ranges(self._start, chosen_rows(rows, len(self)))
+        return Sequences(self._symbol[entries], start, self._vocabulary, self.of)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return (self[row] for row in range(len(self)))
@@ -109,13 +115,26 @@ class Sequences:
         used = np.unique(self._symbol)
         number = np.zeros(len(self._vocabulary), np.int32)
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
-        return Sequences(number[self._symbol], self._start.copy(), vocabulary)
+        return Sequences(number[self._symbol], self._start.copy(), vocabulary, self.of)
+
+    def save(self, path: str | Path) -> None:
+        """Write the sequences to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.corpus.storage import save_sequences
+
+        save_sequences(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Sequences:
+        """Read sequences written by :meth:`save`."""
+        from espalier.corpus.storage import load_sequences
+
+        return load_sequences(path)
 
     def __repr__(self) -> str:
         return f"<Sequences: {len(self):,} with {len(self._symbol):,} symbols>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Sequences, (self._symbol, self._start, self._vocabulary))
+        return (Sequences, (self._symbol, self._start, self._vocabulary, self.of))
 
 
 def check_unit(of: object) -> None:
@@ -127,11 +146,12 @@ def check_unit(of: object) -> None:
 def as_sequences(column: Any, of: Unit, vocabulary: Vocabulary | None = None) -> Sequences:
     """Return ``column`` itself where it is interned, else intern it."""
     if isinstance(column, Sequences):
+        if column.of != of:
+            raise InputError(
+                f"These sequences hold {column.of}, and {of} are asked for. Say of={column.of!r}, or intern the items "
+                f"again with Sequences.from_items(items, {of!r})."
+            )
         return column
-    if isinstance(column, str | bytes):
-        raise TypeError("A corpus is a list of sequences, got one string. Write [text].")
-    if not isinstance(column, Iterable):
-        raise TypeError(f"A corpus is a list of sequences, got {type(column).__name__}.")
     return Sequences.from_items(column, of, vocabulary=vocabulary)
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.arcs import OWN, TEMPLATES, Arcs, template_of
+from espalier.corpus.arcs import FEATURE, Arcs, check_templates
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
@@ -16,7 +17,8 @@ from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
-from espalier.kernels.sequence_plan import ALL, DECAY_BOUNDS, DIAGONAL, SYMMETRIC
+from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, threads_within
+from espalier.kernels.sequence_plan import DECAY_BOUNDS
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +52,9 @@ class DependencySubtree(Kernel):
 
     Notes
     -----
-    A pair of trees costs the product of their sizes. The arc to a root has no head, and counts for nothing.
+    A pair of trees costs the product of their sizes, in time and, for each thread, in memory; one that is beyond the
+    budget is a MemoryBudgetError. The arc to a root has no head, and counts for nothing. There may be several roots,
+    and arcs may cross: children stand in the order of the sentence, wherever their head does.
 
     Examples
     --------
@@ -67,20 +71,29 @@ class DependencySubtree(Kernel):
     on: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.features, str):
-            raise TypeError(f"features must list templates, ({self.features!r},), got {self.features!r}.")
+        check_templates(self.features)
         object.__setattr__(self, "features", tuple(self.features))
         super().__post_init__()
-        for name in self.features:
-            if name not in TEMPLATES and name != OWN:
-                known = ", ".join(map(repr, [*TEMPLATES, OWN]))
-                raise ValueError(f"There is no template {name!r}; there are {known}.")
-        if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError(f"features must list one template or more, each once, got {self.features!r}.")
+        if not isinstance(self.contiguous, bool):
+            raise TypeError(f"contiguous must be True or False, got {self.contiguous!r}.")
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
         if isinstance(self.weight, PerDimension):
             raise TypeError("weight belongs to templates, not dimensions: use PerLabel.")
+        if isinstance(self.weight, PerLabel):
+            self._check_weight(self.weight)
+
+    def _check_weight(self, weight: PerLabel) -> None:
+        """Templates are all known beforehand: another name in a weight is a slip."""
+        groups = dict(weight.groups)
+        named = [
+            *(name for name, _ in weight.values if name not in groups),
+            *(x for group in groups.values() for x in group),
+        ]
+        for name in named:
+            if name not in self.features:
+                known = ", ".join(map(repr, self.features))
+                raise ValueError(f"weight names {name!r}, which is no template of this kernel; it has {known}.")
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         return ArcPlan(a.arcs(self.on, self.features), None if b is None else b.arcs(self.on, self.features), schedule)
@@ -97,14 +110,8 @@ class ArcPlan(Plan):
         self._pairs = DIAGONAL if diagonal else SYMMETRIC if b is None else ALL
         self._sides = (a, a if b is None else b)
         vocabulary = check_same_vocabulary(a.vocabulary, self._sides[1].vocabulary)
-        used = np.unique(np.concatenate([side.arrays["feature"] for side in self._sides]))
         self._templates = list(a.templates)
-        place = {name: k for k, name in enumerate(self._templates)}
-        self._part = np.array([place[template_of(vocabulary[k])] for k in used.tolist()], np.int32)
-        self._arrays = [
-            side.arrays | {"feature": np.searchsorted(used, side.arrays["feature"]).astype(np.int32)}
-            for side in self._sides
-        ]
+        self._arrays, self._part = _with_numbered_features(self._sides, len(vocabulary) + 1)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,7 +129,7 @@ class ArcPlan(Plan):
 
     def matrix(self, kernel: DependencySubtree) -> Matrix:
         out = np.empty(self.shape)
-        arguments: Any = (*self._arguments(kernel), out.reshape(-1))
+        arguments: Any = (*self._arguments(kernel, pulling_back=False), out.reshape(-1))
         _core.dependency_subtree_values(*arguments)
         self._schedule.done()
         check_finite(out, item="tree", advice="Use a smaller decay or weight.")
@@ -134,14 +141,36 @@ class ArcPlan(Plan):
     def _pull_back(self, kernel: DependencySubtree, cotangent: Matrix) -> dict[str, float]:
         cotangent = np.ascontiguousarray(check_cotangent(cotangent, self.shape))
         decay_bar, weight_bar = np.zeros(1), np.zeros(len(self._templates) + 1)  # the last would be the leaves'
-        arguments: Any = (*self._arguments(kernel), cotangent.reshape(-1), decay_bar, weight_bar)
+        arguments: Any = (*self._arguments(kernel, pulling_back=True), cotangent.reshape(-1), decay_bar, weight_bar)
         _core.dependency_subtree_pull_back(*arguments)
         self._schedule.done()
         out = {} if hyper.is_fixed(kernel.decay) else {"decay": float(decay_bar[0])}
         return out | hyper.label_gradients("weight", kernel.weight, self._templates, weight_bar, leaves=False)
 
-    def _arguments(self, kernel: DependencySubtree) -> tuple[Any, ...]:
+    def _arguments(self, kernel: DependencySubtree, *, pulling_back: bool) -> tuple[Any, ...]:
         weights = hyper.label_values(kernel.weight, self._templates)
-        options = (self._schedule.n_threads, self._schedule.progress)
+        sizes = [np.diff(side.arrays["start"]) for side in self._sides]
+        # Tables of numbers over both trees, and as many again for their cotangents.
+        bytes_per_cell = 8 * (3 if kernel.contiguous else 4) * (2 if pulling_back else 1)
+        n_threads = threads_within(self._schedule, (sizes[0], sizes[1]), self._pairs, bytes_per_cell, item="tree")
+        options = (n_threads, self._schedule.progress)
         decay = hyper.number_of(kernel.decay)
         return (*self._arrays, self._pairs, decay, weights, self._part, kernel.contiguous, *options)
+
+
+def _with_numbered_features(
+    sides: tuple[Arcs, Arcs], n_texts: int
+) -> tuple[list[dict[str, NDArray[Any]]], NDArray[np.int32]]:
+    """The arrays of both sides with one number for each different feature, and the template of each."""
+    keys = []
+    for side in sides if sides[0] is not sides[1] else sides[:1]:
+        template, first, second = (side.arrays[name].astype(np.int64) for name in FEATURE)
+        keys.append((template * n_texts + first + 1) * n_texts + second)
+    used, number = np.unique(np.concatenate(keys), return_inverse=True)
+    numbers = np.split(number.reshape(-1).astype(np.int32), [len(keys[0])])
+    arrays = [
+        {name: array for name, array in side.arrays.items() if name not in FEATURE}
+        | {"feature": numbers[k % len(keys)]}
+        for k, side in enumerate(sides)
+    ]
+    return arrays, (used // n_texts**2).astype(np.int32)

@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 
 from espalier.corpus.arcs import Arcs
 from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.graphs import Graphs, NodeLabels, as_graphs
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.graph import Graph
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table, as_table
 from espalier.structures.tree import Tree
 
-Corpus = TypeVar("Corpus", Forest, Sequences, Arcs)
+Corpus = TypeVar("Corpus", Forest, Sequences, Arcs, Graphs)
 
 
 class Inputs:
@@ -79,30 +82,32 @@ class Inputs:
 
     def forest(self, on: str | None) -> Forest:
         """The column as a forest."""
-        return self._interned(on, "trees", lambda vocabulary: _read_trees(self.column(on), on, vocabulary))
+        return self._interned(on, ("forest",), lambda vocabulary: _read_trees(self.column(on), on, vocabulary))
 
     def sequences(self, on: str | None, of: Unit) -> Sequences:
         """The column as sequences of words, characters or tags."""
-        return self._interned(on, of, lambda vocabulary: _read_sequences(self.column(on), on, of, vocabulary))
+        form = ("sequences", of)
+        return self._interned(on, form, lambda vocabulary: _read_sequences(self.column(on), on, of, vocabulary))
 
     def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
         """The column as dependency trees whose arcs have these features."""
-        return self._interned(on, templates, lambda vocabulary: _read_arcs(self.column(on), on, templates, vocabulary))
+        form = ("arcs", templates)
+        return self._interned(on, form, lambda vocabulary: _read_arcs(self.column(on), on, templates, vocabulary))
 
-    def _interned(self, on: str | None, form: Any, read: Callable[[Vocabulary | None], Corpus]) -> Corpus:
+    def graphs(self, on: str | None, labels: NodeLabels) -> Graphs:
+        """The column as graphs, with these labels of the nodes of dependency trees."""
+        form = ("graphs", labels)
+        return self._interned(on, form, lambda vocabulary: _read_graphs(self.column(on), on, labels, vocabulary))
+
+    def _interned(self, on: str | None, form: tuple[Any, ...], read: Callable[[Vocabulary | None], Corpus]) -> Corpus:
         """The column in one form, read once; the second side's in the vocabulary of the first."""
         if (on, form) not in self._corpora:
-            first = self._like._same(on, form) if self._like is not None else None
+            # The first side is asked for what this one is: the method of that name, with the same arguments.
+            first = getattr(self._like, form[0])(on, *form[1:]) if self._like is not None else None
             corpus = read(None if first is None else first.vocabulary.extended())
             self._corpora[on, form] = corpus if first is None else self._comparable(corpus, first)
         found: Corpus = self._corpora[on, form]
         return found
-
-    def _same(self, on: str | None, form: Any) -> Any:
-        """The corpus of this side in a form that the other side is asked for."""
-        if form == "trees":
-            return self.forest(on)
-        return self.arcs(on, form) if isinstance(form, tuple) else self.sequences(on, form)
 
     def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
         try:
@@ -202,12 +207,33 @@ def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabula
         raise type(error)(f"Column {on!r}: {error}") from None
 
 
+def _read_graphs(column: Any, on: str | None, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
+    """A column as graphs; what is wrong with it names the column."""
+    try:
+        if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
+            raise TypeError("This kernel reads graphs, but was given numbers. Use a kernel of vectors such as RBF().")
+        return as_graphs(column, labels, vocabulary)
+    except TreeSyntaxError as error:
+        if on is None:
+            raise
+        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
+        raise TreeSyntaxError(error.message, source=f"column {on!r}, {error.source}", **place) from None
+    except (TypeError, InputError) as error:
+        if on is None:
+            raise
+        raise type(error)(f"Column {on!r}: {error}") from None
+
+
 def _table_or_column(data: Any) -> Any:
-    if isinstance(data, Forest | Sequences | Arcs | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
+    if isinstance(data, Forest | Sequences | Arcs | Graphs | Table | np.ndarray | list | tuple) or hasattr(
+        data, "tocsr"
+    ):
         return data
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)
-    if isinstance(data, str | bytes | Tree | DependencyTree) or hasattr(data, "__espalier_tree__"):
+    if isinstance(data, str | bytes | Tree | DependencyTree | TaggedSequence | Graph) or hasattr(
+        data, "__espalier_tree__"
+    ):
         kind = "string" if isinstance(data, str | bytes) else type(data).__name__
         raise TypeError(f"A kernel is called with a list of items, got one {kind}. Write [item].")
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):

@@ -31,7 +31,8 @@ def read_conllu(
     Words are the syntactic words. Ranges of multiword tokens (``3-4``) repeat the words that follow
     them, and empty nodes (``8.1``) belong to the enhanced graph; neither is part of the basic tree,
     so both are skipped, as are comments and the columns DEPS and MISC. The FEATS column becomes
-    ``features``.
+    ``features``. Arcs may cross and there may be several roots. A tag that the file leaves out is ``_``, as it is
+    written there.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def read_conllu(
     if tags not in ("upos", "xpos"):
         raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
     name = source_name(path)
-    text = read_text(path, encoding=encoding).replace("\r\n", "\n")
+    text = read_text(path, encoding=encoding).replace("\r\n", "\n").replace("\r", "\n")
     trees: list[DependencyTree] = []
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
@@ -69,7 +70,9 @@ def read_conllu(
             if len(sentence):
                 trees.append(_dependency_tree(words, tags))
         except (ParseException, InputError, KeyError) as error:
-            reason = f"the column {error} is missing" if isinstance(error, KeyError) else str(error)
+            reason = str(error)
+            if isinstance(error, KeyError):
+                reason = f"the column '{str(error.args[0]).strip(chr(39))}' is missing"
             first = block.split("\n", 1)[0]
             raise InputError(f"{name}, sentence {number} ({first[:60]!r}): {reason}") from None
     return trees

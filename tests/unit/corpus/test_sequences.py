@@ -50,6 +50,37 @@ def test_dependency_trees_give_words_and_tags():
     assert list(Sequences.from_items([tree], "tags")) == [("NNS", "VBP")]
 
 
+def test_no_rows_and_odd_ones_are_selected_or_refused():
+    corpus = Sequences.from_items(["a", "b c"])
+    assert len(corpus[[]]) == 0 and len(corpus[:0]) == 0
+    for rows in ([0.5], ["a"], [[0]], "x", None):
+        with pytest.raises(TypeError, match="A corpus is indexed by integers, a slice or a mask"):
+            corpus[rows]
+    with pytest.raises(IndexError, match="out of bounds"):
+        corpus[[2]]
+
+
+def test_a_corpus_knows_what_its_symbols_are():
+    letters = Sequences.from_items(["ab", "b"], "characters")
+    assert letters.of == letters[[0]].of == letters.with_vocabulary(es.Vocabulary()).of == "characters"
+    assert pickle.loads(pickle.dumps(letters)).of == "characters"
+    assert es.Spectrum(1, of="characters")(letters).tolist() == [[2.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(InputError, match=r"These sequences hold characters, and words are asked for. Say of='chara"):
+        es.Spectrum(1)(letters)
+
+
+@pytest.mark.parametrize("items", ["the cat", b"the cat", 3, None])
+def test_what_is_no_list_of_items_is_an_error(items):
+    with pytest.raises(TypeError, match="A corpus is a list of sequences, got"):
+        Sequences.from_items(items)
+
+
+@pytest.mark.parametrize("of", ["words", "characters"])
+def test_half_a_character_is_an_error_that_names_the_row(of):
+    with pytest.raises(InputError, match="Row 1 holds half of a surrogate pair, which is not valid Unicode"):
+        Sequences.from_items(["fine", "a \ud800"], of)
+
+
 @pytest.mark.parametrize("item", [None, 3, b"bytes", ["a", 1], {"a": 1}])
 def test_other_items_are_an_error_that_names_the_row(item):
     with pytest.raises(InputError, match="Row 1 must be a text"):

@@ -1,4 +1,4 @@
-"""Saved forests: exact, versioned, whole or not there, and harmless when hostile."""
+"""Saved corpora: exact, versioned, whole or not there, and harmless when hostile."""
 
 import json
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from espalier.corpus import Forest
+import espalier as es
+from espalier.corpus import Arcs, Forest, Graphs, Sequences
+from espalier.corpus.arcs import FEATURE
 from espalier.errors import InputError
 
 TEXTS = ["(S (NP (D the) (N cat)) (VP (V eats) (NP (D the) (N mouse))))", "(NP (D the) (N é))", "(X)"]
@@ -119,3 +121,176 @@ def test_a_hostile_file_is_refused(saved, name) -> None:
     rewrite(saved, HOSTILE[name])
     with pytest.raises(InputError):
         Forest.load(saved)
+
+
+TREES = [
+    es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"], features=[["a", "b"], []]),
+    es.DependencyTree(["go"], ["V"], [0], ["root"]),
+    es.DependencyTree(list("wxyz"), list("NVNV"), [3, 4, 0, 0], list("abcd"), features=[["a"], ["b"], [], []]),
+]
+
+
+@pytest.fixture
+def saved_sequences(tmp_path):
+    path = tmp_path / "sequences.safetensors"
+    Sequences.from_items(["the cat", "", ["a word", "é"]], "tags").save(path)
+    return path
+
+
+@pytest.fixture
+def saved_arcs(tmp_path):
+    path = tmp_path / "arcs.safetensors"
+    Arcs.from_trees(TREES, ("tags", "own")).save(path)
+    return path
+
+
+def test_sequences_come_back_whole(saved_sequences) -> None:
+    again = Sequences.load(saved_sequences)
+    assert list(again) == [("the", "cat"), (), ("a word", "é")] and again.of == "tags"
+    assert [path.name for path in saved_sequences.parent.iterdir()] == [saved_sequences.name]
+    again[[2]].save(saved_sequences)
+    assert list(Sequences.load(saved_sequences)) == [("a word", "é")]
+    Sequences.from_items([]).save(saved_sequences)
+    assert list(Sequences.load(saved_sequences)) == []
+
+
+def test_dependency_trees_come_back_whole(saved_arcs) -> None:
+    corpus, again = Arcs.from_trees(TREES, ("tags", "own")), Arcs.load(saved_arcs)
+    assert again.templates == corpus.templates and list(again.vocabulary) == list(corpus.vocabulary)
+    for name, array in corpus.arrays.items():
+        np.testing.assert_array_equal(again.arrays[name], array)
+        assert again.arrays[name].dtype == array.dtype
+    kernel = es.DependencySubtree(("tags", "own"))
+    np.testing.assert_array_equal(kernel(again, corpus), kernel(TREES))
+    other = Arcs.from_trees(TREES[::-1], ("tags", "own")).with_vocabulary(corpus.vocabulary.extended())
+    other.save(saved_arcs)
+    np.testing.assert_array_equal(kernel(Arcs.load(saved_arcs)), kernel(TREES[::-1]))
+    Arcs.from_trees([], ("tags",)).save(saved_arcs)
+    assert len(Arcs.load(saved_arcs)) == 0
+
+
+def test_a_file_of_another_kind_says_what_reads_it(saved, saved_sequences, saved_arcs) -> None:
+    for load, path, reader in (
+        (Forest.load, saved_sequences, "Sequences.load"),
+        (Sequences.load, saved_arcs, "Arcs.load"),
+        (Arcs.load, saved, "Forest.load"),
+    ):
+        with pytest.raises(InputError, match=f"but what {reader} reads"):
+            load(path)
+
+
+def test_another_version_of_sequences_says_so(saved_sequences, saved_arcs) -> None:
+    for path, load in ((saved_sequences, Sequences.load), (saved_arcs, Arcs.load)):
+        rewrite(path, lambda arrays, header: header.update(version=99))
+        with pytest.raises(InputError, match="version 99"):
+            load(path)
+        path.write_bytes(path.read_bytes()[:100])
+        with pytest.raises(InputError, match="damaged"):
+            load(path)
+
+
+def set_header(**values):
+    return lambda arrays, header: header.update(values)
+
+
+HOSTILE_SEQUENCES = {
+    "a symbol out of range": put("symbol", 0, 10_000),
+    "a negative symbol": put("symbol", 0, -1),
+    "offsets past the end": put("start", -1, 10_000),
+    "offsets that fall": put("start", 1, 4),
+    "offsets that do not start at 0": put("start", 0, 1),
+    "offsets that wrap around": lambda arrays, header: arrays.update(start=wrapping(np.arange(5))),
+    "no offsets": lambda arrays, header: arrays.update(start=np.zeros(0, np.int64)),
+    "a missing array": lambda arrays, header: arrays.pop("symbol"),
+    "another type": lambda arrays, header: arrays.update(symbol=arrays["symbol"].astype(np.int64)),
+    "another shape": lambda arrays, header: arrays.update(symbol=arrays["symbol"][None]),
+    "another unit": set_header(of="letters"),
+    "no unit": lambda arrays, header: header.pop("of"),
+    "labels that are no texts": set_header(labels=[1, 2, 3, 4]),
+    "half a character": lambda arrays, header: header["labels"].__setitem__(0, "\ud800"),
+    "a label twice": lambda arrays, header: header["labels"].__setitem__(1, header["labels"][0]),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_SEQUENCES)
+def test_a_hostile_file_of_sequences_is_refused(saved_sequences, name) -> None:
+    rewrite(saved_sequences, HOSTILE_SEQUENCES[name])
+    with pytest.raises(InputError, match=str(saved_sequences)):
+        Sequences.load(saved_sequences)
+
+
+HOSTILE_ARCS = {
+    "a head out of range": put("head", 0, 2),
+    "a negative head": put("head", 0, -2),
+    "a token that is its own head": put("head", 0, 0),
+    "a circle": lambda arrays, header: arrays["head"].__setitem__(slice(0, 2), [1, 0]),
+    "a tree without words": put("start", 1, 0),
+    "offsets past the end": put("start", -1, 10_000),
+    "feature offsets that fall": put("feature_start", 1, 100),
+    "too few feature offsets": lambda arrays, header: arrays.update(feature_start=arrays["feature_start"][1:]),
+    "a feature out of range": put("second", 0, 10_000),
+    "a negative text": put("first", 0, -2),
+    "a template out of range": put("template", 0, 2),
+    "a feature twice": lambda arrays, header: [arrays[name].__setitem__(2, arrays[name][1]) for name in FEATURE],
+    "features of a root": put("head", 0, -1),
+    "an unknown template": set_header(templates=["tags", "worms"]),
+    "a template too few": set_header(templates=["tags"]),
+    "templates that are none": set_header(templates=3),
+    "templates of templates": set_header(templates=[["tags"]]),
+    "no templates": lambda arrays, header: header.pop("templates"),
+    "a missing array": lambda arrays, header: arrays.pop("head"),
+    "another type": lambda arrays, header: arrays.update(head=arrays["head"].astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ARCS)
+def test_a_hostile_file_of_dependency_trees_is_refused(saved_arcs, name) -> None:
+    rewrite(saved_arcs, HOSTILE_ARCS[name])
+    with pytest.raises(InputError, match=str(saved_arcs)):
+        Arcs.load(saved_arcs)
+
+
+GRAPHS = [*TREES, es.Graph(["a", "b", "a"], [(0, 1), (1, 2, "x"), (2, 2)]), es.Graph([]), es.Graph(["é"])]
+
+
+@pytest.fixture
+def saved_graphs(tmp_path):
+    path = tmp_path / "graphs.safetensors"
+    Graphs.from_items(GRAPHS, "words").save(path)
+    return path
+
+
+def test_graphs_come_back_whole(saved_graphs) -> None:
+    corpus, again = Graphs.from_items(GRAPHS, "words"), Graphs.load(saved_graphs)
+    assert again.labels == "words" and list(again.vocabulary) == list(corpus.vocabulary)
+    assert repr(again) == repr(corpus) == "<Graphs: 6 with 11 nodes and 6 edges>"
+    for name, array in corpus.arrays.items():
+        np.testing.assert_array_equal(again.arrays[name], array)
+        assert again.arrays[name].dtype == array.dtype
+    kernel = es.WeisfeilerLehman(2, labels="words")
+    np.testing.assert_array_equal(kernel(again[[3, 0]], corpus), kernel(GRAPHS)[[3, 0]])
+    with pytest.raises(InputError, match=r"but what Graphs.load reads"):
+        Forest.load(saved_graphs)
+
+
+HOSTILE_GRAPHS = {
+    "a node that is not there": put("target", 0, 2),
+    "a negative node": put("source", 0, -1),
+    "a label out of range": put("label", 0, 10_000),
+    "an edge label out of range": put("edge_label", 0, 10_000),
+    "a negative edge label": put("edge_label", 0, -2),
+    "offsets past the end": put("start", -1, 10_000),
+    "edge offsets that fall": put("edge_start", 1, 100),
+    "too few directions": lambda arrays, header: arrays.update(directed=arrays["directed"][1:]),
+    "another direction": put("directed", 0, 2),
+    "a missing array": lambda arrays, header: arrays.pop("source"),
+    "other labels of nodes": set_header(node_labels="lemmas"),
+    "another version": set_header(version=2),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_GRAPHS)
+def test_a_hostile_file_of_graphs_is_refused(saved_graphs, name) -> None:
+    rewrite(saved_graphs, HOSTILE_GRAPHS[name])
+    with pytest.raises(InputError, match=str(saved_graphs)):
+        Graphs.load(saved_graphs)

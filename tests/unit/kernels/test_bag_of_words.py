@@ -100,6 +100,15 @@ def test_a_process_learns_which_words_count():
     assert min(learned["good"], learned["bad"]) > 10 * max(learned["film"], learned["plot"], learned["scene"])
 
 
+@pytest.mark.parametrize("kernel", [es.BagOfWords(), es.Spectrum(2), es.Spectrum(2, shortest=1), es.Subsequence(2)])
+def test_empty_sequences_share_nothing(kernel):
+    values = kernel(["", [], "a b"])
+    assert not values[:2].any() and not values[:, :2].any() and values[2, 2] > 0
+    assert not kernel(["", ""]).any() and kernel.value("", "") == 0.0 and kernel([]).shape == (0, 0)
+    with pytest.warns(UserWarning, match="1 of 2 items have no fragment"):
+        assert es.Normalized(kernel)(["", "a b"]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

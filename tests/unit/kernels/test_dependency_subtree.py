@@ -8,7 +8,7 @@ from tests.reference.dependency_subtree import children_of, dependency_subtree, 
 
 import espalier as es
 from espalier.corpus.arcs import TEMPLATES, Arcs
-from espalier.errors import InputError
+from espalier.errors import InputError, MemoryBudgetError
 from espalier.structures import read_conllu
 from espalier.testing import check_gradients, check_kernel
 
@@ -45,12 +45,22 @@ KERNELS = [
 
 def twin(kernel, a, b):
     def features(tree, token):
-        found = []
+        found, head = [], tree.heads[token] - 1
+        steps = abs(token - head)
+        told = {
+            "words": (tree.words[head], tree.words[token]),
+            "tags": (tree.tags[head], tree.tags[token]),
+            "head word, tag": (tree.words[head], tree.tags[token]),
+            "head tag, word": (tree.tags[head], tree.words[token]),
+            "relation": tree.relations[token],
+            "direction": token < head,
+            "distance": steps if steps <= 5 else "6-10" if steps <= 10 else "11-",
+        }
         for name in kernel.features:
             if name == "own":
                 found += [("own", value) for value in dict.fromkeys(tree.features[token])]
             else:
-                found.append((name, TEMPLATES[name](tree, token, tree.heads[token] - 1)))
+                found.append((name, told[name]))
         return found
 
     own = dict(kernel.weight.values) if isinstance(kernel.weight, es.PerLabel) else {}
@@ -114,6 +124,40 @@ def test_a_corpus_is_selected_and_translated():
         es.DependencySubtree(("words",))(corpus)
 
 
+def test_crossing_arcs_and_several_roots_count_as_any_other():
+    crossing = es.DependencyTree(list("abcd"), list("ABCD"), [3, 4, 0, 3], list("rrrr"))
+    several = es.DependencyTree(list("abcd"), list("ABCD"), [0, 1, 0, 3], list("rrrr"))
+    for kernel in KERNELS[:2]:
+        np.testing.assert_allclose(
+            kernel([crossing, several]), twin(kernel, [crossing, several], [crossing, several]), rtol=1e-12
+        )
+    # c -> a, c -> d, c -> a d, d -> b, c -> d -> b, c -> a d -> b: the arcs over each other change nothing.
+    assert es.DependencySubtree(("tags",), decay=1.0).value(crossing, crossing) == 6.0
+    assert es.DependencySubtree(("tags",), decay=1.0).value(several, several) == 2.0
+
+
+def test_trees_without_arcs_share_nothing():
+    word = es.DependencyTree(["go"], ["V"], [0], ["root"])
+    roots = es.DependencyTree(["go", "on"], ["V", "R"], [0, 0], ["root", "root"])
+    assert es.DependencySubtree()([word, roots]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert es.DependencySubtree(("own",)).value(RANDOM[1], word) == 0.0  # no features of its own
+    assert es.DependencySubtree()([]).shape == (0, 0)
+
+
+def test_a_pair_beyond_the_memory_is_refused():
+    n = 300
+    long = es.DependencyTree(["w"] * n, ["N"] * n, range(n), ["r"] * n)
+    kernel = es.DependencySubtree(("relation",), 1e-3)
+    plan = kernel.plan([EXAMPLE, long], memory="1 MiB")
+    with pytest.raises(MemoryBudgetError, match=r"Tree 1 with tree 1 alone needs 2.1 MiB .* budget is 1.0 MiB"):
+        plan.matrix(kernel)
+    whole = kernel([EXAMPLE, long])
+    np.testing.assert_array_equal(kernel([EXAMPLE, long], memory="3 MiB", n_threads=2), whole)
+    values, pull_back = kernel.vjp([EXAMPLE, long], memory="3 MiB")
+    with pytest.raises(MemoryBudgetError, match=r"needs 4.1 MiB"):
+        pull_back(values)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -122,6 +166,17 @@ def test_a_corpus_is_selected_and_translated():
         (lambda: es.DependencySubtree(()), ValueError, "one template or more"),
         (lambda: es.DependencySubtree(("tags", "tags")), ValueError, "each once"),
         (lambda: es.DependencySubtree(decay=es.PerLabel(0.5)), TypeError, "one number for all arcs"),
+        (lambda: es.DependencySubtree(contiguous="no"), TypeError, "contiguous must be True or False, got 'no'"),
+        (
+            lambda: es.DependencySubtree(("tags",), weight=es.PerLabel(1.0, values={"words": 2.0})),
+            ValueError,
+            "weight names 'words', which is no template of this kernel; it has 'tags'",
+        ),
+        (
+            lambda: es.DependencySubtree(("tags",), weight=es.PerLabel(1.0, groups={"all": ["tags", "tag"]})),
+            ValueError,
+            "weight names 'tag', which is no template",
+        ),
         (lambda: es.DependencySubtree()([3]), InputError, "Row 0"),
         (lambda: es.DependencySubtree(on="x")({"x": ["(S a)"]}), InputError, "Column 'x': Row 0"),
     ],

@@ -55,6 +55,27 @@ def test_multiword_tokens_and_empty_nodes_are_skipped():
     assert tree.features == (("Mood=Imp", "VerbForm=Fin"), (), (), ())
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_of_any_system(end):
+    (tree,) = read_conllu(io.StringIO(SENTENCE.replace("\n", end)))
+    assert tree.words == ("Do", "n't", "go", ".")
+
+
+def test_crossing_arcs_and_several_roots_are_read():
+    heads = {"3\taux": "0\taux", "3\tadvmod": "4\tadvmod", "3\tpunct": "1\tpunct"}
+    text = SENTENCE
+    for old, new in heads.items():
+        text = text.replace(f"\t{old}", f"\t{new}")
+    (tree,) = read_conllu(io.StringIO(text))
+    assert tree.heads == (0, 4, 0, 1) and tree.roots == [1, 3]
+
+
+@pytest.mark.parametrize("line", ["1-2\tDon't" + "\t_" * 8, "0.1\tx\tx\tX" + "\t_" * 6])
+def test_a_sentence_of_nothing_else_is_an_error(line):
+    with pytest.raises(InputError, match=r"sentence 1 .*at least one token"):
+        read_conllu(io.StringIO(line + "\n\n"))
+
+
 def test_either_tags():
     (tree,) = read_conllu(io.BytesIO(SENTENCE.encode()), tags="xpos")
     assert tree.tags == ("VB", "RB", "VB", ".")
@@ -86,7 +107,7 @@ def test_another_encoding_is_named(data):
         ("\t0\troot", "\tx\troot", "'head'"),
         ("\n3\tgo", "\nthree\tgo", "not a valid ID"),
         ("\n3\tgo", "\n7\tgo", "Word 3 has the id 7"),
-        ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "2\tn't", "missing"),
+        ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "2\tn't", "the column 'head' is missing"),
         ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "nonsense", "sentence 2"),
     ],
 )
