@@ -32,6 +32,32 @@ def test_subsequences_are_those_of_listing(items, gap, match, weights, own):
 
 
 @settings(deadline=None)
+@given(
+    SEQUENCES,
+    DECAYS,
+    DECAYS,
+    st.lists(DECAYS, min_size=1, max_size=3),
+    st.floats(0, 1),
+    st.lists(st.lists(st.floats(-2, 2), min_size=2, max_size=2), min_size=2, max_size=2),
+)
+def test_soft_subsequences_are_those_of_listing(items, gap, match, weights, mix, vectors):
+    similarity = es.Embedding.from_arrays(["a", "b"], vectors, clip=False)  # c has no vector
+    kernel = es.Subsequence(
+        len(weights), gap, match, order_weights=tuple(weights), similarity=similarity, mix=es.fixed(mix)
+    )
+
+    def similar(x, y):
+        return mix * (x == y) + (1 - mix) * similarity([x], [y])[0, 0]
+
+    values = kernel(items)
+    for i, s in enumerate(items):
+        for j, t in enumerate(items):
+            expected = subsequence(s, t, lambda _: gap, lambda _: match, weights, similar)
+            assert values[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert np.linalg.eigvalsh(values).min() > -1e-8 * max(1.0, np.abs(values).max())
+
+
+@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(SYMBOLS, SYMBOLS), max_size=5), min_size=1, max_size=4), DECAYS, DECAYS)
 def test_taggings_are_those_of_listing(pairs, decay, word_weight):
     items = [es.TaggedSequence([word for word, _ in item], [tag for _, tag in item]) for item in pairs]

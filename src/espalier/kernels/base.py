@@ -240,10 +240,12 @@ class Kernel:
         return self.__mul__(other)
 
     def __repr__(self) -> str:
+        # What equals a default, or prints as it does, says nothing.
+        settings = [(field.name, getattr(self, field.name), field.default) for field in dataclasses.fields(self)]
         shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
+            f"{name}={value!r}"
+            for name, value, default in settings
+            if value != default and repr(value) != repr(default)
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,36 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension
 
 
-def weights_by_length(given: Any, n: int, shortest: int = 1) -> Any:
+class OrderWeights(PerDimension):
+    """One weight for each length, printed as a user writes it: a number for all, or a tuple."""
+
+    def __repr__(self) -> str:
+        values = self.values or ()
+        inner = self.value if isinstance(self.value, Learned | Fixed) else None
+        if inner is None:
+            return repr(values if len(set(values)) > 1 else values[0])
+        if isinstance(inner, Learned) and set(values) == {inner.value}:
+            return repr(inner)
+        return f"PerDimension({inner!r}, values={values!r})"
+
+
+def weights_by_length(
+    given: Any, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
+) -> Any:
     """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
     if isinstance(given, tuple | list):
         given = PerDimension(1.0, values=tuple(given))
-    if isinstance(given, int | float | Learned) and not isinstance(given, bool):
-        given = PerDimension(given, values=(hyper.number_of(given),) * n)
-    if isinstance(given, PerDimension) and given.values is None:
-        given = replace(given, values=(hyper.number_of(given),) * n)
-    if isinstance(given, PerDimension) and len(given.values or ()) != n:
+    if isinstance(given, int | float | np.number | Learned) and not isinstance(given, bool):
+        given = PerDimension(given if isinstance(given, Learned) else float(given))
+    if not isinstance(given, PerDimension):
+        return given
+    values = (hyper.number_of(given),) * n if given.values is None else given.values
+    if len(values) != n:
         raise ValueError(
-            f"order_weights must have one weight for each length from {shortest} to {shortest + n - 1}, "
-            f"got {len(given.values or ())}."
+            f"{name} must have one weight for each {each} from {shortest} to {shortest + n - 1}, got {len(values)}."
         )
-    return given
+    # A plain number beside the values says nothing more: equal weights are equal, however they were written.
+    return OrderWeights(given.value if isinstance(given.value, Learned | Fixed) else 1.0, values)
 
 
 def order_values(setting: Any, n: int) -> NDArray[np.float64]:

@@ -24,12 +24,11 @@ from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule, show_bytes
+from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC
 from espalier.kernels.similarity import Similarity
 from espalier.kernels.tiles import Tile
 
 DECAY_BOUNDS = (1e-6, 1.0)
-ALL, SYMMETRIC, DIAGONAL = range(3)  # which pairs the core computes
-
 Floats = NDArray[np.float64]
 
 
@@ -58,6 +57,10 @@ class SequenceKernel(Kernel):
         """How similar unequal symbols are; None where only equal ones match."""
         return None
 
+    def _threads(self, a: Sequences, b: Sequences, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+        """How many threads fit the memory, by the first of what is read; MemoryBudgetError where a pair does not."""
+        return schedule.n_threads
+
     def _native(self) -> tuple[Any, Any]:
         """The core's functions for values and for pulling back."""
         raise NotImplementedError
@@ -73,7 +76,9 @@ class SequenceKernel(Kernel):
             if not np.array_equal(sizes[0], sizes[1]):
                 row = int(np.flatnonzero(sizes[0] != sizes[1])[0])
                 counts = [f"{size[row]} {unit}" for size, unit in zip(sizes, self._units(), strict=False)]
-                raise InputError(f"Row {row} has {' and '.join(counts)}: every word needs one tag.")
+                on = getattr(self, "on", None)
+                place = "" if on is None else f"Column {on!r}: "
+                raise InputError(f"{place}Row {row} has {' and '.join(counts)}: every word needs one tag.")
         return found
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
@@ -127,8 +132,9 @@ class SequencePlan(Plan):
         )
 
     def matrix(self, kernel: SequenceKernel) -> Matrix:
+        limited = self._limited(kernel, pulling_back=False)
         out = np.empty(self.shape)
-        for part, schedule in self._parts():
+        for part, schedule in self._parts(limited):
             tile = part.tile
             block = out if tile == self._whole else np.empty(tile.shape)
             kernel._native()[0](*part.arguments(kernel, schedule), block.reshape(-1))
@@ -143,10 +149,11 @@ class SequencePlan(Plan):
 
     def _pull_back(self, kernel: SequenceKernel, cotangent: Matrix) -> dict[str, float]:
         cotangent = check_cotangent(cotangent, self.shape)
+        limited = self._limited(kernel, pulling_back=True)
         labels = self._first.labels
         totals = [np.zeros(len(labels) + 1) for _ in kernel._per_symbol]  # the last would be the leaves'
         others = [np.zeros(len(values)) for _, values in kernel._others()]
-        for part, schedule in self._parts():
+        for part, schedule in self._parts(limited):
             bars = [np.zeros(len(part.labels) + 1) for _ in totals]
             block = np.ascontiguousarray(part.tile.take(cotangent)).reshape(-1)
             kernel._native()[1](*part.arguments(kernel, schedule), block, *bars, *others)
@@ -165,10 +172,17 @@ class SequencePlan(Plan):
                 out[name] = float(bar.sum())
         return out
 
-    def _parts(self) -> Iterator[tuple[_Part, Schedule]]:
+    def _limited(self, kernel: SequenceKernel, *, pulling_back: bool) -> Schedule:
+        """The schedule with as many threads as fit the memory."""
+        whole, (a, b) = self._whole, self._sides
+        pairs = DIAGONAL if whole.only_diagonal else SYMMETRIC if whole.on_diagonal else ALL
+        n_threads = kernel._threads(a[0], b[0], pairs, self._schedule, pulling_back=pulling_back)
+        return replace(self._schedule, n_threads=n_threads)
+
+    def _parts(self, limited: Schedule) -> Iterator[tuple[_Part, Schedule]]:
         """What is computed at once: all, or tiles whose tables fit the memory."""
         if self._first.n_bytes <= self._schedule.memory:
-            yield self._first, self._schedule
+            yield self._first, limited
             return
         todo, done, area = self._cut(self._first), 0.0, self._whole.area
         while todo:
@@ -177,7 +191,7 @@ class SequencePlan(Plan):
             if part.n_bytes > self._schedule.memory:
                 todo.extend(self._cut(part))
                 continue
-            yield part, self._schedule.between(done / area, (done + tile.area) / area)
+            yield part, limited.between(done / area, (done + tile.area) / area)
             done += tile.area
 
     def _cut(self, part: _Part) -> list[Tile]:

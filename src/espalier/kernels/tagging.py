@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from espalier import _core
-from espalier.corpus.sequences import Unit
+from espalier.corpus.sequences import Sequences, Unit
+from espalier.errors import InputError
 from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.sequence_memory import tagging_threads
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 
 
@@ -36,8 +40,9 @@ class Tagging(SequenceKernel):
 
     Notes
     -----
-    Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags. A pair
-    costs as many steps as it has pairs of positions with equal tags.
+    Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags; plain texts
+    have no tags and are an error. A pair costs as many steps as it has pairs of positions with equal tags. An empty
+    sequence shares nothing, not even with itself.
 
     Examples
     --------
@@ -57,6 +62,21 @@ class Tagging(SequenceKernel):
 
     def _units(self) -> tuple[Unit, ...]:
         return ("tags", "words")
+
+    def _sequences(self, inputs: Inputs) -> tuple[Sequences, ...]:
+        column = inputs.column(self.on)
+        if not isinstance(column, Sequences):  # which knows what it holds
+            for row, item in enumerate(column):
+                if isinstance(item, str | list | tuple):
+                    place = "" if self.on is None else f"Column {self.on!r}: "
+                    raise InputError(
+                        f"{place}Row {row} has no tags: it is {item!r:.60}. Pass TaggedSequence(words, tags), a tree "
+                        "or a dependency tree."
+                    )
+        return super()._sequences(inputs)
+
+    def _threads(self, a: Sequences, b: Sequences, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+        return tagging_threads(a.arrays, b.arrays, pairs, schedule, pulling_back=pulling_back)
 
     def _native(self) -> tuple[Any, Any]:
         return _core.tagging_values, _core.tagging_pull_back

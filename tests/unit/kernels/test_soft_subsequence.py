@@ -81,24 +81,30 @@ def test_it_keeps_the_laws(kernel):
     check_kernel(kernel, TEXTS[:5] + TEXTS[6:], prints=False)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_tiles_change_nothing(kernel):
-    # A table of all eight symbols takes 512 bytes; the largest pair has seven.
+def test_tiles_change_nothing():
+    # A table of all forty words takes 12,800 bytes; a pair has six words at most, and a grid of about 1,000.
     rng = np.random.default_rng(2)
-    cotangent = rng.normal(size=(8, 8))
-    whole, tiled = kernel.vjp(TEXTS), kernel.vjp(TEXTS, memory=400)
+    words = [f"w{k}" for k in range(40)]
+    texts = [" ".join(rng.choice(words, size=3)) for _ in range(30)]
+    similar = es.Embedding.from_arrays(words, rng.normal(size=(40, 5)), clip=False)
+    kernel = es.Subsequence(3, es.PerLabel(0.5), es.PerLabel(0.9), similarity=similar, mix=0.3)
+    cotangent = rng.normal(size=(30, 30))
+    whole, tiled = kernel.vjp(texts), kernel.vjp(texts, memory=4000)
     np.testing.assert_allclose(tiled[0], whole[0], rtol=1e-12, atol=1e-15)
-    expected = whole[1](cotangent)
-    assert tiled[1](cotangent) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    np.testing.assert_allclose(kernel(TEXTS[:4], TEXTS[4:], memory=400), whole[0][:4, 4:], rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(kernel.diagonal(TEXTS, memory=400), whole[0].diagonal(), rtol=1e-12)
+    assert tiled[1](cotangent) == pytest.approx(whole[1](cotangent), rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(kernel(texts[:9], texts[9:], memory=4000), whole[0][:9, 9:], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(kernel.diagonal(texts, memory=4000), whole[0].diagonal(), rtol=1e-12)
+    fractions: list[float] = []
+    kernel(texts, memory=4000, progress=fractions.append)
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
 
 
-def test_a_table_beyond_the_memory_is_an_error():
-    with pytest.raises(es.MemoryBudgetError, match=r"Sequence 0 with sequence 0 alone needs .* Pass memory=\d+"):
-        es.Subsequence(2, similarity=SIGNED)(["a b c d"], ["e"], memory=100)
+def test_a_pair_beyond_the_memory_is_an_error():
+    kernel = es.Subsequence(2, similarity=SIGNED)
+    with pytest.raises(es.MemoryBudgetError, match=r"Sequence 1 with sequence 0 alone needs .* Pass memory=\d+"):
+        kernel(["a", "a b c d e a b c"], ["e d c"], memory=100)
     with pytest.raises(es.MemoryBudgetError, match="Sequence 0 with sequence 0 alone needs"):
-        es.Subsequence(2, similarity=SIGNED)(["a b c d e"], memory=100)
+        kernel(["a b c d e x y"], memory=1000)
 
 
 def test_threads_change_no_bit():

@@ -95,6 +95,46 @@ def test_kernels_print_as_they_are_made():
         assert parse_kernel(repr(kernel)) == kernel
 
 
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (es.Subsequence(), "Subsequence()"),
+        (es.Subsequence(2), "Subsequence(length=2)"),
+        (es.Subsequence(2, order_weights=1), "Subsequence(length=2)"),
+        (es.Subsequence(2, order_weights=(1.0, 1.0)), "Subsequence(length=2)"),
+        (es.Subsequence(2, order_weights=np.float64(2.0)), "Subsequence(length=2, order_weights=2.0)"),
+        (es.Subsequence(2, order_weights=[1, 0.5]), "Subsequence(length=2, order_weights=(1.0, 0.5))"),
+        (es.Subsequence(2, order_weights=es.PerDimension(3.0)), "Subsequence(length=2, order_weights=3.0)"),
+        (es.Subsequence(2, order_weights=es.fixed(1.0)), "Subsequence(length=2, order_weights=fixed(1.0))"),
+        (
+            es.Subsequence(2, order_weights=es.Learned(1.0, bounds=(0.5, 2.0))),
+            "Subsequence(length=2, order_weights=Learned(1.0, bounds=(0.5, 2.0)))",
+        ),
+        (
+            es.Subsequence(2, order_weights=es.PerDimension(es.Learned(1.0, (0.5, 2.0)), values=(1.0, 2.0))),
+            "Subsequence(length=2, order_weights=PerDimension(Learned(1.0, bounds=(0.5, 2.0)), values=(1.0, 2.0)))",
+        ),
+        (
+            es.Subsequence(2, order_weights=es.PerDimension(es.fixed(1.0), values=(1.0, 1.0))),
+            "Subsequence(length=2, order_weights=PerDimension(fixed(1.0), values=(1.0, 1.0)))",
+        ),
+        (es.Spectrum(2), "Spectrum(length=2)"),
+        (es.Spectrum(2, shortest=1, order_weights=1.0), "Spectrum(length=2, shortest=1, order_weights=1.0)"),
+        (
+            es.Subsequence(2, order_weights=2.0).with_parameters({"order_weights[0]": 3.0}),
+            "Subsequence(length=2, order_weights=(3.0, 2.0))",
+        ),
+    ],
+)
+def test_weights_of_lengths_print_as_a_user_writes_them(kernel, text):
+    from espalier.kernels.expressions import parse_kernel
+
+    assert repr(kernel) == text
+    again = parse_kernel(text)
+    assert again == kernel and hash(again) == hash(kernel) and again.parameters() == kernel.parameters()
+    assert es.number_of(again.order_weights) == es.number_of(kernel.order_weights)
+
+
 def test_trees_tags_and_lists_are_sequences_too():
     words = es.Subsequence(2)
     expected = words(["the cat sleeps", "the dog sleeps"])

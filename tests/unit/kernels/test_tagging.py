@@ -77,6 +77,32 @@ def test_every_word_needs_a_tag():
         es.Tagging()([es.Tree.from_brackets("(S (A a))"), es.Tree.from_brackets("(S (A a) b)")])
 
 
+@pytest.mark.parametrize("item", ["the cat", ["the", "cat"], ("the", "cat"), ""])
+def test_words_alone_have_no_tags(item):
+    with pytest.raises(InputError, match=r"Row 1 has no tags: .* Pass TaggedSequence"):
+        es.Tagging()([ITEMS[0], item])
+    with pytest.raises(InputError, match="Column 'x': Row 0 has no tags"):
+        es.Tagging(on="x")({"x": [item]})
+
+
+def test_interned_words_have_no_tags():
+    with pytest.raises(InputError, match="These sequences hold words, and tags are asked for"):
+        es.Tagging()(es.Sequences.from_items(["the cat"]))
+
+
+def test_empty_items_share_nothing():
+    items = [es.TaggedSequence([], []), es.TaggedSequence(["a"], ["N"])]
+    assert es.Tagging(1.0, 1.0)(items).tolist() == [[0.0, 0.0], [0.0, 2.0]]
+    assert es.Tagging()(items[:1]).tolist() == [[0.0]] and es.Tagging()([]).shape == (0, 0)
+    with pytest.warns(UserWarning, match="1 of 2 items have no fragment"):
+        assert es.Normalized(es.Tagging())(items).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+
+
+def test_one_item_is_no_list_of_items():
+    with pytest.raises(TypeError, match=r"got one TaggedSequence. Write \[item\]"):
+        es.Tagging()(ITEMS[0])
+
+
 def test_overflow_says_what_to_do():
     item = es.TaggedSequence(["a"] * 600, ["N"] * 600)
     with pytest.raises(KernelOverflowError, match="smaller decay"):
