@@ -129,14 +129,24 @@ def nearest(
 @app.command()
 @reported
 def gram(
-    file: BracketFile,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What the kernel compares: trees, lines of text or CoNLL-U; .gz too.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.npy", help="Where the matrix goes.")],
     kernel: KernelText = DEFAULT_KERNEL,
     encoding: Encoding = "utf-8",
     threads: Threads = None,
     memory: Annotated[str | None, typer.Option(help="For intermediate results, such as '2 GiB'.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu, if not as below.")
+    ] = None,
 ) -> None:
-    """Write the matrix of kernel values of all trees of a file, as a numpy array."""
+    """Write the matrix of kernel values of all items of a file, as a numpy array.
+
+    Tree kernels read trees in brackets; kernels over sequences a text in each line; Tagging, DependencySubtree,
+    WeisfeilerLehman and kernels over tags CoNLL-U.
+    """
+    from espalier.cli.items import read_items
     from espalier.cli.matrix import write_gram
 
     chosen = _kernel(kernel)
@@ -144,9 +154,9 @@ def gram(
         raise IsADirectoryError(21, "The matrix goes to a file, and this is a folder", output)
     if not output.parent.is_dir():
         raise FileNotFoundError(2, "There is no such folder to write to", output.parent)
-    forest = _forest(file, encoding)
-    write_gram(chosen, forest, output, console=_console(err=True), n_threads=threads, memory=memory)
-    typer.echo(f"{output}: {len(forest):,} x {len(forest):,} values of {chosen!r}")
+    items, item = read_items(chosen, file, encoding, form)
+    write_gram(chosen, items, output, item=item, console=_console(err=True), n_threads=threads, memory=memory)
+    typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")
 
 
 def _kernel(text: str) -> Kernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -16,21 +17,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from espalier.corpus.forest import Forest
 from espalier.gram import gram
 from espalier.kernels.base import Kernel, Matrix
 
 
 def write_gram(
     kernel: Kernel,
-    forest: Forest,
+    items: Any,
     output: Path,
     *,
+    item: str,
     console: Console,
     n_threads: int | None = None,
     memory: str | None = None,
 ) -> None:
-    """Compute the matrix of a forest with itself and write it, showing how far it is."""
+    """Compute the matrix of some items with themselves and write it, showing how far it is."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -39,10 +40,10 @@ def write_gram(
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(f"{len(forest):,} trees", total=1.0)
+        task = bar.add_task(f"{len(items):,} {item}s", total=1.0)
         matrix = gram(
             kernel,
-            forest,
+            items,
             n_threads=n_threads,
             memory=memory,
             progress=lambda fraction: bar.update(task, completed=fraction),

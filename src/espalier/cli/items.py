@@ -1,0 +1,93 @@
+"""What a file holds for a kernel: trees in brackets, lines of text, or CoNLL-U."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from espalier.corpus.forest import Forest
+from espalier.errors import InputError
+from espalier.kernels import BagOfWords, Constant, DependencySubtree, Spectrum, Subsequence, Tagging, WeisfeilerLehman
+from espalier.kernels.base import Kernel
+from espalier.kernels.tree_plan import TreeKernel
+from espalier.structures.conllu import read_conllu
+from espalier.structures.files import read_text
+
+
+class Format(StrEnum):
+    """How a file writes its items down; the later, the more they tell."""
+
+    TEXT = "text"
+    BRACKETS = "brackets"
+    CONLLU = "conllu"
+
+
+_HOLDS = {
+    Format.TEXT: "lines of text",
+    Format.BRACKETS: "trees in brackets",
+    Format.CONLLU: "CoNLL-U",
+}
+_ITEM = {Format.TEXT: "line", Format.BRACKETS: "tree", Format.CONLLU: "sentence"}
+
+
+def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[Any, str]:
+    """The items of a file, in the format chosen or else in that which the kernel needs, and what one is called."""
+    if chosen is not None and chosen not in list(Format):
+        raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
+    parts = [(part, needed_format(part)) for part in _innermost(kernel) if not isinstance(part, Constant)]
+    if not parts:
+        raise InputError(f"{kernel!r} reads nothing of its items. Add a kernel of trees or sequences.")
+    # Whatever tells more also tells what the others need: trees have words, and CoNLL-U has tags and arcs too.
+    part, needed = max(parts, key=lambda found: list(Format).index(found[1]))
+    if chosen is not None:
+        for part, own in parts:
+            _check_readable(part, own, Format(chosen))
+    form = needed if chosen is None else Format(chosen)
+    try:
+        items = _read(file, form, encoding)
+    except InputError as error:
+        if form is Format.CONLLU and chosen is None and not isinstance(part, DependencySubtree):
+            raise InputError(
+                f"{error}\nThis command reads CoNLL-U for {part!r}. "
+                "If the file holds trees in brackets, pass --format brackets."
+            ) from None
+        raise
+    if not len(items):
+        raise InputError(f"{file} holds no {_ITEM[form]}.")
+    return items, _ITEM[form]
+
+
+def needed_format(kernel: Kernel) -> Format:
+    """The format of files that a kernel without others inside is meant for."""
+    if isinstance(kernel, TreeKernel):
+        return Format.BRACKETS
+    if isinstance(kernel, Subsequence | Spectrum | BagOfWords):
+        return Format.CONLLU if kernel.of == "tags" else Format.TEXT
+    if isinstance(kernel, Tagging | DependencySubtree | WeisfeilerLehman):
+        return Format.CONLLU
+    raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")
+
+
+def _check_readable(kernel: Kernel, needed: Format, chosen: Format) -> None:
+    too_little = chosen is Format.TEXT and needed is not Format.TEXT
+    if too_little or (chosen is Format.BRACKETS and isinstance(kernel, DependencySubtree)):
+        raise InputError(f"{kernel!r} cannot read {_HOLDS[chosen]}; pass --format {needed}.")
+
+
+def _innermost(kernel: Kernel) -> Iterator[Kernel]:
+    children = kernel._children()
+    if not children:
+        yield kernel
+    for _, child in children:
+        yield from _innermost(child)
+
+
+def _read(file: Path, form: Format, encoding: str) -> Any:
+    if form is Format.BRACKETS:
+        return Forest.from_file(file, encoding=encoding)
+    if form is Format.CONLLU:
+        return read_conllu(file, encoding=encoding)
+    lines = read_text(file, encoding=encoding).replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]  # a line ends with its newline
