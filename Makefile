@@ -124,12 +124,16 @@ fuzz: $(VENV)/.made
 	build/sanitize-address/fragment_tests
 	build/sanitize-address/mining_tests
 	build/sanitize-address/sequence_tests
+	build/sanitize-address/tagging_tests
+	build/sanitize-address/dependency_subtree_tests
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 	$(call build_core,sanitize-thread,thread)
 	build/sanitize-thread/core_tests
 	build/sanitize-thread/fragment_tests
 	build/sanitize-thread/mining_tests
 	build/sanitize-thread/sequence_tests
+	build/sanitize-thread/tagging_tests
+	build/sanitize-thread/dependency_subtree_tests
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)
 	$(call make_venv,$(SANITIZE_VENV))

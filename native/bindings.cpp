@@ -137,32 +137,6 @@ void bind_structures(nb::module_& m) {
       });
 }
 
-// Two forests (or one and None) as the compiled plans take them.
-template <class Make>
-void make_plan(nb::dict a, nb::object b, const Make& make) {
-  std::vector<nb::object> kept;
-  const ForestView rows = view_of(a, kept);
-  ForestView columns{};
-  if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
-  const ForestView* other = b.is_none() ? nullptr : &columns;
-  nb::gil_scoped_release release;
-  make(rows, other);
-}
-
-template <class Plan>
-nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
-  return nb::class_<Plan>(m, name)
-      .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
-      .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
-      .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
-      .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
-      .def("release", [](Plan& self) {
-        nb::gil_scoped_release release;
-        const Entered entered(self.gate());
-        self.release();
-      });
-}
-
 void bind_subset_tree(nb::module_& m) {
   bind_plan<SubsetTreePlan>(m, "SubsetTreePlan")
       .def(
@@ -261,5 +235,6 @@ NB_MODULE(_core, m) {
   bind_subset_tree(m);
   bind_sequences(m);
   bind_partial_tree(m);
+  bind_smoothed_tree(m);
   bind_fragments(m);
 }

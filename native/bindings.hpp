@@ -80,7 +80,34 @@ inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
   return view;
 }
 
+// Two forests (or one and None) as the compiled plans take them.
+template <class Make>
+void make_plan(nb::dict a, nb::object b, const Make& make) {
+  std::vector<nb::object> kept;
+  const ForestView rows = view_of(a, kept);
+  ForestView columns{};
+  if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
+  const ForestView* other = b.is_none() ? nullptr : &columns;
+  nb::gil_scoped_release release;
+  make(rows, other);
+}
+
+template <class Plan>
+nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
+  return nb::class_<Plan>(m, name)
+      .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
+      .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
+      .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
+      .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
+      .def("release", [](Plan& self) {
+        nb::gil_scoped_release release;
+        const Entered entered(self.gate());
+        self.release();
+      });
+}
+
 void bind_fragments(nb::module_& m);
 void bind_sequences(nb::module_& m);
+void bind_smoothed_tree(nb::module_& m);
 
 }  // namespace espalier

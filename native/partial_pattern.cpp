@@ -1,47 +1,15 @@
 #include "partial_pattern.hpp"
 
 #include <algorithm>
-#include <numeric>
 
+#include "collected.hpp"
 #include "key_table.hpp"
 
 namespace espalier {
 
 namespace {
 
-// The subtrees of one side, children first: inner nodes and leaves, each with the group (tree) it belongs to.
-struct Raw {
-  std::vector<std::int32_t> subtree, group, symbol, entry;
-};
-
-Raw collect(const ForestView& forest, bool per_tree) {
-  Raw raw;
-  const std::int64_t first = forest.tree_start[0], n_entries = forest.tree_start[forest.n_trees] - first;
-  if (per_tree) {
-    raw.entry.resize(n_entries);
-    std::iota(raw.entry.begin(), raw.entry.end(), 0);
-    for (std::int64_t t = 0; t < forest.n_trees; ++t) {
-      for (std::int64_t e = forest.tree_start[t]; e < forest.tree_start[t + 1]; ++e) {
-        raw.subtree.push_back(forest.tree_subtree[e]);
-        raw.group.push_back(static_cast<std::int32_t>(t));
-      }
-    }
-    return raw;
-  }
-  std::vector<std::int32_t> id(forest.n_subtrees, -1);
-  for (std::int64_t e = 0; e < n_entries; ++e) id[forest.tree_subtree[first + e]] = 0;
-  for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {
-    if (id[u] < 0) continue;
-    id[u] = static_cast<std::int32_t>(raw.subtree.size());
-    raw.subtree.push_back(u);
-    raw.group.push_back(0);
-  }
-  raw.entry.resize(n_entries);
-  for (std::int64_t e = 0; e < n_entries; ++e) raw.entry[e] = id[forest.tree_subtree[first + e]];
-  return raw;
-}
-
-void number_symbols(const ForestView& forest, Raw& raw, KeyTable& table) {
+void number_symbols(const ForestView& forest, Collected& raw, KeyTable& table) {
   raw.symbol.resize(raw.subtree.size());
   for (std::size_t r = 0; r < raw.subtree.size(); ++r) {
     const std::int32_t u = raw.subtree[r];
@@ -50,7 +18,7 @@ void number_symbols(const ForestView& forest, Raw& raw, KeyTable& table) {
 }
 
 // Symbols that both sides have, labels of inner nodes first; the rest become -1.
-void keep_common(PartialPattern& pattern, KeyTable& table, Raw& a, Raw* b) {
+void keep_common(PartialPattern& pattern, KeyTable& table, Collected& a, Collected* b) {
   std::vector<std::int32_t> seen(table.size(), 0), number(table.size(), -1);
   for (std::int32_t x : a.symbol) seen[x] |= b ? 1 : 3;
   if (b) {
@@ -80,26 +48,7 @@ void keep_common(PartialPattern& pattern, KeyTable& table, Raw& a, Raw* b) {
   }
 }
 
-// Calls visit(raw index of child) for each child; children of a raw node lie in the same group.
-class Children {
- public:
-  Children(const ForestView& forest, const Raw& raw) : forest_(forest), raw_(raw), id_(forest.n_subtrees, -1) {}
-  // Raw nodes must be visited in ascending order.
-  template <class Visit>
-  void visit(std::int32_t r, const Visit& visit) {
-    for (; next_ <= r; ++next_) id_[raw_.subtree[next_]] = next_;
-    const std::int32_t u = raw_.subtree[r];
-    for (std::int64_t k = forest_.child_start[u]; k < forest_.child_start[u + 1]; ++k) visit(id_[forest_.child[k]]);
-  }
-
- private:
-  const ForestView& forest_;
-  const Raw& raw_;
-  std::vector<std::int32_t> id_;
-  std::int32_t next_ = 0;
-};
-
-void arrange_nodes(const ForestView& forest, const Raw& raw, std::int32_t n_buckets, KeyTable& shapes,
+void arrange_nodes(const ForestView& forest, const Collected& raw, std::int32_t n_buckets, KeyTable& shapes,
                    PartialSide& side, std::vector<std::int32_t>& node) {
   struct Item {
     std::int32_t raw, bucket, height, shape, word;
@@ -177,7 +126,7 @@ void arrange_nodes(const ForestView& forest, const Raw& raw, std::int32_t n_buck
   }
 }
 
-PartialSide arrange(const ForestView& forest, const Raw& raw, const PartialPattern& pattern, KeyTable& shapes) {
+PartialSide arrange(const ForestView& forest, const Collected& raw, const PartialPattern& pattern, KeyTable& shapes) {
   PartialSide side;
   side.n_trees = forest.n_trees;
   std::vector<std::int32_t> node;
@@ -302,10 +251,10 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
   pattern.symmetric = b == nullptr;
   pattern.n_columns = per_tree ? 1 : (b ? b->n_trees : a.n_trees);
   KeyTable symbols, shapes;
-  Raw rows = collect(a, per_tree), columns;
+  Collected rows = collect_subtrees(a, per_tree), columns;
   number_symbols(a, rows, symbols);
   if (b) {
-    columns = collect(*b, per_tree);
+    columns = collect_subtrees(*b, per_tree);
     number_symbols(*b, columns, symbols);
   }
   keep_common(pattern, symbols, rows, b ? &columns : nullptr);

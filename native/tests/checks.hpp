@@ -70,6 +70,25 @@ inline std::vector<std::string> random_trees(unsigned seed, int n, int depth = 4
   return texts;
 }
 
+// Between -1 and 1.
+inline std::vector<double> random_numbers(unsigned seed, int n) {
+  std::mt19937 random(seed);
+  std::vector<double> out(n);
+  for (double& value : out) value = static_cast<double>(random() % 200) / 100.0 - 1.0;
+  return out;
+}
+
+// Gradients by one list of numbers in the settings against central differences of weighed(settings).
+template <class Weighed, class Settings>
+void check_gradient(const Weighed& weighed, std::vector<double> Settings::* which, const std::vector<double>& found) {
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    Settings up, down;
+    (up.*which)[k] += 1e-6;
+    (down.*which)[k] -= 1e-6;
+    CHECK(near(found[k], (weighed(up) - weighed(down)) / 2e-6, 1e-6));
+  }
+}
+
 using Test = std::pair<const char*, std::function<void()>>;
 
 // Runs all tests and tells how each went; returns what the program returns.

@@ -7,7 +7,7 @@ in corpora; kernels compare them. See README.md for a first example and ARCHITEC
 from typing import TYPE_CHECKING
 
 from espalier._lazy import load_on_use
-from espalier.corpus import Arcs, Forest, ForestDescription, Sequences, Vocabulary, concatenate
+from espalier.corpus import Arcs, Forest, ForestDescription, Graphs, Sequences, Vocabulary, concatenate
 from espalier.errors import (
     InputError,
     KernelOverflowError,
@@ -42,12 +42,15 @@ from espalier.kernels import (
     Scaled,
     Similarity,
     SimilarityTable,
+    SmoothedPartialTree,
     Spectrum,
     Subsequence,
     SubsetTree,
     Subtree,
     Sum,
     Tagging,
+    Thresholded,
+    WeisfeilerLehman,
     WordNet,
     fixed,
     hyperparameter,
@@ -55,6 +58,7 @@ from espalier.kernels import (
 )
 from espalier.structures import (
     DependencyTree,
+    Graph,
     Table,
     TaggedSequence,
     Tree,
@@ -121,6 +125,8 @@ __all__ = [
     "FragmentVectorizer",
     "GPRegressor",
     "Gamma",
+    "Graph",
+    "Graphs",
     "HalfNormal",
     "HashedFragments",
     "Idf",
@@ -153,6 +159,7 @@ __all__ = [
     "Sequences",
     "Similarity",
     "SimilarityTable",
+    "SmoothedPartialTree",
     "Spectrum",
     "SquareRoot",
     "Subsequence",
@@ -162,11 +169,13 @@ __all__ = [
     "Table",
     "TaggedSequence",
     "Tagging",
+    "Thresholded",
     "Tree",
     "TreeSyntaxError",
     "Vocabulary",
     "VocabularyMismatchError",
     "Warping",
+    "WeisfeilerLehman",
     "WordNet",
     "as_dependency_tree",
     "as_tree",

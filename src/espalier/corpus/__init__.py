@@ -3,7 +3,8 @@
 from espalier.corpus.arcs import Arcs
 from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest, concatenate
+from espalier.corpus.graphs import Graphs
 from espalier.corpus.sequences import Sequences
 from espalier.corpus.vocabulary import Vocabulary
 
-__all__ = ["Arcs", "Forest", "ForestDescription", "Sequences", "Vocabulary", "concatenate"]
+__all__ = ["Arcs", "Forest", "ForestDescription", "Graphs", "Sequences", "Vocabulary", "concatenate"]

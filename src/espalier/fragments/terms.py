@@ -21,6 +21,7 @@ from espalier.kernels.algebra import Scaled, Sum
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
+from espalier.kernels.smoothed_partial_tree import SmoothedPartialTree
 from espalier.kernels.tree_plan import TreeKernel
 
 Floats = NDArray[np.float64]
@@ -103,7 +104,7 @@ def _parts(path: str, kernel: Kernel, scale: float, norms: tuple[Kernel, ...]) -
         yield from _parts(path, kernel.kernel, scale * hyper.number_of(kernel.scale), norms)
     elif isinstance(kernel, Normalized):
         yield from _parts(path, kernel.kernel, scale, (*norms, kernel.kernel))
-    elif isinstance(kernel, TreeKernel):
+    elif isinstance(kernel, TreeKernel) and not isinstance(kernel, SmoothedPartialTree):
         yield Term(path, kernel, scale, norms)
     else:
         yield kernel

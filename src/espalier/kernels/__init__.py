@@ -11,12 +11,14 @@ from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.precomputed import Precomputed
 from espalier.kernels.radial import Radial
-from espalier.kernels.similarity import Exact, Similarity, SimilarityTable
+from espalier.kernels.similarity import Exact, Similarity, SimilarityTable, Thresholded
+from espalier.kernels.smoothed_partial_tree import SmoothedPartialTree
 from espalier.kernels.stationary import RBF, Matern
 from espalier.kernels.subsequence import Subsequence
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.kernels.tagging import Tagging
 from espalier.kernels.vectors import Linear, Polynomial
+from espalier.kernels.weisfeiler_lehman import WeisfeilerLehman
 from espalier.kernels.wordnet import WordNet
 
 __all__ = [
@@ -45,12 +47,15 @@ __all__ = [
     "Scaled",
     "Similarity",
     "SimilarityTable",
+    "SmoothedPartialTree",
     "Spectrum",
     "Subsequence",
     "SubsetTree",
     "Subtree",
     "Sum",
     "Tagging",
+    "Thresholded",
+    "WeisfeilerLehman",
     "WordNet",
     "fixed",
     "hyperparameter",

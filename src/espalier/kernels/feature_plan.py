@@ -8,12 +8,11 @@ belongs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.sequences import Sequences
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite
@@ -51,7 +50,9 @@ class Features:
 
 @dataclass(frozen=True, repr=False)
 class FeatureKernel(Kernel):
-    """A kernel over sequences whose features can be written down."""
+    """A kernel over sequences, or a corpus of another kind, whose features can be written down."""
+
+    _item: ClassVar[str] = "sequence"  # what a row is, in messages
 
     def features(self, items: Any) -> csr_matrix:
         """Return one sparse row of features for each item: their products are the kernel.
@@ -67,16 +68,15 @@ class FeatureKernel(Kernel):
         """
         from scipy.sparse import csr_matrix, diags_array
 
-        found = self._features(Inputs.of(items).sequences(self._column(), self._unit()), None)
+        found = self._features(self._corpus(Inputs.of(items)), None)
         return csr_matrix(found.sides[0] @ diags_array(np.sqrt(self._part_weights(found))[found.part]))
 
-    def _column(self) -> str | None:
-        return getattr(self, "on", None)
+    def _corpus(self, inputs: Inputs) -> Any:
+        """What the kernel reads of its inputs."""
+        return inputs.sequences(getattr(self, "on", None), getattr(self, "of", "words"))
 
-    def _unit(self) -> Any:
-        return getattr(self, "of", "words")
-
-    def _features(self, a: Sequences, b: Sequences | None) -> Features:
+    def _features(self, a: Any, b: Any) -> Features:
+        """The features of one corpus, or of two."""
         raise NotImplementedError
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
@@ -92,19 +92,16 @@ class FeatureKernel(Kernel):
         return self
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        other = None if b is None else b.sequences(self._column(), self._unit())
-        return FeaturePlan(self, a.sequences(self._column(), self._unit()), other, schedule)
+        return FeaturePlan(self, self._corpus(a), None if b is None else self._corpus(b), schedule)
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return FeaturePlan(self, a.sequences(self._column(), self._unit()), None, schedule, diagonal=True)
+        return FeaturePlan(self, self._corpus(a), None, schedule, diagonal=True)
 
 
 class FeaturePlan(Plan):
     """The features of both sides, at any weights."""
 
-    def __init__(
-        self, kernel: FeatureKernel, a: Sequences, b: Sequences | None, schedule: Schedule, *, diagonal: bool = False
-    ) -> None:
+    def __init__(self, kernel: FeatureKernel, a: Any, b: Any, schedule: Schedule, *, diagonal: bool = False) -> None:
         if b is not None:
             check_same_vocabulary(a.vocabulary, b.vocabulary)
         self._features = kernel._features(a, b)
@@ -140,7 +137,7 @@ class FeaturePlan(Plan):
                 out[rows] = (a[rows] @ weighed).toarray()
                 self._tell(rows.stop / len(out))
         self._schedule.done()
-        check_finite(out, item="sequence", advice=ADVICE)
+        check_finite(out, item=kernel._item, advice=ADVICE)
         return out
 
     def vjp(self, kernel: FeatureKernel) -> tuple[Matrix, Pullback]:

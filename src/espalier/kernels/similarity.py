@@ -202,6 +202,34 @@ class SimilarityTable(Similarity):
         return f"SimilarityTable(<{len(self.symbols):,} symbols>)"
 
 
+class Thresholded(Similarity):
+    """A similarity of which only what reaches a threshold counts; what is below counts as 0.
+
+    Examples
+    --------
+    >>> table = SimilarityTable(["cat", "dog", "tax"], [[1.0, 0.6, 0.1], [0.6, 1.0, 0.1], [0.1, 0.1, 1.0]])
+    >>> Thresholded(table, 0.5)(["cat"], ["cat", "dog", "tax"])
+    array([[1. , 0.6, 0. ]])
+    """
+
+    def __init__(self, similarity: Similarity, threshold: float) -> None:
+        self.similarity, self.threshold = similarity, float(threshold)
+
+    def _values(self, a: list[str], b: list[str]) -> Floats:
+        values = self.similarity(a, b)
+        values[values < self.threshold] = 0.0
+        return values
+
+    def _content(self) -> Hashable:
+        return (self.similarity, self.threshold)
+
+    def _other_advice(self) -> str:
+        return ", with threshold=0, or the similarity as it is with threshold=0"
+
+    def __repr__(self) -> str:
+        return f"Thresholded({self.similarity!r}, {self.threshold!r})"
+
+
 def check_similarity(similarity: Any, mix: Any) -> None:
     """Refuse what is no similarity, and a share of exact matching that is none."""
     if similarity is not None and not isinstance(similarity, Similarity):

@@ -56,8 +56,17 @@ class TreeKernel(Kernel):
         """Arguments of the core's ``matrix`` and ``pull_back`` beside the values per label."""
         raise NotImplementedError
 
+    def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
+        """What the core will hold at once; any number beyond ``memory`` will do where it is more."""
+        arguments = self._native_arguments(native)
+        return int((native.pull_back_bytes if pulling_back else native.matrix_bytes)(*arguments))
+
     def _label_settings(self) -> list[tuple[str, Any]]:
         return list(self._settings())
+
+    def _other_settings(self) -> list[tuple[str, Any]]:
+        """Single numbers whose gradients the core gives behind those by label."""
+        return []
 
     def _has_leaf_value(self) -> bool:
         """True where leaves take part in the kernel with hyperparameters of their own."""
@@ -151,6 +160,7 @@ class TreePlan(Plan):
         cotangent = check_cotangent(cotangent, self.shape)
         settings = kernel._label_settings()
         totals = [np.zeros(len(self._labels) + 1) for _ in settings]
+        others = [np.zeros(1) for _ in kernel._other_settings()]
         place = {label: k for k, label in enumerate(self._labels)}
         for native, labels, tile, schedule in self._work(kernel, pulling_back=True):
             gradients = [np.zeros(len(labels) + 1) for _ in settings]
@@ -161,6 +171,7 @@ class TreePlan(Plan):
                 schedule.n_threads,
                 schedule.progress,
                 *gradients,
+                *others,
             )
             schedule.done()
             slots = [*(place[label] for label in labels), len(self._labels)]  # the last is the leaves'
@@ -169,6 +180,8 @@ class TreePlan(Plan):
         out: dict[str, float] = {}
         for (name, setting), total in zip(settings, totals, strict=True):
             out.update(hyper.label_gradients(name, setting, self._labels, total, leaves=kernel._has_leaf_value()))
+        for (name, setting), total in zip(kernel._other_settings(), others, strict=True):
+            out.update({} if hyper.is_fixed(setting) else {name: float(total[0])})
         return out
 
     @property
@@ -180,7 +193,7 @@ class TreePlan(Plan):
     def _work(self, kernel: TreeKernel, *, pulling_back: bool) -> Iterator[tuple[Any, list[str], Tile, Schedule]]:
         """The tiles to compute, each with its compiled plan: one where Delta fits its memory, else many."""
         whole = self._whole
-        needed = _bytes_needed(kernel, self._native, pulling_back=pulling_back)
+        needed = kernel._bytes_needed(self._native, self._schedule.memory, pulling_back=pulling_back)
         if needed <= self._schedule.memory:
             yield self._native, self._labels, whole, self._schedule
             return
@@ -189,7 +202,7 @@ class TreePlan(Plan):
         while todo:
             tile = todo.pop()
             native = self._native_of(kernel, tile)
-            needed = _bytes_needed(kernel, native, pulling_back=pulling_back)
+            needed = kernel._bytes_needed(native, self._schedule.memory, pulling_back=pulling_back)
             if needed > self._schedule.memory:
                 todo.extend(self._cut(tile, needed))
                 continue
@@ -216,8 +229,3 @@ class TreePlan(Plan):
                 f"Pass memory={needed} or more, or cut the tree."
             )
         return tile.cut(max(2, math.ceil(needed / self._schedule.memory)))
-
-
-def _bytes_needed(kernel: TreeKernel, native: Any, *, pulling_back: bool) -> int:
-    arguments = kernel._native_arguments(native)
-    return int((native.pull_back_bytes if pulling_back else native.matrix_bytes)(*arguments))

@@ -97,7 +97,8 @@ class WordNet(Similarity):
         common: Floats = (rows @ columns.T).toarray()
         depths = np.diff(sides[0][1])[:, None] + np.diff(sides[1][1])[None, :]
         if self.measure == "wu-palmer":
-            return np.divide(2.0 * common, depths, out=common)
+            near: Floats = 2.0 * common / depths
+            return near
         return np.where(common > 0.0, 1.0 / (1.0 + depths - 2.0 * common), 0.0)
 
     def _other_advice(self) -> str:

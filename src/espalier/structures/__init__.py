@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from espalier._lazy import load_on_use
 from espalier.structures.brackets import read_brackets, write_brackets
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.graph import Graph
 from espalier.structures.interop import as_dependency_tree, as_tree
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table, as_table
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DependencyTree",
     "Fragment",
+    "Graph",
     "Table",
     "TaggedSequence",
     "Tree",

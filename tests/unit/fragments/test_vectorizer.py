@@ -319,6 +319,7 @@ def test_a_kernel_that_no_file_can_name_is_one_clear_error(tmp_path):
         ({"strategy": "best"}, LABELS, "strategy must be"),
         ({}, None, "give y, or ask for by='frequency'"),
         ({"kernel": es.RBF()}, LABELS, "cannot be listed"),
+        ({"kernel": es.SmoothedPartialTree(es.Exact())}, LABELS, "cannot be listed"),
         ({"kernel": es.SubsetTree() * es.Subtree()}, LABELS, "not those of products"),
     ],
 )

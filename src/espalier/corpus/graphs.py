@@ -1,0 +1,152 @@
+"""``Graphs``: labelled graphs, interned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.selection import chosen_rows, not_unicode, ranges
+from espalier.corpus.vocabulary import Vocabulary
+from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.graph import Graph
+from espalier.structures.interop import as_tree
+
+Arrays = dict[str, NDArray[Any]]
+NodeLabels = Literal["tags", "words"]
+
+EDGES = ("source", "target", "edge_label")  # the arrays that say what an edge is
+
+
+class Graphs:
+    """A corpus of graphs: read-only, and cheap to select from.
+
+    Make one with :meth:`from_items`. A kernel makes its own where it is given plain graphs or trees.
+    """
+
+    __slots__ = ("_arrays", "_vocabulary", "labels")
+
+    def __init__(self, arrays: Arrays, vocabulary: Vocabulary, labels: NodeLabels = "tags") -> None:
+        self._arrays, self._vocabulary, self.labels = arrays, vocabulary, labels
+        for array in arrays.values():
+            array.flags.writeable = False
+
+    @staticmethod
+    def from_items(
+        items: Iterable[Any], labels: NodeLabels = "tags", *, vocabulary: Vocabulary | None = None
+    ) -> Graphs:
+        """Intern graphs, dependency trees with these labels of their nodes, or what ``as_tree`` takes."""
+        if isinstance(items, str | bytes | Graph) or not isinstance(items, Iterable):
+            raise TypeError(f"A corpus is a list of graphs, got {type(items).__name__}.")
+        vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        lists: dict[str, list[int]] = {name: [] for name in ("label", *EDGES, "directed")}
+        sizes, n_edges = [0], [0]
+        for row, item in enumerate(items):
+            graph = _as_graph(item, row, labels)
+            try:
+                _append(graph, lists, vocabulary._native.add)
+            except UnicodeEncodeError:
+                raise InputError(not_unicode(row)) from None
+            sizes.append(len(graph))
+            n_edges.append(len(graph.edges))
+        arrays: Arrays = {name: np.array(values, np.int32) for name, values in lists.items()}
+        arrays |= {"start": np.cumsum(sizes, dtype=np.int64), "edge_start": np.cumsum(n_edges, dtype=np.int64)}
+        return Graphs(arrays, vocabulary, labels)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The labels of nodes and edges, which every corpus compared with this one must share."""
+        return self._vocabulary
+
+    @property
+    def arrays(self) -> Arrays:
+        """The graphs by numbers.
+
+        By graph where its nodes ``start`` and its edges (``edge_start``), and whether it is ``directed``; by node its
+        ``label``; by edge its ``source`` and ``target``, counted in the graph, and its ``edge_label``, -1 for none.
+        """
+        return self._arrays
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of graphs."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(self._arrays["start"]) - 1
+
+    def __getitem__(self, rows: Any) -> Graphs:
+        chosen = chosen_rows(rows, len(self))
+        nodes, start = ranges(self._arrays["start"], chosen)
+        edges, edge_start = ranges(self._arrays["edge_start"], chosen)
+        arrays = {name: self._arrays[name][edges] for name in EDGES}
+        arrays |= {"label": self._arrays["label"][nodes], "directed": self._arrays["directed"][chosen]}
+        return Graphs(arrays | {"start": start, "edge_start": edge_start}, self._vocabulary, self.labels)
+
+    def with_vocabulary(self, vocabulary: Vocabulary) -> Graphs:
+        """Return the same graphs over another vocabulary, which grows by the labels that it lacks."""
+        label, edge_label = self._arrays["label"], self._arrays["edge_label"]
+        used = np.unique(np.concatenate([label, edge_label[edge_label >= 0]]))
+        number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no label
+        number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
+        arrays = {name: array.copy() for name, array in self._arrays.items()}
+        return Graphs(arrays | {"label": number[label], "edge_label": number[edge_label]}, vocabulary, self.labels)
+
+    def save(self, path: str | Path) -> None:
+        """Write the graphs to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.corpus.storage import save_graphs
+
+        save_graphs(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Graphs:
+        """Read graphs written by :meth:`save`."""
+        from espalier.corpus.storage import load_graphs
+
+        return load_graphs(path)
+
+    def __repr__(self) -> str:
+        n_nodes, n_edges = (int(self._arrays[name][-1]) for name in ("start", "edge_start"))
+        return f"<Graphs: {len(self):,} with {n_nodes:,} nodes and {n_edges:,} edges>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Graphs, (dict(self._arrays), self._vocabulary, self.labels))
+
+
+def as_graphs(column: Any, labels: NodeLabels, vocabulary: Vocabulary | None = None) -> Graphs:
+    """Return ``column`` itself where it is interned, else intern it."""
+    if not isinstance(column, Graphs):
+        return Graphs.from_items(column, labels, vocabulary=vocabulary)
+    if column.labels != labels:
+        raise InputError(
+            f"The nodes of these graphs are labelled by {column.labels}, and {labels} are asked for. "
+            f"Say labels={column.labels!r}, or intern the items again with Graphs.from_items(items, {labels!r})."
+        )
+    return column
+
+
+def _as_graph(item: Any, row: int, labels: NodeLabels) -> Graph:
+    if isinstance(item, Graph):
+        return item
+    if isinstance(item, DependencyTree):
+        return Graph.from_dependencies(item, labels)
+    try:
+        return Graph.from_tree(as_tree(item))
+    except TreeSyntaxError as error:
+        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
+        raise TreeSyntaxError(error.message, source=f"row {row}", **place) from None
+    except (TypeError, InputError) as error:
+        raise InputError(f"Row {row} must be a Graph, a dependency tree or a tree. {error}") from None
+
+
+def _append(graph: Graph, lists: dict[str, list[int]], add: Callable[[str], int]) -> None:
+    lists["label"] += map(add, graph.labels)
+    lists["directed"].append(int(graph.directed))
+    for source, target, *label in graph.edges:
+        lists["source"].append(source)
+        lists["target"].append(target)
+        lists["edge_label"].append(add(str(label[0])) if label else -1)

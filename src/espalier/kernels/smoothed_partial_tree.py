@@ -1,0 +1,203 @@
+"""Smoothed partial trees: the kernel of Croce, Moschitti and Basili (2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.forest import Forest
+from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Plan
+from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
+from espalier.kernels.subset_tree import DECAY_BOUNDS
+from espalier.kernels.tree_plan import TreeKernel
+
+Soft = Literal["leaves", "all"]
+
+_DIAGONAL_TABLE = 1 << 22  # bytes
+
+
+@dataclass(frozen=True, repr=False)
+class SmoothedPartialTree(TreeKernel):
+    r"""Count the fragments two trees share when a production may be cut and words need only be similar (SPTK).
+
+    Fragments are those of :class:`PartialTree`. Two of them match where they have the same form and their nodes match
+    one by one, and then weigh the product of the similarities as well. With decay :math:`\lambda`, depth decay
+    :math:`\mu` and the match :math:`\sigma(x, y)` of the labels :math:`x` of :math:`u` and :math:`y` of :math:`v`,
+
+    .. math:: \Delta(u, v) = \sigma(x, y) \, \mu_{xy} \Bigl(\lambda_{xy}^2 + \sum_{I, J} \lambda_{xy}^{g(I) + g(J)}
+        \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
+
+    over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where :math:`g`
+    counts skipped children. It is 0 where only one of the two is a leaf. Where two different labels meet,
+    :math:`\lambda_{xy} = \sqrt{\lambda_x \lambda_y}`, and :math:`\mu` likewise.
+
+    Parameters
+    ----------
+    similarity
+        How similar unequal labels are: an :class:`Embedding`, :class:`LatentSemantic`, :class:`WordNet` or
+        :class:`SimilarityTable`. ``Exact()`` gives :class:`PartialTree`.
+    threshold
+        Similarities below it count as 0. With 0 all count as they are, those below 0 too.
+    decay
+        :math:`\lambda`: the weight of a gap, and of ending a fragment. A number, or one per label.
+    depth_decay
+        :math:`\mu`: the weight of one node. A number, or one per label.
+    mix
+        The share of exact matching: labels match by ``mix * [x = y] + (1 - mix) * similarity``. Fixed at 0; write a
+        number and it is learned.
+    soft
+        What matches softly: ``"leaves"`` only, the labels of other nodes must be equal; or ``"all"``, leaves among
+        themselves and other nodes among themselves.
+    on
+        The column to read where the input is a table.
+
+    Notes
+    -----
+    With soft leaves there are as many pairs of nodes as for :class:`PartialTree`, and as many bytes for them; the table
+    of similar words takes 8 bytes for each pair of words, within the memory budget. With ``soft="all"`` every pair of
+    inner nodes with similar labels counts, which may be all of them: a similarity with many zeros has fewer. Where a
+    similarity, or what is left of it above the threshold, has a negative eigenvalue, it is no kernel and refused.
+    Croce et al. weigh two leaves :math:`\mu \lambda \sigma` and a gap by its span; here two leaves weigh
+    :math:`\mu \lambda^2 \sigma` and a gap its skipped children, as in :class:`PartialTree`. They have no mix.
+
+    Examples
+    --------
+    >>> from espalier.kernels.similarity import SimilarityTable
+    >>> animals = SimilarityTable(["cat", "dog"], [[1.0, 0.5], [0.5, 1.0]])
+    >>> kernel = SmoothedPartialTree(animals, decay=1.0, depth_decay=1.0)
+    >>> kernel(["(NP (D the) (N cat))", "(NP (D the) (N dog))"])
+    array([[15. , 12.5],
+           [12.5, 15. ]])
+    """
+
+    similarity: Similarity
+    threshold: float = 0.0
+    decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
+    depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
+    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))  # type: ignore[arg-type]
+    soft: Soft = "leaves"
+    on: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.similarity is None:
+            raise TypeError("similarity must be a Similarity, got None. Exact() matches equal labels only.")
+        check_similarity(self.similarity, self.mix)
+        _check_threshold(self.threshold)
+        if self.soft not in ("leaves", "all"):
+            raise ValueError(f"soft must be 'leaves' or 'all', got {self.soft!r}.")
+        super().__post_init__()
+
+    def _thresholded(self) -> Similarity:
+        return Thresholded(self.similarity, self.threshold) if self.threshold > 0 else self.similarity
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        forests = [side.forest(self.on) for side in (a, b) if side is not None]
+        self._check_labels(forests)
+        return super()._make_plan(a, b, schedule)
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        self._check_labels([a.forest(self.on)])
+        return super()._make_diagonal_plan(a, schedule)
+
+    def _check_labels(self, forests: list[Forest]) -> None:
+        """Refuse a similarity that is no kernel on the labels that match softly."""
+        similarity = self._thresholded()
+        if similarity.is_positive:
+            return
+        for leaves in (True, False) if self.soft == "all" else (True,):
+            found = {label: None for forest in forests for label in _labels_of(forest, leaves=leaves)}
+            similarity.check(list(found))
+
+    def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
+        return _SimilarForests(a, b, self._thresholded(), per_tree=per_tree, soft_labels=self.soft == "all")
+
+    def _native_arguments(self, native: Any) -> tuple[Any, ...]:
+        return (hyper.number_of(self.mix), *native.tables())
+
+    def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
+        if native.table_bytes > memory:  # the table alone is too large, and need not be made
+            return int(native.table_bytes)
+        if native.per_tree and native.shape[0] > 1 and native.table_bytes > _DIAGONAL_TABLE:
+            return 2 * memory  # words of different trees do not meet: smaller tables of fewer trees take less time
+        native.find_pairs()
+        return int(native.pull_back_bytes() if pulling_back else native.matrix_bytes())
+
+    def _label_settings(self) -> list[tuple[str, Any]]:
+        return [("decay", self.decay), ("depth_decay", self.depth_decay)]
+
+    def _other_settings(self) -> list[tuple[str, Any]]:
+        return [("mix", self.mix)]
+
+    def _has_leaf_value(self) -> bool:
+        return True
+
+    def _when_too_large(self) -> str:
+        return "Use a smaller decay or depth_decay."
+
+
+class _SimilarForests(_core.SmoothedTreePlan):
+    """The compiled plan of two forests with the tables of their similar labels, kept until it is released."""
+
+    def __init__(
+        self, a: Forest, b: Forest | None, similarity: Similarity, *, per_tree: bool, soft_labels: bool
+    ) -> None:
+        super().__init__(a.arrays, None if b is None else b.arrays, per_tree, soft_labels)
+        self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
+        self._similarity = similarity
+        self.per_tree = per_tree
+        self._soft_labels = soft_labels
+        self._tables: tuple[Floats, Floats] | None = None
+
+    @property
+    def n_pairs(self) -> int:
+        self.find_pairs()
+        return super().n_pairs
+
+    def find_pairs(self) -> None:
+        """Find the pairs of nodes that match; it takes the similarities of labels where these match softly."""
+        if self._soft_labels:
+            self.link(self.tables()[1])
+
+    def tables(self) -> tuple[Floats, Floats]:
+        """The similarities of words, and those of other labels where these match softly."""
+        found = self._tables
+        if found is None:
+            words, labels = self._table(self.row_words, self.column_words), np.zeros((0, 0))
+            if self._soft_labels:
+                labels = self._table(self.row_labels, self.column_labels)
+            found = self._tables = (words, labels)
+        return found
+
+    def release(self) -> None:
+        super().release()
+        self._tables = None
+
+    def _table(self, rows: list[int], columns: list[int]) -> Floats:
+        names = [[self._vocabulary[number] for number in numbers] for numbers in (rows, columns)]
+        return np.ascontiguousarray(self._similarity(names[0], None if self.is_symmetric else names[1]))
+
+
+def _labels_of(forest: Forest, *, leaves: bool) -> Iterator[str]:
+    """The labels of the leaves, or of the other nodes, that stand in some tree."""
+    arrays = forest.arrays
+    start = arrays["tree_start"]
+    used: NDArray[Any] = np.unique(arrays["tree_subtree"][start[0] : start[-1]])
+    numbers = np.unique(arrays["label"][used[(arrays["height"][used] == 0) == leaves]])
+    return (forest.vocabulary[number] for number in numbers.tolist())
+
+
+def _check_threshold(threshold: Any) -> None:
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.integer | np.floating):
+        raise TypeError(f"threshold must be a number, got {threshold!r}.")
+    if not 0.0 <= threshold <= 1.0:
+        raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r}.")
