@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,8 @@ def subsequence_values(
     gap: NDArray[np.float64],
     match: NDArray[np.float64],
     order: NDArray[np.float64],
+    mix: NDArray[np.float64],
+    similar: Mapping[str, Any] | None,
     n_threads: int,
     progress: Callable[[float], object] | None,
     out: NDArray[np.float64],
@@ -104,12 +106,15 @@ def subsequence_pull_back(
     gap: NDArray[np.float64],
     match: NDArray[np.float64],
     order: NDArray[np.float64],
+    mix: NDArray[np.float64],
+    similar: Mapping[str, Any] | None,
     n_threads: int,
     progress: Callable[[float], object] | None,
     cotangent: NDArray[np.float64],
     gap_bar: NDArray[np.float64],
     match_bar: NDArray[np.float64],
     order_bar: NDArray[np.float64],
+    mix_bar: NDArray[np.float64],
 ) -> None: ...
 def tagging_values(
     a_tag: NDArray[np.int32],
@@ -393,3 +398,16 @@ class FragmentTrie:
         progress: Callable[[float], object] | None,
         out: NDArray[np.float64],
     ) -> None: ...
+
+def parse_sentences(
+    grammar: Mapping[str, Any],
+    sentence_start: NDArray[np.int64],
+    word_start: NDArray[np.int64],
+    tag: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    beam: float,
+    prior: NDArray[np.float64],
+    most: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...

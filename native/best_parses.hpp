@@ -1,0 +1,64 @@
+// The k best parses of a sentence from its chart, found lazily: the third algorithm of Huang and Chiang (2005).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "chart.hpp"
+
+namespace espalier {
+
+// One parse in post-order: the symbol and the number of children of each node; words are -1 - position, with none.
+struct Parse {
+  double weight;
+  std::vector<std::int32_t> symbol, n_children;
+};
+
+class BestParses {
+ public:
+  BestParses(const GrammarView& grammar, const Chart& chart, std::int64_t most)
+      : grammar_(grammar), chart_(chart), most_(most) {}
+
+  // The parse of a rank, from 0, of a symbol over a span; false where there is none.
+  bool parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int64_t rank, Parse& out);
+
+ private:
+  enum Kind : std::int32_t { word, alias, unary, binary };
+  struct Node;
+  struct Edge {
+    Kind kind;
+    double weight;  // of the rule, or of the word
+    Node *first, *second;
+  };
+  // A way to use an edge: the ranks of its children.
+  struct Choice {
+    double weight;
+    std::int32_t edge, first, second;
+    bool operator<(const Choice& other) const;  // for a heap whose top is the best
+  };
+  struct Node {
+    std::int64_t i, j;
+    std::int32_t symbol, layer;
+    bool opened = false;
+    std::vector<Edge> edges;
+    std::vector<Choice> heap, found;
+  };
+
+  Node* node(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);
+  void open(Node& node);
+  void add_binary(Node& node, std::vector<std::pair<double, Edge>>& edges);
+  double estimate(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);
+  bool reach(Node& node, std::int64_t rank);
+  void push(Node& node, std::int32_t edge, std::int32_t first, std::int32_t second);
+  void write(const Node& node, std::int64_t rank, Parse& out) const;
+
+  const GrammarView& grammar_;
+  const Chart& chart_;
+  std::int64_t most_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Node>> nodes_;
+  std::unordered_map<std::int64_t, std::vector<double>> layers_;  // by cell: V_l of its base entries, layer by layer
+};
+
+}  // namespace espalier

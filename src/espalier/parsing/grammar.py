@@ -1,0 +1,149 @@
+"""Grammars as arrays: rules with weights, cut so that a chart parser needs at most two symbols at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+
+MAX_UNARY = 3  # unary rules one on top of the other
+
+Rule = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Rules over symbols: constituents and tags first, then the prefixes of right sides that were cut.
+
+    Parameters
+    ----------
+    symbols
+        The names of constituents and tags.
+    n_prefixes
+        How many symbols follow them.
+    root
+        The number of the symbol that covers a sentence.
+    binary, unary
+        Symbols of each rule: parent, left, right; parent, child. The right child is no prefix.
+    binary_weight, unary_weight
+        Log probabilities.
+    max_unary
+        How many unary rules may stand one on top of the other.
+    """
+
+    symbols: tuple[str, ...]
+    n_prefixes: int
+    root: int
+    binary: NDArray[np.int32]
+    binary_weight: NDArray[np.float64]
+    unary: NDArray[np.int32]
+    unary_weight: NDArray[np.float64]
+    max_unary: int = MAX_UNARY
+
+    @staticmethod
+    def from_rules(rules: Mapping[Rule, float], root: str, *, max_unary: int = MAX_UNARY) -> Grammar:
+        """Make a grammar of rules with probabilities: ``{("S", ("NP", "VP")): 1.0}``.
+
+        Right sides of three symbols and more share their prefixes, whatever their parent.
+
+        Examples
+        --------
+        >>> grammar = Grammar.from_rules({("S", ("A", "A", "B")): 0.5, ("S", ("A", "B")): 0.5}, "S")
+        >>> grammar.symbols, grammar.n_prefixes, len(grammar.binary)
+        (('S', 'A', 'B'), 1, 3)
+        """
+        parts: list[tuple[Any, tuple[Any, ...], float]] = []
+        prefixes: dict[tuple[str, ...], None] = {}
+        for (parent, children), probability in rules.items():
+            _check(parent, children, probability)
+            weight = math.log(probability)
+            if len(children) < 3:
+                parts.append((parent, children, weight))
+                continue
+            for end in range(2, len(children)):
+                if children[:end] not in prefixes:
+                    prefixes[children[:end]] = None
+                    first = children[0] if end == 2 else children[: end - 1]
+                    parts.append((children[:end], (first, children[end - 1]), 0.0))
+            parts.append((parent, (children[:-1], children[-1]), weight))
+        return _numbered(parts, root, max_unary)
+
+    @staticmethod
+    def from_parts(parts: Iterable[tuple[Any, tuple[Any, ...], float]], root: str, *, max_unary: int) -> Grammar:
+        """Make a grammar of rules that are cut already: parent, one or two children, log probability.
+
+        Names of constituents and tags are texts, those of prefixes are tuples.
+        """
+        return _numbered(list(parts), root, max_unary)
+
+    @cached_property
+    def arrays(self) -> dict[str, Any]:
+        """What the compiled core reads: rules by left child and by parent, unary rules by child and by parent."""
+        n_base = len(self.symbols)
+        n = n_base + self.n_prefixes
+        order = np.lexsort((self.binary[:, 2], self.binary[:, 1]))
+        parent, left, right = np.ascontiguousarray(self.binary[order].T)
+        up, down = (np.argsort(self.unary[:, k], kind="stable") for k in (1, 0))
+        return {
+            "n_symbols": n,
+            "n_base": n_base,
+            "root": self.root,
+            "max_unary": self.max_unary,
+            "left_start": _starts(left, n),
+            "left": left,
+            "right": right,
+            "parent": parent,
+            "weight": self.binary_weight[order],
+            "parent_start": _starts(parent, n),
+            "parent_rule": np.argsort(parent, kind="stable").astype(np.int32),
+            "up_start": _starts(self.unary[:, 1], n_base),
+            "up_parent": np.ascontiguousarray(self.unary[up, 0]),
+            "up_weight": self.unary_weight[up],
+            "down_start": _starts(self.unary[:, 0], n_base),
+            "down_child": np.ascontiguousarray(self.unary[down, 1]),
+            "down_weight": self.unary_weight[down],
+        }
+
+    def __repr__(self) -> str:
+        n_rules = len(self.binary) + len(self.unary)
+        return f"<Grammar: {len(self.symbols):,} symbols, {self.n_prefixes:,} prefixes, {n_rules:,} rules>"
+
+
+def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
+    if not children:
+        raise InputError(f"The rule {parent} has no right side.")
+    if not 0.0 < probability <= 1.0 + 1e-9:
+        raise InputError(f"The probability of {parent} -> {' '.join(children)} must be in (0, 1], got {probability}.")
+
+
+def _numbered(parts: list[tuple[Any, tuple[Any, ...], float]], root: str, max_unary: int) -> Grammar:
+    names: dict[Any, None] = {root: None}
+    for parent, children, _ in parts:
+        for name in (parent, *children):
+            names.setdefault(name, None)
+    base = [name for name in names if isinstance(name, str)]
+    prefixes = [name for name in names if not isinstance(name, str)]
+    number = {name: k for k, name in enumerate([*base, *prefixes])}
+    binary = [(number[p], number[c[0]], number[c[1]], w) for p, c, w in parts if len(c) == 2]
+    unary = [(number[p], number[c[0]], w) for p, c, w in parts if len(c) == 1]
+    return Grammar(
+        symbols=tuple(base),
+        n_prefixes=len(prefixes),
+        root=number[root],
+        binary=np.array([rule[:3] for rule in binary], np.int32).reshape(-1, 3),
+        binary_weight=np.array([rule[3] for rule in binary], np.float64),
+        unary=np.array([rule[:2] for rule in unary], np.int32).reshape(-1, 2),
+        unary_weight=np.array([rule[2] for rule in unary], np.float64),
+        max_unary=max_unary,
+    )
+
+
+def _starts(values: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.bincount(values, minlength=n))]).astype(np.int64)

@@ -1,0 +1,81 @@
+"""Brackets counted by hand, with and without the rules of evalb."""
+
+from __future__ import annotations
+
+import pytest
+
+from espalier.errors import InputError
+from espalier.parsing import evaluate, oracle
+
+GOLD = "(S (NP (D the) (N cat)) (VP (V saw) (NP (PRP it)) (PRT (RP up))) (. .))"
+
+
+@pytest.mark.parametrize(
+    ("parsed", "matched", "of_parse"),
+    [
+        (GOLD, 5, 5),
+        # A particle counts as an adverb phrase; a wrong tag is no wrong bracket.
+        (GOLD.replace("PRT", "ADVP").replace("(N cat)", "(V cat)"), 5, 5),
+        # Where the full stop hangs does not matter.
+        ("(S (NP (D the) (N cat)) (VP (V saw) (NP (PRP it)) (PRT (RP up)) (. .)))", 5, 5),
+        # NP over too much, and no NP over it: S, VP and the particle are left.
+        ("(S (NP (D the) (N cat) (V saw)) (VP (PRP it) (PRT (RP up))) (. .))", 2, 4),
+        # The same constituent twice matches once.
+        ("(S (NP (NP (D the) (N cat))) (VP (V saw) (NP (PRP it)) (PRT (RP up))) (. .))", 5, 6),
+        # A root on top does not count, nor does a constituent of punctuation alone.
+        (f"(TOP {GOLD.replace('(. .)', '(X (. .))')})", 5, 5),
+        # Flat.
+        ("(S (D the) (N cat) (V saw) (PRP it) (RP up) (. .))", 1, 1),
+    ],
+)
+def test_brackets(parsed, matched, of_parse):
+    found = evaluate([GOLD], [parsed])
+    assert (found.matched, found.gold, found.parsed) == ((matched,), (5,), (of_parse,))
+    assert found.precision == pytest.approx(100 * matched / of_parse)
+    assert found.recall == pytest.approx(100 * matched / 5)
+    assert found.f1 == pytest.approx(200 * matched / (5 + of_parse))
+    assert found.exact_match == (100.0 if matched == of_parse == 5 else 0.0)
+
+
+def test_rules_are_options():
+    low = "(S (NP (D the) (N cat)) (VP (V saw) (NP (PRP it)) (PRT (RP up)) (. .)))"
+    assert evaluate([GOLD], [low]).f1 == 100.0
+    strict = evaluate([GOLD], [low], punctuation=())
+    assert (strict.matched, strict.gold, strict.parsed) == ((4,), (5,), (5,))
+    assert evaluate([GOLD], [f"(TOP {GOLD})"], roots=()).parsed == (6,)
+    assert evaluate([GOLD], [GOLD.replace("PRT", "ADVP")], equivalent={}).matched == (4,)
+
+
+def test_tags():
+    found = evaluate([GOLD], [GOLD.replace("(N cat)", "(V cat)").replace("(. .)", "(: .)")])
+    assert (found.tags_right, found.tags) == ((4,), (5,))
+    assert found.tagging == 80.0
+
+
+def test_the_score_of_collins_and_duffy():
+    flat = "(S (D the) (N cat) (V saw) (PRP it) (RP up) (. .))"
+    small = "(S (N a))"
+    found = evaluate([GOLD, small], [flat, small])
+    # Precision 100, recall 20, weight 5; then 100, 100, weight 1.
+    assert found.score == pytest.approx((5 * 60 + 1 * 100) / 6)
+    perfect = evaluate([GOLD, small], [GOLD, small])
+    assert perfect.improvement(found) == pytest.approx(100.0)
+    assert found.improvement(found) == 0.0
+    assert perfect.improvement(perfect) == 0.0
+
+
+def test_the_oracle_picks_the_best():
+    flat = "(S (D the) (N cat) (V saw) (PRP it) (RP up) (. .))"
+    best, found = oracle([GOLD, "(S (N a))"], [[flat, GOLD, GOLD], ["(X (N a))", "(Y (N a))"]])
+    assert best == [1, 0]
+    assert found.matched == (5, 0)
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="Sentence 1: the parse has other words than the gold tree, 'b' for 'a'"):
+        evaluate(["(S (N a))", "(S (N a))"], ["(S (N a))", "(S (N b))"])
+    with pytest.raises(ValueError, match="shorter"):
+        evaluate(["(S (N a))"], [])
+    with pytest.raises(InputError, match="Sentence 0 has no candidates"):
+        oracle(["(S (N a))"], [[]])
+    assert evaluate([], []).f1 == 0.0

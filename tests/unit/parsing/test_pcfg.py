@@ -1,0 +1,138 @@
+"""The k best parses against a list of all; grammars off treebanks; sentences of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.reference.pcfg import all_parses
+
+from espalier.errors import InputError
+from espalier.parsing.grammar import Grammar
+from espalier.parsing.lexicon import Lexicon
+from espalier.parsing.pcfg import PCFG
+
+TREES = [
+    "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))",
+    "(S (NP (D the) (N dog)) (VP (VP (V saw) (NP (N cats))) (PP (P with) (NP (N glasses)))))",
+    "(S (NP (NP (N dogs)) (PP (P with) (NP (N cats)))) (VP (V sleep)))",
+    "(S (VP (V sleep)))",
+    "(FRAG (NP (N dogs)))",
+]
+
+
+def random_grammar(seed):
+    """Rules of one to four symbols over few constituents and tags, and words that may have several tags."""
+    rng = np.random.default_rng(seed)
+    phrases, tags = ["S", "A", "B"], ["x", "y"]
+    counts = {}
+    for parent in phrases:
+        for _ in range(rng.integers(2, 5)):
+            size = int(rng.choice([1, 2, 2, 3, 4]))
+            children = tuple(rng.choice(phrases[1:] + tags, size=size).tolist())
+            if children != (parent,):
+                counts[parent, children] = float(rng.integers(1, 9))
+    totals = {parent: sum(c for (p, _), c in counts.items() if p == parent) for parent in phrases}
+    rules = {rule: count / totals[rule[0]] for rule, count in counts.items()}
+    lexicon = Lexicon({"x": 10, "y": 10}, {"w": {"x": 3, "y": 2}, "v": {"y": 4}}, {}, smoothing=0.0)
+    return rules, lexicon
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("max_unary", [0, 1, 3])
+def test_the_best_parses_are_the_best_of_all(seed, max_unary):
+    rules, lexicon = random_grammar(seed)
+    grammar = Grammar.from_rules(rules, "S", max_unary=max_unary)
+    parser = PCFG(grammar, lexicon)
+    for words in (["w"], ["v", "w"], ["w", "v", "w"], ["w", "w", "v", "w", "w"]):
+        expected = all_parses(rules, lexicon.weights(words), words, "S", max_unary)
+        for k in (1, 7, 10_000):
+            found = parser.parse(words, k)
+            if not expected:
+                assert not found.complete
+                continue
+            assert found.complete
+            assert [parse.score for parse in found] == pytest.approx([score for _, score in expected[:k]])
+            texts = [str(parse.tree) for parse in found]
+            assert len(set(texts)) == len(texts)
+            by_text = dict(expected)
+            assert all(by_text[text] == pytest.approx(parse.score) for text, parse in zip(texts, found, strict=True))
+
+
+@pytest.mark.parametrize("markov", [None, (1, None), (1, 2), (2, 0), (2, 1), (2, 2), (3, None)])
+def test_a_treebank_parses_itself(markov):
+    parser = PCFG.from_treebank(TREES, markov=markov)
+    for text in TREES:
+        from espalier import Tree
+
+        words = Tree.from_brackets(text).words()
+        found = parser.parse(words)
+        assert found.complete
+        assert text in [str(parse.tree) for parse in found]
+        assert all(parse.tree.words() == words for parse in found)
+        scores = [parse.score for parse in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_relative_frequencies():
+    parser = PCFG.from_treebank(TREES, smoothing=0.0)
+    best = parser.parse(["sleep"])[0]
+    # TOP -> S 4/5, S -> VP 1/4, VP -> V 2/5, V -> sleep 2/4
+    assert best.score == pytest.approx(np.log(4 / 5 * 1 / 4 * 2 / 5 * 2 / 4))
+
+
+def test_sentences_of_every_kind():
+    parser = PCFG.from_treebank(TREES)
+    empty = parser.parse([])
+    assert len(empty) == 0 and not empty.complete
+    unseen = parser.parse(["the", "Flumps", "saw", "42", "re-entries"])
+    assert unseen[0].tree.words() == ["the", "Flumps", "saw", "42", "re-entries"]
+    odd = parser.parse([("with", "P"), ("the", "D")])
+    assert not odd.complete and len(odd) == 1 and str(odd[0].tree) == "(TOP (P with) (D the))"
+    long = parser.parse(["the", "cat", "saw"] * 40, 3)
+    assert long[0].tree.words() == ["the", "cat", "saw"] * 40
+
+
+def test_given_tags_are_kept():
+    parser = PCFG.from_treebank(TREES)
+    found = parser.parse([("saw", "N"), ("saw", "V")])
+    assert str(found[0].tree) == "(S (NP (N saw)) (VP (V saw)))"
+    unknown = parser.parse(
+        [("dogs", "N"), ("sleep", "unheard")]
+    )  # a word keeps its own tags where the given is unknown
+    assert str(unknown[0].tree) == "(S (NP (N dogs)) (VP (V sleep)))"
+
+
+def test_words_without_any_tag_stand_alone():
+    grammar = Grammar.from_rules({("S", ("A", "A")): 1.0}, "S")
+    lexicon = Lexicon({"A": 1, "B": 1}, {"a": {"A": 1}, "b": {"B": 1}}, {}, smoothing=0.0)
+    found = PCFG(grammar, lexicon).parse(["a", "a", "b", "a"])
+    assert not found.complete
+    assert str(found[0].tree) == "(S (S (A a) (A a)) b (A a))"
+
+
+def test_threads_and_beams():
+    parser = PCFG.from_treebank(TREES, markov=(2, 1))
+    sentences = [["the", "dog", "saw", "cats", "with", "dogs"], ["dogs", "sleep"]] * 5
+    one = parser.parse_all(sentences, 20)
+    assert parser.parse_all(sentences, 20, n_threads=3) == one
+    narrow = parser.parse_all(sentences, 20, beam=1e-9)
+    assert all(parse[0].tree.words() == words for parse, words in zip(narrow, sentences, strict=True))
+    wide = parser.parse_all(sentences, 20, beam=1e9)
+    assert wide == one
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: PCFG.from_treebank([]), InputError, "needs at least one tree"),
+        (lambda: PCFG.from_treebank(["(S the (N cat))"]), InputError, "Tree 0 has a word without a tag above it"),
+        (lambda: PCFG.from_treebank(TREES, markov=(0, 1)), ValueError, "markov must be"),
+        (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(\)"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must hold words"),
+        (lambda: Grammar.from_rules({("S", ()): 1.0}, "S"), InputError, "no right side"),
+        (lambda: Grammar.from_rules({("S", ("A",)): 0.0}, "S"), InputError, r"must be in \(0, 1\]"),
+    ],
+)
+def test_bad_input(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
