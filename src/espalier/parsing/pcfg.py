@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -180,6 +181,19 @@ class PCFG:
             progress,
         )
         return [self._parses(arrays, s, words) for s, (words, _) in enumerate(listed)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the grammar to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.parsing.storage import save_pcfg
+
+        save_pcfg(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> PCFG:
+        """Read a grammar written by :meth:`save`."""
+        from espalier.parsing.storage import load_pcfg
+
+        return load_pcfg(path)
 
     def _tags_of(self, words: list[str], given: list[str] | None) -> Iterator[dict[int, float]]:
         for position, found in enumerate(self.lexicon.weights(words)):

@@ -136,3 +136,40 @@ def test_threads_and_beams():
 def test_bad_input(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_saved_grammars_parse_the_same(tmp_path):
+    parser = PCFG.from_treebank(TREES, markov=(2, 1))
+    parser.save(tmp_path / "grammar.safetensors")
+    again = PCFG.load(tmp_path / "grammar.safetensors")
+    sentence = ["the", "unheard", "saw", "cats", "with", "dogs"]
+    assert again.parse(sentence) == parser.parse(sentence)
+    assert repr(again) == repr(parser)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda arrays, header: header.update(root=99), "root is out of range"),
+        (lambda arrays, header: header.update(version=2), "version 2"),
+        (lambda arrays, header: header.update(format="other"), "not a grammar"),
+        (lambda arrays, header: header.update(symbols=["S"]), "each symbol needs one label"),
+        (lambda arrays, header: header.update(lexicon=None), "no lexicon"),
+        (lambda arrays, header: header["lexicon"]["word_counts"].update(cat={"Z": 1}), "unknown tag"),
+        (lambda arrays, header: header["lexicon"]["word_counts"].update(cat={"N": -1}), "no counts"),
+        (lambda arrays, header: arrays.update(binary=arrays["binary"] + 10_000), "out of range"),
+        (lambda arrays, header: arrays.update(binary=arrays["binary"][:-1]), "binary has no rules"),
+        (lambda arrays, header: arrays.update(unary_weight=arrays["unary_weight"] * np.nan), "no number"),
+        (lambda arrays, header: arrays.pop("unary"), "'unary' is missing"),
+    ],
+)
+def test_damaged_files(tmp_path, change, message):
+    from espalier.corpus.array_files import load_arrays, save_arrays
+
+    path = tmp_path / "grammar.safetensors"
+    PCFG.from_treebank(TREES).save(path)
+    arrays, header = load_arrays(path, "grammar", "espalier.pcfg", 1)
+    change(arrays, header)
+    save_arrays(path, arrays, header)
+    with pytest.raises(InputError, match=message):
+        PCFG.load(path)

@@ -1,0 +1,101 @@
+"""Grammars on disk: rules as arrays, names and counts of words in a JSON header. No code is ever loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from espalier.corpus.array_files import Arrays, load_arrays, save_arrays
+from espalier.errors import InputError
+from espalier.parsing.grammar import Grammar
+from espalier.parsing.lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from espalier.parsing.pcfg import PCFG
+
+FORMAT, VERSION = "espalier.pcfg", 1
+_RULES = {"binary": np.int32, "binary_weight": np.float64, "unary": np.int32, "unary_weight": np.float64}
+
+
+def save_pcfg(parser: PCFG, path: str | Path) -> None:
+    """Write a grammar and its lexicon, whole or not at all."""
+    grammar, lexicon = parser.grammar, parser.lexicon
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "symbols": grammar.symbols,
+        "labels": parser.labels,
+        "n_prefixes": grammar.n_prefixes,
+        "root": grammar.root,
+        "max_unary": grammar.max_unary,
+        "hides_root": parser.hides_root,
+        "lexicon": {
+            "tag_counts": lexicon.tag_counts,
+            "word_counts": lexicon.word_counts,
+            "class_counts": lexicon.class_counts,
+            "smoothing": lexicon.smoothing,
+        },
+    }
+    save_arrays(path, {name: getattr(grammar, name) for name in _RULES}, header)
+
+
+def load_pcfg(path: str | Path) -> PCFG:
+    """Read a grammar; a file that is damaged, foreign or from another version is an error that says so."""
+    from espalier.parsing.pcfg import PCFG
+
+    arrays, header = load_arrays(path, "grammar", FORMAT, VERSION)
+
+    def require(condition: bool, what: str) -> None:
+        if not condition:
+            raise InputError(f"{path} is damaged: {what}. Save the grammar again.")
+
+    symbols: Any = header.get("symbols")
+    labels: Any = header.get("labels")
+    require(_are_texts(symbols) and _are_texts(labels), "symbols and labels must be lists of texts")
+    require(len(symbols) == len(labels) == len(set(symbols)) > 0, "each symbol needs one label")
+    for name, least, most in (("n_prefixes", 0, 2**30), ("root", 0, len(symbols) - 1), ("max_unary", 0, 100)):
+        require(type(header.get(name)) is int and least <= header[name] <= most, f"{name} is out of range")
+    require(type(header.get("hides_root")) is bool, "hides_root must be true or false")
+    _check_rules(arrays, len(symbols), len(symbols) + header["n_prefixes"], require)
+    grammar = Grammar(
+        symbols=tuple(symbols),
+        n_prefixes=header["n_prefixes"],
+        root=header["root"],
+        max_unary=header["max_unary"],
+        **{name: arrays[name] for name in _RULES},
+    )
+    return PCFG(grammar, _lexicon(header.get("lexicon"), require), labels, hides_root=header["hides_root"])
+
+
+def _check_rules(arrays: Arrays, n_base: int, n_symbols: int, require: Any) -> None:
+    for name, wanted in _RULES.items():
+        require(name in arrays and arrays[name].dtype == wanted, f"the array {name!r} is missing or of another kind")
+    for name, width in (("binary", 3), ("unary", 2)):
+        rules, weight = arrays[name], arrays[f"{name}_weight"]
+        require(rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),), f"{name} has no rules")
+        require(bool(np.all((rules >= 0) & (rules < n_symbols))), f"a symbol of a {name} rule is out of range")
+        require(bool(np.all(np.isfinite(weight))), f"the weight of a {name} rule is no number")
+    require(bool(np.all(arrays["binary"][:, 2] < n_base)), "the right child of a rule is a prefix")
+    require(bool(np.all(arrays["unary"] < n_base)), "a unary rule has a prefix")
+
+
+def _lexicon(given: Any, require: Any) -> Lexicon:
+    require(isinstance(given, dict), "it has no lexicon")
+    tags, words, classes = (given.get(name) for name in ("tag_counts", "word_counts", "class_counts"))
+    require(_are_counts(tags) and bool(tags), "its tags have no counts")
+    for table in (words, classes):
+        require(isinstance(table, dict) and all(map(_are_counts, table.values())), "its words have no counts")
+        require(all(tag in tags for counts in table.values() for tag in counts), "a word has an unknown tag")
+    smoothing = given.get("smoothing")
+    require(type(smoothing) in (int, float) and 0 <= smoothing < float("inf"), "its smoothing is no number")
+    return Lexicon(tags, words, classes, smoothing)
+
+
+def _are_counts(table: Any) -> bool:
+    return isinstance(table, dict) and all(type(count) is int and count > 0 for count in table.values())
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
