@@ -1,0 +1,90 @@
+"""A linear combination of trees, compressed: one forest of weighted subtrees (Collins and Duffy 2001, section 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.forest import Forest
+from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel
+from espalier.kernels.normalized import Normalized
+from espalier.kernels.subset_tree import SubsetTree
+
+Floats = NDArray[np.float64]
+
+
+class CompressedModel:
+    r"""The function :math:`f(t) = \sum_i c_i K(t_i, t)` of trees :math:`t_i` that are added one by one.
+
+    Every distinct subtree is kept once, with the sum of what the trees that have it contribute: adding a tree is an
+    update. A tree's value takes only the subtrees with the productions that it has.
+
+    Parameters
+    ----------
+    kernel
+        ``SubsetTree(...)`` or ``Normalized(SubsetTree(...))``.
+    forest
+        A corpus over the vocabulary that all trees share.
+
+    Examples
+    --------
+    >>> forest = Forest.from_trees(["(S (A a) (B b))", "(S (A a) (B c))"])
+    >>> model = CompressedModel(SubsetTree(decay=1.0), forest)
+    >>> model.add(forest, 0, 2.0)
+    >>> model(forest)
+    array([12.,  6.])
+    """
+
+    def __init__(self, kernel: Kernel, forest: Forest) -> None:
+        inner = kernel.kernel if isinstance(kernel, Normalized) else kernel
+        if not isinstance(inner, SubsetTree):
+            raise TypeError(f"A compressed model needs a SubsetTree, normalized or not, got {kernel!r}.")
+        self.kernel, self._inner, self._vocabulary = kernel, inner, forest.vocabulary
+        decay, frontier = self._by_label()
+        leaf = float(decay[-1]) if inner.lone_leaves else 0.0
+        self._native = _core.CompressedTrees(decay[:-1], frontier[:-1], leaf, inner.max_depth or 0)
+
+    def add(self, forest: Forest, row: int, coefficient: float) -> None:
+        """Add ``coefficient`` times a tree."""
+        if len(forest.vocabulary) > self._n_labels:
+            self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
+            self._native.set_labels(*(values[:-1] for values in self._by_label()))
+        self._native.add(self._arrays(forest), row, coefficient * float(self._scale(forest[[row]])[0]))
+
+    def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
+        """The values at all trees of a corpus, or at those from ``first`` to before ``last``."""
+        last = len(forest) if last is None else last
+        out = np.empty(last - first)
+        self._native.scores(self._arrays(forest), first, last, out)
+        return out * self._scale(forest[first:last])
+
+    @property
+    def n_subtrees(self) -> int:
+        """How many distinct subtrees are kept."""
+        return int(self._native.n_subtrees)
+
+    @property
+    def n_bytes(self) -> int:
+        """What they take, beside the tables that find them."""
+        return int(self._native.n_bytes)
+
+    def _by_label(self) -> tuple[Floats, Floats]:
+        """Decay and frontier of every label, and of leaves."""
+        labels = list(self._vocabulary)
+        self._n_labels = len(labels)
+        return hyper.label_values(self._inner.decay, labels), hyper.label_values(self._inner.frontier, labels)
+
+    def _arrays(self, forest: Forest) -> dict[str, Any]:
+        check_same_vocabulary(self._vocabulary, forest.vocabulary)
+        return forest.arrays
+
+    def _scale(self, forest: Forest) -> Floats:
+        if self.kernel is self._inner:
+            return np.ones(len(forest))
+        own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
+        return np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)

@@ -1,0 +1,70 @@
+"""Combinations of trees against the kernel's own matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.random_trees import random_tree
+
+import espalier as es
+from espalier.rerank import CompressedModel
+
+KERNELS = [
+    es.SubsetTree(0.4),
+    es.SubsetTree(0.9, 0.3),
+    es.SubsetTree(0.6, es.fixed(0.0)),
+    es.SubsetTree(0.4, max_depth=1),
+    es.SubsetTree(0.7, 0.8, max_depth=3),
+    es.SubsetTree(0.4, lone_leaves=True),
+    es.SubsetTree(es.PerLabel(0.4, values={"A": 0.9, "B": 0.1}), es.PerLabel(0.5, values={"A": 1.0})),
+    es.Normalized(es.SubsetTree(0.3)),
+]
+
+
+def forest_of(seed, n=30):
+    rng = np.random.default_rng(seed)
+    return es.Forest.from_trees([random_tree(rng) for _ in range(n)])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_values_are_those_of_the_sum(kernel):
+    forest = forest_of(0)
+    coefficients = np.random.default_rng(1).normal(size=20)
+    model = CompressedModel(kernel, forest)
+    for row, coefficient in enumerate(coefficients):
+        model.add(forest, row, coefficient)
+    expected = kernel(forest, forest[:20]) @ coefficients
+    np.testing.assert_allclose(model(forest), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model(forest, 3, 11), expected[3:11], rtol=1e-9, atol=1e-12)
+    # A tree that is taken away again leaves nothing.
+    model.add(forest, 25, 2.0)
+    model.add(forest, 25, -2.0)
+    np.testing.assert_allclose(model(forest), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_trees_of_another_corpus():
+    forest = forest_of(2)
+    others = es.Forest.from_trees(
+        [random_tree(np.random.default_rng(9)) for _ in range(5)], vocabulary=forest.vocabulary
+    )
+    kernel = es.SubsetTree(0.5)
+    model = CompressedModel(kernel, forest)
+    assert model(forest).tolist() == [0.0] * 30
+    model.add(forest, 4, 1.5)
+    np.testing.assert_allclose(model(others), 1.5 * kernel(others, forest[4:5])[:, 0])
+    with pytest.raises(es.VocabularyMismatchError):
+        model(forest_of(3))
+
+
+def test_labels_that_come_later():
+    forest = forest_of(2)
+    kernel = es.SubsetTree(0.5)
+    model = CompressedModel(kernel, forest)
+    later = es.Forest.from_trees(["(NEW (NEWER new))", "(NEW (NEWER old))"], vocabulary=forest.vocabulary)
+    model.add(later, 0, 1.0)
+    np.testing.assert_allclose(model(later), kernel(later)[0])
+
+
+def test_kernels_that_are_refused():
+    with pytest.raises(TypeError, match="needs a SubsetTree, normalized or not, got PartialTree"):
+        CompressedModel(es.PartialTree(), forest_of(0))
