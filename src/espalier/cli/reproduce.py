@@ -44,6 +44,8 @@ HERE = Path("docs/results")
 
 
 PAPERS = {
+    "beck2014": "Beck (2014): kernels on strings and trees, combined and learned by Gaussian processes. "
+    "Experiments: questions, sentiment, emotion.",
     "beck2015": "Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes. "
     "Experiments: synthetic, time, emotion, quality.",
     "pighin2009": "Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear. "

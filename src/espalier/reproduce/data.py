@@ -20,6 +20,7 @@ from espalier.errors import InputError
 from espalier.structures.brackets import read_brackets
 from espalier.structures.files import read_text
 from espalier.structures.klp import read_klp
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -217,3 +218,86 @@ def question_dependencies(folder: str | Path | None = None, part: Part = "train"
     """The same questions with dependency trees written as trees: columns ``coarse`` and ``grct`` (a Forest)."""
     table = read_klp(data_folder(folder) / "trec" / f"dependency_{part}.klp.gz")
     return Table(coarse=list(table["label"]), grct=Forest.from_trees(table["grct"]))
+
+
+def question_views(folder: str | Path | None = None) -> Table:
+    """The questions of TREC in every form that a kernel may read, training questions before test questions.
+
+    Returns
+    -------
+    table
+        Columns ``part`` (``"train"`` or ``"test"``), ``coarse`` and ``fine`` (labels), ``text`` and ``words``
+        (lower-case), ``tagged`` (words with the tags of the parse), and Forests: ``tree`` (constituents), and the
+        dependencies as ``grct``, ``lct`` and ``loct``.
+    """
+    parts: tuple[Part, ...] = ("train", "test")
+    constituents = [questions(folder, part) for part in parts]
+    dependencies = [_dependencies_of(folder, part, table) for part, table in zip(parts, constituents, strict=True)]
+    trees = [tree for table in constituents for tree in table["tree"]]
+    tagged = [_tagged(tree) for tree in trees]
+    columns = {name: [value for table in constituents for value in table[name]] for name in ("coarse", "fine")}
+    forests = {
+        name: Forest.from_trees(tree for table in dependencies for tree in table[name])
+        for name in ("grct", "lct", "loct")
+    }
+    return Table(
+        part=[part for part, table in zip(parts, constituents, strict=True) for _ in range(len(table))],
+        **columns,
+        text=[text.lower() for table in constituents for text in table["question"]],
+        words=[list(sentence.words) for sentence in tagged],
+        tagged=tagged,
+        tree=Forest.from_trees(trees),
+        **forests,
+    )
+
+
+def _dependencies_of(folder: str | Path | None, part: Part, table: Table) -> Table:
+    """The dependencies of some questions, which must stand in the same order in their file."""
+    path = data_folder(folder) / "trec" / f"dependency_{part}.klp.gz"
+    dependencies = read_klp(path)
+    if len(dependencies) != len(table):
+        raise InputError(f"{path} has {len(dependencies):,} questions, and the constituents {len(table):,}.")
+    for row, (own, other) in enumerate(zip(table["question"], dependencies["quest"], strict=True)):
+        if _letters(own) != _letters(other) or table["coarse"][row] != dependencies["label"][row]:
+            raise InputError(f"{path}, line {row + 1}: expected the question {own!r}, got {other!r}.")
+    return dependencies
+
+
+def _letters(text: str) -> str:
+    """What the two files of questions agree on: one spells a question with a letter where the other has a space."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _tagged(tree: Tree) -> TaggedSequence:
+    """The words of a parse in lower case, each with its tag."""
+    nodes = [node for node in tree if node.is_preterminal]
+    return TaggedSequence([node.children[0].label.lower() for node in nodes], [node.label for node in nodes])
+
+
+def reviews(folder: str | Path | None = None, n_tokens: int = 100) -> Table:
+    """The reviews of four kinds of products by Blitzer et al. (2007), 1,000 good ones and 1,000 bad ones of each.
+
+    Rows are sorted, so that nothing depends on the order of the file.
+
+    Returns
+    -------
+    table
+        Columns ``domain``, ``polarity``, ``words`` (the first tokens of the text, in lower case) and ``group``: equal
+        for reviews with the same text, but for case and punctuation.
+    """
+    path = data_folder(folder) / "sentiment" / "reviews.tsv.gz"
+    rows = []
+    for number, line in _lines(path, header="domain\tpolarity\trating\ttitle\ttext"):
+        fields = line.split("\t")
+        if len(fields) != 5:
+            raise InputError(f"{path}, line {number}: expected 5 fields separated by tabs, got {len(fields)}.")
+        rows.append((fields[0], fields[4], fields[1], fields[3]))
+    rows.sort()
+    texts = [plain_text(text) for _, text, _, _ in rows]
+    numbers = {text: number for number, text in enumerate(sorted(set(texts)))}
+    return Table(
+        domain=[row[0] for row in rows],
+        polarity=[row[2] for row in rows],
+        words=[re.findall(r"\w+|[^\w\s]+", row[1].lower())[:n_tokens] for row in rows],
+        group=np.array([numbers[text] for text in texts]),
+    )
