@@ -28,9 +28,9 @@ N_PAIRS = 300  # that the peer computes
 N_TREES, N_DIMENSIONS = 1_000, 100
 
 
-def numpy_value(s: NDArray[Any], t: NDArray[Any], gap: float, match: float) -> float:
+def numpy_value(s: NDArray[Any], t: NDArray[Any], gap: float, match: float, table: NDArray[Any] | None = None) -> float:
     """All orders of one pair, each as products of matrices."""
-    matches = match**2 * (s[:, None] == t[None, :])
+    matches = match**2 * (s[:, None] == t[None, :] if table is None else table[np.ix_(s, t)])
     gaps = [
         np.triu(gap ** np.maximum(np.arange(n)[None, :] - np.arange(n)[:, None] - 1, 0), 1) for n in (len(s), len(t))
     ]
@@ -47,8 +47,9 @@ def peer_microseconds(corpus: es.Sequences, kernel: es.Subsequence) -> float:
     rows = np.random.default_rng(0).integers(len(corpus), size=(N_PAIRS, 2))
     items = [symbol[start[k] : start[k + 1]] for k in range(len(corpus))]
     gap, match = es.number_of(kernel.gap_decay), es.number_of(kernel.match_decay)
+    table = None if kernel.similarity is None else kernel.similarity(list(corpus.vocabulary))
     begin = time.perf_counter()
-    values = [numpy_value(items[i], items[j], gap, match) for i, j in rows.tolist()]
+    values = [numpy_value(items[i], items[j], gap, match, table) for i, j in rows.tolist()]
     seconds = time.perf_counter() - begin
     np.testing.assert_allclose(values, kernel(corpus, n_threads=1)[rows[:, 0], rows[:, 1]], rtol=1e-10)
     return 1e6 * seconds / N_PAIRS
@@ -143,6 +144,12 @@ def main() -> None:
                 "the same, a decay for each word",
                 words,
                 es.Subsequence(LENGTH, es.PerLabel(0.5), es.PerLabel(0.5)),
+                "-",
+            ),
+            subsequence_row(
+                "the same, matched softly by 100 dimensions",
+                words,
+                es.Subsequence(LENGTH, similarity=es.LatentSemantic.fit(words, N_DIMENSIONS)),
                 "-",
             ),
             subsequence_row("300 questions as characters", characters, es.Subsequence(LENGTH, of="characters"), "-"),
