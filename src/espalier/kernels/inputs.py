@@ -7,7 +7,8 @@ a forest that a learner predicts is translated, because who predicts cannot choo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -164,36 +165,20 @@ def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> F
             f"Column {on!r} holds numbers, {kind}, but this kernel reads trees. "
             f"Name a column of trees, or use a kernel of vectors such as RBF(on={on!r})."
         )
-    try:
+    with _naming(on):
         return as_forest(column, vocabulary)
-    except TreeSyntaxError as error:
-        if on is None:
-            raise
-        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
-        raise TreeSyntaxError(error.message, source=f"column {on!r}, {error.source}", **place) from None
-    except (TypeError, InputError) as error:
-        if on is None:
-            raise
-        raise type(error)(f"Column {on!r}: {error}") from None
 
 
 def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
-    """A column as sequences; what is wrong with it names the column."""
-    try:
-        if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
-            raise TypeError(
-                "This kernel reads sequences, but was given numbers. Use a kernel of vectors such as RBF()."
-            )
+    """A column as sequences."""
+    with _naming(on):
+        _refuse_numbers(column, "sequences")
         return as_sequences(column, of, vocabulary)
-    except (TypeError, InputError) as error:
-        if on is None:
-            raise
-        raise type(error)(f"Column {on!r}: {error}") from None
 
 
 def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:
-    """A column as dependency trees; what is wrong with it names the column."""
-    try:
+    """A column as dependency trees."""
+    with _naming(on):
         if isinstance(column, Arcs):
             if column.templates != templates:
                 raise InputError(f"These trees were interned with {column.templates!r}, not with {templates!r}.")
@@ -201,18 +186,25 @@ def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabula
         if not isinstance(column, Iterable) or hasattr(column, "tocsr"):
             raise TypeError(f"A corpus is a list of dependency trees, got {type(column).__name__}.")
         return Arcs.from_trees(column, templates, vocabulary=vocabulary)
-    except (TypeError, InputError) as error:
-        if on is None:
-            raise
-        raise type(error)(f"Column {on!r}: {error}") from None
 
 
 def _read_graphs(column: Any, on: str | None, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
-    """A column as graphs; what is wrong with it names the column."""
-    try:
-        if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
-            raise TypeError("This kernel reads graphs, but was given numbers. Use a kernel of vectors such as RBF().")
+    """A column as graphs."""
+    with _naming(on):
+        _refuse_numbers(column, "graphs")
         return as_graphs(column, labels, vocabulary)
+
+
+def _refuse_numbers(column: Any, what: str) -> None:
+    if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
+        raise TypeError(f"This kernel reads {what}, but was given numbers. Use a kernel of vectors such as RBF().")
+
+
+@contextmanager
+def _naming(on: str | None) -> Iterator[None]:
+    """What is wrong with a column names it."""
+    try:
+        yield
     except TreeSyntaxError as error:
         if on is None:
             raise
