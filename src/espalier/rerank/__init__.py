@@ -1,5 +1,6 @@
-"""Kernels that choose: the best of several candidates, by a combination of trees."""
+"""Kernels that choose: the best of several candidates, by combinations of trees."""
 
 from espalier.rerank.compressed import CompressedModel
+from espalier.rerank.perceptron import VotedPerceptron
 
-__all__ = ["CompressedModel"]
+__all__ = ["CompressedModel", "VotedPerceptron"]

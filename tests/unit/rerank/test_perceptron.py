@@ -1,0 +1,135 @@
+"""The perceptron against one written out step by step, and on groups of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import espalier as es
+from espalier.rerank import VotedPerceptron
+from espalier.rerank.training import TrainingSet
+from espalier.structures.groups import Group
+
+KERNEL = es.SubsetTree(0.5)
+
+
+def groups_of(seed, n=25):
+    """Sentences whose gold tree pairs each noun with the verb behind it; rivals are flat, halved or too deep."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for _ in range(n):
+        words = [(f"n{rng.integers(4)}", f"v{rng.integers(3)}") for _ in range(rng.integers(2, 4))]
+        gold = "(S " + " ".join(f"(C (N {a}) (V {b}))" for a, b in words) + ")"
+        flat = "(S " + " ".join(f"(N {a}) (V {b})" for a, b in words) + ")"
+        half = "(S " + " ".join(f"(C (N {a})) (V {b})" for a, b in words) + ")"
+        deep = "(S (X " + " ".join(f"(C (N {a}) (V {b}))" for a, b in words) + "))"
+        order = rng.permutation(4)
+        trees = [(gold, flat, half, deep)[k] for k in order]
+        out.append(Group(trees, rng.normal(size=4), gold=gold))
+    return out
+
+
+def by_hand(groups, kernel, epochs, vote):
+    """Every perceptron on the way, as lists of trees with coefficients; then the choices for the groups."""
+    data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
+    matrix = kernel(data.forest)
+    now = np.zeros(len(data.forest))
+    total, every = np.zeros_like(now), []
+    for _ in range(epochs):
+        for first, last in zip(data.start[:-1], data.start[1:], strict=True):
+            values = matrix[first:last] @ now
+            rival = 1 + int(values[1:].argmax())
+            if values[rival] >= values[0]:
+                now = now.copy()
+                now[first] += 1
+                now[first + rival] -= 1
+            total = total + now
+            every.append(now)
+    forest = es.Forest.from_trees([t for g in groups for t in g.candidates], vocabulary=data.forest.vocabulary)
+    cross = kernel(forest, data.forest)
+    chosen, at = [], 0
+    for group in groups:
+        rows = cross[at : at + len(group)]
+        at += len(group)
+        if vote == "vote":
+            votes = np.bincount([int((rows @ one).argmax()) for one in every], minlength=len(group))
+            chosen.append(int(votes.argmax()))
+        else:
+            chosen.append(int((rows @ (total if vote == "average" else now)).argmax()))
+    return chosen
+
+
+@pytest.mark.parametrize("vote", ["average", "last", "vote"])
+@pytest.mark.parametrize("kernel", [KERNEL, es.Normalized(es.SubsetTree(0.3)), es.PartialTree(0.4, 0.4)])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_choices_are_those_of_the_definition(vote, kernel, epochs):
+    groups = groups_of(0)
+    model = VotedPerceptron(kernel, epochs=epochs, sample=None, vote=vote, score_weight=0.0).fit(groups)
+    assert model.predict(groups).tolist() == by_hand(groups, kernel, epochs, vote)
+    assert len(model.n_mistakes_) == epochs
+
+
+def test_it_learns_what_is_there_to_learn():
+    train, test = groups_of(1, 40), groups_of(2, 40)
+    model = VotedPerceptron(KERNEL, epochs=2, random_state=0).fit(train)
+    right = [group.candidates[k] == group.gold for group, k in zip(test, model.predict(test), strict=True)]
+    by_score = [group.candidates[group.best] == group.gold for group in test]
+    assert np.mean(right) > 0.9 > np.mean(by_score)
+
+
+def test_the_scores_of_the_parser_take_part():
+    groups = groups_of(3)
+    strong = VotedPerceptron(KERNEL, score_weight=1e9).fit(groups)
+    assert strong.predict(groups).tolist() == [group.best for group in groups]
+    # Where scores always know best, a chosen weight finds out.
+    telling = [Group(g.candidates, [float(t == g.gold) for t in g.candidates], g.gold) for g in groups]
+    model = VotedPerceptron(KERNEL, random_state=0).fit(telling[:3], development=telling)
+    assert all(g.candidates[k] == g.gold for g, k in zip(telling, model.predict(telling), strict=True))
+
+
+def test_targets_that_are_no_candidates():
+    groups = [Group([c for c in g.candidates if c != g.gold], gold=g.gold) for g in groups_of(4)]
+    added = VotedPerceptron(KERNEL, score_weight=0.0).fit(groups)
+    best = VotedPerceptron(KERNEL, target="best", score_weight=0.0).fit(groups)
+    for model in (added, best):
+        assert len(model.predict(groups)) == len(groups)
+    # The deep tree has all constituents of the gold tree, and one more.
+    assert all("(X " in str(g.candidates[k]) for g, k in zip(groups, best.predict(groups), strict=True))
+
+
+def test_groups_of_every_kind():
+    groups = groups_of(5)
+    model = VotedPerceptron(KERNEL, score_weight=0.0).fit(groups)
+    alone = Group(["(S (N unseen))"])
+    assert model.predict([alone]).tolist() == [0]
+    assert model.predict([]).tolist() == []
+    tied = Group([groups[0].candidates[0]] * 3)
+    assert model.predict([tied]).tolist() == [0]
+    with pytest.raises(es.InputError, match="Group 1 has no gold tree to learn from"):
+        VotedPerceptron(KERNEL, score_weight=0.0).fit([groups[0], alone])
+    with pytest.raises(es.InputError, match="there is nothing to learn"):
+        VotedPerceptron(KERNEL, score_weight=0.0).fit([Group(["(S (N a))"], gold="(S (N a))")])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epochs": 0}, "epochs must be a positive integer"),
+        ({"sample": 0}, "sample must be a positive integer"),
+        ({"vote": "all"}, "vote must be one of average, last, vote"),
+        ({"target": "oracle"}, "target must be one of gold, best"),
+    ],
+)
+def test_bad_settings(options, message):
+    with pytest.raises(ValueError, match=message):
+        VotedPerceptron(KERNEL, **options).fit(groups_of(0))
+
+
+def test_draws_are_repeated_by_a_seed_and_progress_is_told():
+    groups = groups_of(6, 70)
+    told = []
+    model = VotedPerceptron(KERNEL, sample=2, random_state=3, score_weight=0.0, progress=told.append)
+    first, again = model.fit(groups).decision_function(groups), clone(model).fit(groups).decision_function(groups)
+    assert all(np.array_equal(x, y) for x, y in zip(first, again, strict=True))
+    assert told and max(told) <= 1.0
