@@ -124,6 +124,8 @@ fuzz: $(VENV)/.made
 	build/sanitize-address/fragment_tests
 	build/sanitize-address/mining_tests
 	build/sanitize-address/sequence_tests
+	build/sanitize-address/smoothed_tree_tests
+	build/sanitize-address/parsing_tests
 	build/sanitize-address/tagging_tests
 	build/sanitize-address/dependency_subtree_tests
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
@@ -132,6 +134,8 @@ fuzz: $(VENV)/.made
 	build/sanitize-thread/fragment_tests
 	build/sanitize-thread/mining_tests
 	build/sanitize-thread/sequence_tests
+	build/sanitize-thread/smoothed_tree_tests
+	build/sanitize-thread/parsing_tests
 	build/sanitize-thread/tagging_tests
 	build/sanitize-thread/dependency_subtree_tests
 

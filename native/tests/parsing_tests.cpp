@@ -1,0 +1,193 @@
+// The parser and combinations of trees, small enough for every sanitizer. The Python tests list all parses.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "checks.hpp"
+#include "compressed_trees.hpp"
+#include "parser.hpp"
+#include "subset_tree.hpp"
+#include "team.hpp"
+#include "vocabulary.hpp"
+
+using namespace espalier;
+using namespace espalier::tests;
+
+namespace {
+
+constexpr std::int32_t kBase = 5, kSymbols = 7;  // the root, two constituents, two tags, two prefixes
+
+// Random rules over few symbols, laid out as the parser reads them.
+struct RandomGrammar {
+  std::vector<std::int64_t> left_start, parent_start, up_start, down_start;
+  std::vector<std::int32_t> left, right, parent, parent_rule, up_parent, down_child;
+  std::vector<double> weight, up_weight, down_weight;
+
+  explicit RandomGrammar(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto log_weight = [&] { return -0.1 - static_cast<double>(random() % 100) / 50.0; };
+    left_start.push_back(0);
+    std::vector<std::vector<std::int32_t>> of_parent(kSymbols);
+    for (std::int32_t l = 1; l < kSymbols; ++l) {
+      for (std::int32_t r = 1; r < kBase; ++r) {
+        if (l == 0 || random() % 2) continue;
+        // Prefixes come from base symbols or the other prefix.
+        const auto p = static_cast<std::int32_t>(random() % kSymbols);
+        of_parent[p].push_back(static_cast<std::int32_t>(left.size()));
+        left.push_back(l);
+        right.push_back(r);
+        parent.push_back(p);
+        weight.push_back(log_weight());
+      }
+      if (l == 1) left_start.push_back(0);  // the root is no left child
+      left_start.push_back(static_cast<std::int64_t>(left.size()));
+    }
+    parent_start.push_back(0);
+    for (const auto& rules : of_parent) {
+      parent_rule.insert(parent_rule.end(), rules.begin(), rules.end());
+      parent_start.push_back(static_cast<std::int64_t>(parent_rule.size()));
+    }
+    std::vector<std::vector<double>> unary(kBase, std::vector<double>(kBase, 0.0));
+    for (auto& row : unary) {
+      for (double& value : row) value = random() % 3 ? 0.0 : log_weight();
+    }
+    up_start.push_back(0);
+    down_start.push_back(0);
+    for (std::int32_t x = 0; x < kBase; ++x) {
+      for (std::int32_t y = 0; y < kBase; ++y) {
+        if (unary[y][x] != 0.0) {
+          up_parent.push_back(y);
+          up_weight.push_back(unary[y][x]);
+        }
+        if (unary[x][y] != 0.0) {
+          down_child.push_back(y);
+          down_weight.push_back(unary[x][y]);
+        }
+      }
+      up_start.push_back(static_cast<std::int64_t>(up_parent.size()));
+      down_start.push_back(static_cast<std::int64_t>(down_child.size()));
+    }
+  }
+
+  GrammarView view(std::int32_t max_unary) const {
+    return {kSymbols,
+            kBase,
+            0,
+            max_unary,
+            left_start.data(),
+            right.data(),
+            parent.data(),
+            weight.data(),
+            parent_start.data(),
+            parent_rule.data(),
+            left.data(),
+            up_start.data(),
+            up_parent.data(),
+            up_weight.data(),
+            down_start.data(),
+            down_child.data(),
+            down_weight.data()};
+  }
+};
+
+// Sentences of 0 to n - 1 words; each word has one tag or both, and now and then none.
+struct RandomSentences {
+  std::vector<std::int64_t> sentence_start{0}, word_start{0};
+  std::vector<std::int32_t> tag;
+  std::vector<double> weight;
+
+  RandomSentences(unsigned seed, int n) {
+    std::mt19937 random(seed);
+    for (int size = 0; size < n; ++size) {
+      for (int k = 0; k < size; ++k) {
+        const unsigned which = random() % 8;
+        for (std::int32_t t = 3; t < 5; ++t) {
+          if (which == 7 || (which < 4 && (which & 1) == static_cast<unsigned>(t - 3))) continue;
+          tag.push_back(t);
+          weight.push_back(-static_cast<double>(random() % 100) / 100.0);
+        }
+        word_start.push_back(static_cast<std::int64_t>(tag.size()));
+      }
+      sentence_start.push_back(static_cast<std::int64_t>(word_start.size()) - 1);
+    }
+  }
+  Sentences view() const {
+    return {static_cast<std::int64_t>(sentence_start.size()) - 1, sentence_start.data(), word_start.data(), tag.data(),
+            weight.data()};
+  }
+};
+
+// The words of a parse in order; its nodes must close to one tree.
+bool is_tree_over(const Parse& parse, std::int64_t n_words) {
+  std::int64_t open = 0, next = 0;
+  for (std::size_t k = 0; k < parse.symbol.size(); ++k) {
+    if (parse.symbol[k] < 0 && -1 - parse.symbol[k] != next++) return false;
+    open += 1 - parse.n_children[k];
+    if (open < 1) return false;
+  }
+  return open == 1 && next == n_words;
+}
+
+void test_parses() {
+  for (unsigned seed = 0; seed < 25; ++seed) {
+    const RandomGrammar grammar(seed);
+    const RandomSentences sentences(seed + 100, 9);
+    for (std::int32_t max_unary : {0, 2}) {
+      for (double beam : {std::numeric_limits<double>::infinity(), 2.0}) {
+        std::vector<std::vector<SentenceParses>> found;
+        for (int n_threads : {1, 3}) {
+          Team team(n_threads, nullptr);
+          found.push_back(parse_sentences(grammar.view(max_unary), sentences.view(), {beam, nullptr}, 40, team));
+        }
+        for (std::size_t s = 0; s < found[0].size(); ++s) {
+          const SentenceParses &one = found[0][s], &three = found[1][s];
+          CHECK(one.parses.size() == three.parses.size() && one.complete == three.complete);
+          CHECK((s == 0) == one.parses.empty());
+          for (std::size_t k = 0; k < one.parses.size(); ++k) {
+            CHECK(is_tree_over(one.parses[k], static_cast<std::int64_t>(s)));
+            CHECK(one.parses[k].symbol == three.parses[k].symbol);
+            CHECK(k == 0 || one.parses[k - 1].weight >= one.parses[k].weight - 1e-12);
+          }
+        }
+      }
+    }
+  }
+}
+
+void test_combinations() {
+  std::mt19937 random(5);
+  std::vector<std::string> texts;
+  for (int k = 0; k < 30; ++k) texts.push_back(random_tree(random, 4, 3));
+  Vocabulary vocabulary;
+  const ForestArrays forest = interned(texts, vocabulary);
+  const ForestView view = view_of(forest);
+  for (std::int32_t max_depth : {0, 1, 3}) {
+    SubsetTreePlan plan(view, nullptr, {});
+    const std::vector<double> decay(plan.n_slots(), 0.6), frontier(plan.n_slots(), 0.8);
+    std::vector<double> matrix(30 * 30);
+    Team team(1, nullptr);
+    plan.matrix(decay.data(), frontier.data(), max_depth, team, matrix.data());
+    const auto n_labels = static_cast<std::size_t>(vocabulary.size());
+    CompressedTrees model({std::vector<double>(n_labels, 0.6), std::vector<double>(n_labels, 0.8), 0.0, max_depth});
+    std::vector<double> expected(30, 0.0), found(30);
+    for (int t = 0; t < 20; ++t) {
+      const double coefficient = static_cast<double>(random() % 200) / 100.0 - 1.0;
+      model.add(view, t, coefficient);
+      for (int s = 0; s < 30; ++s) expected[s] += coefficient * matrix[s * 30 + t];
+    }
+    model.scores(view, 0, 30, found.data());
+    for (int s = 0; s < 30; ++s) CHECK(near(found[s], expected[s], 1e-10));
+    model.scale(2.0);
+    model.scores(view, 7, 9, found.data());
+    CHECK(near(found[0], 2.0 * expected[7], 1e-10) && near(found[1], 2.0 * expected[8], 1e-10));
+    CHECK(model.n_subtrees() >= model.n_weighted() && model.n_bytes() > 0);
+  }
+}
+
+}  // namespace
+
+int main() { return run_all("parsing_tests", {{"parses", test_parses}, {"combinations", test_combinations}}); }
