@@ -2,5 +2,6 @@
 
 from espalier.rerank.compressed import CompressedModel
 from espalier.rerank.perceptron import VotedPerceptron
+from espalier.rerank.ranking_svm import RankingSVM
 
-__all__ = ["CompressedModel", "VotedPerceptron"]
+__all__ = ["CompressedModel", "RankingSVM", "VotedPerceptron"]

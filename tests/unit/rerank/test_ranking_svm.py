@@ -1,0 +1,72 @@
+"""The ranking machine against its dual, solved as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from tests.unit.rerank.test_perceptron import groups_of
+
+import espalier as es
+from espalier.rerank import RankingSVM
+from espalier.rerank.training import TrainingSet
+
+KERNEL = es.Normalized(es.SubsetTree(0.5))
+
+
+def solved(groups, kernel, C):
+    """The dual over all pairs of target and rival, by a solver that knows nothing of groups; values at candidates."""
+    data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
+    differences = []
+    for first, last in zip(data.start[:-1], data.start[1:], strict=True):
+        for rival in range(first + 1, last):
+            row = np.zeros(len(data.forest))
+            row[first], row[rival] = 1.0, -1.0
+            differences.append(row)
+    pairs = np.array(differences)
+    q = pairs @ kernel(data.forest) @ pairs.T
+    found = minimize(
+        lambda a: (0.5 * a @ q @ a - a.sum(), q @ a - 1.0),
+        np.zeros(len(pairs)),
+        jac=True,
+        bounds=[(0.0, C)] * len(pairs),
+        method="L-BFGS-B",
+        options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9},
+    )
+    forest = es.Forest.from_trees([t for g in groups for t in g.candidates], vocabulary=data.forest.vocabulary)
+    return kernel(forest, data.forest) @ (found.x @ pairs)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
+@pytest.mark.parametrize("kernel", [KERNEL, es.SubsetTree(0.3, max_depth=2), es.Normalized(es.PartialTree())])
+def test_values_are_those_of_the_dual(C, kernel):
+    groups = groups_of(0, 6)
+    model = RankingSVM(kernel, C=C, sample=None, score_weight=0.0, tolerance=1e-5, max_passes=2000).fit(groups)
+    assert model.gap_ < 1e-5
+    np.testing.assert_allclose(
+        np.concatenate(model.decision_function(groups)), solved(groups, kernel, C), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_it_learns_what_is_there_to_learn():
+    train, test = groups_of(1, 40), groups_of(2, 40)
+    model = RankingSVM(KERNEL, random_state=0).fit(train)
+    assert np.mean([g.candidates[k] == g.gold for g, k in zip(test, model.predict(test), strict=True)]) > 0.9
+
+
+def test_a_pass_that_was_the_last_allowed_says_what_was_left():
+    model = RankingSVM(KERNEL, score_weight=0.0, max_passes=1).fit(groups_of(3))
+    assert model.n_passes_ == 1 and model.gap_ > model.tolerance
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0.0}, "C must be positive"),
+        ({"tolerance": -1.0}, "tolerance must be positive"),
+        ({"max_passes": 0}, "max_passes must be a positive integer"),
+    ],
+)
+def test_bad_settings(options, message):
+    with pytest.raises(ValueError, match=message):
+        RankingSVM(KERNEL, **options).fit(groups_of(0))
