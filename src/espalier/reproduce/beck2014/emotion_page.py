@@ -48,9 +48,9 @@ def _table(out: Page, records: Sequence[Record], models: Sequence[str]) -> None:
     for model in models:
         own = [record for record in records if record["model"] == model]
         cells = [number(joined_pearson(own, in_points=True)), number(joined_pearson(own))]
-        rows.append([model, *cells, number(mean_of(own, "leave_one_out")), f"{mean_of(own, 'fit_seconds'):.3g}"])
+        rows.append([model, *cells, number(mean_of(own, "leave_one_out"))])
     out.section("Correlations")
-    out.table(["model", "r", "r, means off", "LOO", "seconds per fit"], rows)
+    out.table(["model", "r", "r, means off", "LOO"], rows)
 
 
 def _by_emotion(out: Page, records: Sequence[Record], models: Sequence[str]) -> None:
