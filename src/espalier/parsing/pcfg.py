@@ -15,7 +15,7 @@ from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, spelled
 from espalier.structures.interop import as_tree
-from espalier.structures.transforms import drop_outer, strip_function_tags, strip_indices, strip_traces
+from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree, trees_from_arrays
 
 Progress = Callable[[float], object]
@@ -225,7 +225,7 @@ class PCFG:
 def plain(tree: Any) -> Tree | None:
     """A tree without traces, function tags, indices and an outer label; None where nothing is left."""
     stripped = strip_traces(drop_outer(as_tree(tree)))
-    return None if stripped is None else strip_function_tags(strip_indices(stripped))
+    return None if stripped is None else strip_function_tags(stripped)
 
 
 def _checked(row: int, sentence: Sequence[Any]) -> tuple[list[str], list[str] | None]:
