@@ -128,8 +128,7 @@ def _choices(out: Page, found: ByModel, models: Sequence[str]) -> None:
     if any("without" in row[0] for row in rows):
         out.say(
             "A decay for each of some sixty labels has the largest evidence on the questions that it is learned from, "
-            "and does badly on others: its noise went to or near the lower bound. The rows without it were added after "
-            "this was seen."
+            "and does badly on others: it fits them too closely. The rows without it were added after this was seen."
         )
 
 
@@ -205,7 +204,9 @@ def _values(out: Page, found: ByModel, models: Sequence[str]) -> None:
 
 def _listed(record: Record) -> str:
     """The learned values of one kernel; of many decays those of the largest and the smallest."""
-    values = {path.rsplit(".", 1)[-1]: value for path, value in record["learned"].items() if path != "scale"}
+    # A path may begin with those of the kernels around it; a label may itself be a full stop.
+    named = {re.sub(r"^(?:\w+(?:\[\d+\])?\.)+", "", path): value for path, value in record["learned"].items()}
+    values = {path: value for path, value in named.items() if path != "scale"}
     by_label = {match[1]: v for path, v in values.items() if (match := re.fullmatch(r"decay\[(.*)\]", path))}
     ranked = sorted(by_label, key=lambda label: (-by_label[label], label))
     if len(ranked) > 2 * N_LABELS:
