@@ -72,7 +72,7 @@ def row(name: str, corpus: Any, kernel: es.Kernel) -> list[str]:
     work: list[Any] = []
     for plan in plans:
         work += [lambda plan=plan: plan.matrix(bound), lambda plan=plan: plan.vjp(bound)[1](cotangent)]
-    one, one_all, two, two_all = best(*work, runs=7)
+    one, one_all, two, two_all = best(*work, runs=3)
     cells = [f"{1e6 * one / n_pairs:.3g}", f"{1e6 * one_all / n_pairs:.3g}", f"{len(bound.parameters()):,}"]
     return [name, *cells, f"{one:.2f}", f"{one / two:.2f}", f"{one_all / two_all:.2f}"]
 
