@@ -80,6 +80,14 @@ def test_relative_frequencies():
     assert best.score == pytest.approx(np.log(4 / 5 * 1 / 4 * 2 / 5 * 2 / 4))
 
 
+def test_long_rules_remember_their_last_siblings():
+    trees = ["(S (A a) (B b) (C c) (D d))", "(S (A a) (B b) (E e))"]
+    parser = PCFG.from_treebank(trees, markov=(1, 1), smoothing=0.0)
+    # S -> [..C] D or [..B] E, one half each; what leads to C and to B is certain.
+    assert parser.parse(list("abcd"))[0].score == pytest.approx(np.log(0.5))
+    assert parser.parse(list("abe"))[0].score == pytest.approx(np.log(0.5))
+
+
 def test_sentences_of_every_kind():
     parser = PCFG.from_treebank(TREES)
     empty = parser.parse([])

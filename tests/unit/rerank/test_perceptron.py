@@ -31,7 +31,7 @@ def groups_of(seed, n=25):
 
 
 def by_hand(groups, kernel, epochs, vote):
-    """Every perceptron on the way, as lists of trees with coefficients; then the choices for the groups."""
+    """Every perceptron on the way, as lists of trees with coefficients; then the choices for the groups, and values."""
     data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
     matrix = kernel(data.forest)
     now = np.zeros(len(data.forest))
@@ -48,16 +48,17 @@ def by_hand(groups, kernel, epochs, vote):
             every.append(now)
     forest = es.Forest.from_trees([t for g in groups for t in g.candidates], vocabulary=data.forest.vocabulary)
     cross = kernel(forest, data.forest)
-    chosen, at = [], 0
+    chosen, found, at = [], [], 0
     for group in groups:
         rows = cross[at : at + len(group)]
         at += len(group)
         if vote == "vote":
             votes = np.bincount([int((rows @ one).argmax()) for one in every], minlength=len(group))
-            chosen.append(int(votes.argmax()))
+            found.append(votes)
         else:
-            chosen.append(int((rows @ (total if vote == "average" else now)).argmax()))
-    return chosen
+            found.append(rows @ (total / len(every) if vote == "average" else now))
+        chosen.append(int(found[-1].argmax()))
+    return chosen, found
 
 
 @pytest.mark.parametrize("vote", ["average", "last", "vote"])
@@ -66,7 +67,9 @@ def by_hand(groups, kernel, epochs, vote):
 def test_choices_are_those_of_the_definition(vote, kernel, epochs):
     groups = groups_of(0)
     model = VotedPerceptron(kernel, epochs=epochs, sample=None, vote=vote, score_weight=0.0).fit(groups)
-    assert model.predict(groups).tolist() == by_hand(groups, kernel, epochs, vote)
+    chosen, values = by_hand(groups, kernel, epochs, vote)
+    assert model.predict(groups).tolist() == chosen
+    np.testing.assert_allclose(np.concatenate(model.decision_function(groups)), np.concatenate(values), atol=1e-9)
     assert len(model.n_mistakes_) == epochs
 
 
