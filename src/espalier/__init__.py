@@ -59,6 +59,7 @@ from espalier.kernels import (
 from espalier.structures import (
     DependencyTree,
     Graph,
+    Group,
     Table,
     TaggedSequence,
     Tree,
@@ -93,14 +94,17 @@ if TYPE_CHECKING:
         Warping,
         compare,
     )
+    from espalier.rerank import RankingSVM, Reranker, VotedPerceptron
     from espalier.structures import (
         Fragment,
         read_conllu,
+        read_groups,
         read_klp,
         read_table,
         side_by_side,
         tree_svg,
         tree_text,
+        write_groups,
     )
     from espalier.svm import KernelGridSearch, KernelSVC, KernelSVR
 
@@ -127,6 +131,7 @@ __all__ = [
     "Gamma",
     "Graph",
     "Graphs",
+    "Group",
     "HalfNormal",
     "HashedFragments",
     "Idf",
@@ -155,6 +160,8 @@ __all__ = [
     "Precomputed",
     "Product",
     "Radial",
+    "RankingSVM",
+    "Reranker",
     "Scaled",
     "Sequences",
     "Similarity",
@@ -174,6 +181,7 @@ __all__ = [
     "TreeSyntaxError",
     "Vocabulary",
     "VocabularyMismatchError",
+    "VotedPerceptron",
     "Warping",
     "WeisfeilerLehman",
     "WordNet",
@@ -194,6 +202,7 @@ __all__ = [
     "plot_restarts",
     "read_brackets",
     "read_conllu",
+    "read_groups",
     "read_klp",
     "read_table",
     "shared_fragments",
@@ -201,12 +210,23 @@ __all__ = [
     "tree_svg",
     "tree_text",
     "write_brackets",
+    "write_groups",
 ]
 
 __getattr__ = load_on_use(
     __name__,
     dict.fromkeys(
-        ["Fragment", "read_conllu", "read_klp", "read_table", "side_by_side", "tree_svg", "tree_text"],
+        [
+            "Fragment",
+            "read_conllu",
+            "read_groups",
+            "read_klp",
+            "read_table",
+            "side_by_side",
+            "tree_svg",
+            "tree_text",
+            "write_groups",
+        ],
         "espalier.structures",
     )
     | dict.fromkeys(
@@ -221,6 +241,7 @@ __getattr__ = load_on_use(
         ],
         "espalier.explain",
     )
+    | dict.fromkeys(["RankingSVM", "Reranker", "VotedPerceptron"], "espalier.rerank")
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
     | dict.fromkeys(
         ["FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier", "mine_fragments"], "espalier.fragments"

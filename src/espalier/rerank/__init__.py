@@ -2,6 +2,8 @@
 
 from espalier.rerank.compressed import CompressedModel
 from espalier.rerank.perceptron import VotedPerceptron
+from espalier.rerank.quality import quality
 from espalier.rerank.ranking_svm import RankingSVM
+from espalier.rerank.reranker import Reranker
 
-__all__ = ["CompressedModel", "RankingSVM", "VotedPerceptron"]
+__all__ = ["CompressedModel", "RankingSVM", "Reranker", "VotedPerceptron", "quality"]

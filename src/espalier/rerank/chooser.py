@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from espalier.corpus.forest import Forest
+from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
-from espalier.rerank.training import Target, TrainingSet, intern_candidates, quality
-from espalier.structures.groups import Group
+from espalier.rerank.quality import chosen_f1, quality
+from espalier.rerank.training import Target, TrainingSet, runs
+from espalier.structures.group import Group
 
 Floats = NDArray[np.float64]
 
 # How much the parser's scores may weigh, where the spread of the kernel's values inside groups weighs 1.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
+N_CANDIDATES = 4096  # whose values are computed at once
+
+
+class State(NamedTuple):
+    """What a learner keeps beside its support: texts and numbers, arrays, and structures."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    items: list[Any]
+
 
 class Chooser(BaseEstimator):  # type: ignore[misc]
-    """A function of trees that is learned from groups, and added to the parser's score."""
+    """A function of candidates that is learned from groups, and added to the parser's score.
+
+    Attributes
+    ----------
+    support_, coefficients_
+        The function: a sum of kernels of these items with these coefficients.
+    score_weight_
+        The weight of the parser's score beside it.
+    """
 
     kernel: Kernel
     sample: int | None
@@ -31,9 +50,6 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     score_weight: float | Literal["chosen"]
     random_state: Any
     progress: Callable[[float], object] | None
-
-    _model: Combination
-    _forest: Forest
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees.
@@ -56,7 +72,10 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             order = rng.permutation(len(groups))
             kept, learned = np.sort(order[: len(groups) // 5]), np.sort(order[len(groups) // 5 :])
             development, groups = [groups[row] for row in kept], [groups[row] for row in learned]
-        self._learn(TrainingSet.of(groups, self.target, self.sample, rng), rng)
+        data = TrainingSet.of(groups, self.target, self.sample, rng)
+        coefficients = self._learn(data, rng)
+        kept = np.flatnonzero(coefficients)
+        self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
         self.score_weight_ = 0.0 if chooses else float(self.score_weight)
         if chooses and development:
             self.score_weight_ = self._chosen_weight(development)
@@ -73,9 +92,31 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         """The number of the candidate that is chosen in each group; the first of equals."""
         return np.array([int(values.argmax()) for values in self.decision_function(groups)], np.int64)
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> None:
-        """Learn the function of trees."""
+    def dual_form(self) -> DualForm:
+        """Return the coefficients on the items that were learned from; the parser's score is no part of it."""
+        check_is_fitted(self, "coefficients_")
+        sums = self._combination
+        return DualForm(sums.kernel, sums.inputs, self.coefficients_[None, :], np.zeros(1), ("choice",))
+
+    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+        """Learn the function of candidates: a coefficient for each item."""
         raise NotImplementedError
+
+    def _state(self) -> State:
+        """What is saved beside support, coefficients and the weight of the score."""
+        return State({}, {}, [])
+
+    def _set_state(self, state: State) -> None:
+        """Take that up again; called before support and coefficients are set. What is damaged is an InputError."""
+
+    def _set_support(self, items: list[Any], coefficients: Floats) -> None:
+        """Keep what was learned: items and their coefficients."""
+        self.support_, self.coefficients_ = items, coefficients
+        self._combination = Combination(self._kernel_used(), items, coefficients)
+
+    def _kernel_used(self) -> Kernel:
+        """The kernel of the function that was learned; another than the given one where hyperparameters are learned."""
+        return self.kernel
 
     def _check(self) -> None:
         self._check_integer("sample", least=1, none=True)
@@ -95,9 +136,11 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
 
     def _values(self, groups: Sequence[Group]) -> list[Floats]:
         """The kernel's part of the value of every candidate."""
-        forest, start = intern_candidates(groups, self._forest.vocabulary)
-        pairs = zip(start[:-1].tolist(), start[1:].tolist(), strict=True)
-        return [self._model(forest, first, last) for first, last in pairs]
+        out: list[Floats] = []
+        for run in runs(groups, N_CANDIDATES):
+            values = self._combination([candidate for group in run for candidate in group.candidates])
+            out += np.split(values, np.cumsum([len(group) for group in run])[:-1])
+        return out
 
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
         """The weight of the scores with which most constituents are right."""
@@ -107,10 +150,8 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         best, found = -1.0, 0.0
         for share in SCORE_SHARES:
             chosen = [int((v + share * unit * s).argmax()) for v, s in zip(values, scores, strict=True)]
-            matched, gold, parsed = np.sum([c[:, k] for c, k in zip(counts, chosen, strict=True)], axis=0)
-            f1 = 2.0 * matched / max(gold + parsed, 1)
-            if f1 > best:
-                best, found = f1, share * unit
+            if (reached := chosen_f1(counts, chosen)) > best:
+                best, found = reached, share * unit
         return float(found)
 
 

@@ -1,55 +1,139 @@
-"""Functions that learners build tree by tree: compressed where the kernel allows it, else a list of trees."""
+"""Functions that learners build item by item: compressed where the kernel allows it, else over a list of items.
+
+A learner visits groups in blocks: it opens a block of rows, asks for values of these rows and adds to them. What is
+kept when it is done are coefficients, from which :class:`Combination` computes the values of new candidates.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
 from espalier.kernels.base import Kernel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.rerank.compressed import CompressedModel
+from espalier.kernels.inputs import Inputs
+from espalier.rerank.compressed import CompressedModel, unwrapped
 
 Floats = NDArray[np.float64]
 
-
-class Combination(Protocol):
-    """A sum of kernels of trees, each with a coefficient."""
-
-    def add(self, forest: Forest, row: int, coefficient: float) -> None:
-        """Add ``coefficient`` times a tree."""
-
-    def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
-        """The values at trees of a corpus."""
+BLOCK = 2048  # items whose matrix is at hand at once
 
 
-class SupportTrees:
-    """A sum over trees that are all kept: for any kernel of trees."""
+class GrowingSum(Protocol):
+    """A sum of kernels of training items that changes while it is evaluated."""
 
-    def __init__(self, kernel: Kernel, forest: Forest) -> None:
-        self._kernel, self._forest = kernel, forest
-        self._coefficient: dict[int, float] = {}
+    @property
+    def block(self) -> int | None:
+        """How many rows may be open at once; None for all."""
 
-    def add(self, forest: Forest, row: int, coefficient: float) -> None:
-        if forest is not self._forest:
-            raise ValueError("Support trees come from one corpus.")
-        self._coefficient[row] = self._coefficient.get(row, 0.0) + coefficient
+    def open(self, first: int, last: int) -> None:
+        """Make ready for rows from ``first`` to before ``last``, which are asked for and added next."""
 
-    def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
-        rows = forest[first : len(forest) if last is None else last]
-        kept = {row: value for row, value in self._coefficient.items() if value != 0.0}
-        if not kept or not len(rows):
-            return np.zeros(len(rows))
-        values: Floats = self._kernel(rows, self._forest[list(kept)]) @ np.array(list(kept.values()))
+    def add(self, row: int, coefficient: float) -> None:
+        """Add ``coefficient`` times an item."""
+
+    def __call__(self, first: int, last: int) -> Floats:
+        """The values at some of the open rows."""
+
+    def matrix(self, first: int, last: int) -> Floats:
+        """The kernel of some rows with each other, open or not."""
+
+
+class CompressedSum:
+    """A sum of trees, compressed to one forest of weighted subtrees."""
+
+    block = None
+
+    def __init__(self, kernel: Kernel, trees: Sequence[Any]) -> None:
+        self._forest = Forest.from_trees(trees)
+        self._model = CompressedModel(kernel, self._forest)
+
+    def open(self, first: int, last: int) -> None:
+        pass
+
+    def add(self, row: int, coefficient: float) -> None:
+        self._model.add(self._forest, row, coefficient)
+
+    def __call__(self, first: int, last: int) -> Floats:
+        return self._model(self._forest, first, last)
+
+    def matrix(self, first: int, last: int) -> Floats:
+        return self._model.kernel(self._forest[first:last], n_threads=1)
+
+
+class SupportSum:
+    """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
+
+    block = BLOCK
+
+    def __init__(self, kernel: Kernel, items: Sequence[Any]) -> None:
+        self._kernel, self._items = kernel, items
+        self._coefficients = np.zeros(len(items))
+        self._rows = (0, 0)
+
+    def open(self, first: int, last: int) -> None:
+        if self._rows == (first, last):
+            return
+        self._rows = (first, last)
+        rows = Inputs.of(list(self._items[first:last]))
+        self._matrix = self._kernel(rows)
+        self._values = np.zeros(last - first)
+        if (kept := np.flatnonzero(self._coefficients)).size:
+            support = [self._items[row] for row in kept.tolist()]
+            self._values = self._kernel(rows, support) @ self._coefficients[kept]
+
+    def add(self, row: int, coefficient: float) -> None:
+        self._coefficients[row] += coefficient
+        self._values += coefficient * self._matrix[:, row - self._rows[0]]
+
+    def __call__(self, first: int, last: int) -> Floats:
+        values: Floats = self._values[first - self._rows[0] : last - self._rows[0]].copy()
         return values
 
+    def matrix(self, first: int, last: int) -> Floats:
+        return self._kernel(list(self._items[first:last]), n_threads=1)
 
-def combination(kernel: Kernel, forest: Forest, *, compress: bool = True) -> Combination:
-    """An empty sum over trees of a corpus."""
-    inner = kernel.kernel if isinstance(kernel, Normalized) else kernel
-    if compress and isinstance(inner, SubsetTree):
-        return CompressedModel(kernel, forest)
-    return SupportTrees(kernel, forest)
+
+def is_compressible(kernel: Kernel) -> bool:
+    """Whether sums of this kernel are kept as one forest."""
+    return unwrapped(kernel) is not None
+
+
+def growing_sum(kernel: Kernel, items: Sequence[Any], *, compress: bool = True) -> GrowingSum:
+    """An empty sum over training items."""
+    return CompressedSum(kernel, items) if compress and is_compressible(kernel) else SupportSum(kernel, items)
+
+
+class Combination:
+    r"""The function :math:`f(x) = \sum_i c_i k(x_i, x)` of items :math:`x_i` that are known.
+
+    Parameters
+    ----------
+    kernel
+        What items have in common.
+    items, coefficients
+        The items and their :math:`c_i`.
+    """
+
+    def __init__(self, kernel: Kernel, items: Sequence[Any], coefficients: Floats) -> None:
+        self.kernel, self.coefficients = kernel, coefficients
+        self.inputs = Inputs.of(list(items))
+        self._compressed: CompressedModel | None = None
+        if is_compressible(kernel):
+            forest = self.inputs.forest(None)
+            self._compressed = CompressedModel(kernel, forest)
+            for row, coefficient in enumerate(coefficients.tolist()):
+                self._compressed.add(forest, row, coefficient)
+
+    def __call__(self, items: Sequence[Any]) -> Floats:
+        """The values of new items."""
+        if not len(self.coefficients) or not items:
+            return np.zeros(len(items))
+        inputs = Inputs.of(list(items), like=self.inputs, translates=True)
+        if self._compressed is not None:
+            return self._compressed(inputs.forest(None))
+        values: Floats = self.kernel(inputs, self.inputs) @ self.coefficients
+        return values

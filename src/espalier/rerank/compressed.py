@@ -11,6 +11,7 @@ from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.algebra import Scaled
 from espalier.kernels.base import Kernel
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
@@ -27,7 +28,7 @@ class CompressedModel:
     Parameters
     ----------
     kernel
-        ``SubsetTree(...)`` or ``Normalized(SubsetTree(...))``.
+        ``SubsetTree(...)`` or ``Normalized(SubsetTree(...))``, also with a scale.
     forest
         A corpus over the vocabulary that all trees share.
 
@@ -41,10 +42,12 @@ class CompressedModel:
     """
 
     def __init__(self, kernel: Kernel, forest: Forest) -> None:
-        inner = kernel.kernel if isinstance(kernel, Normalized) else kernel
-        if not isinstance(inner, SubsetTree):
+        found = unwrapped(kernel)
+        if found is None:
             raise TypeError(f"A compressed model needs a SubsetTree, normalized or not, got {kernel!r}.")
-        self.kernel, self._inner, self._vocabulary = kernel, inner, forest.vocabulary
+        self.kernel, self._vocabulary = kernel, forest.vocabulary
+        inner, self._is_normalized, self._factor = found
+        self._inner = inner
         decay, frontier = self._by_label()
         leaf = float(decay[-1]) if inner.lone_leaves else 0.0
         self._native = _core.CompressedTrees(decay[:-1], frontier[:-1], leaf, inner.max_depth or 0)
@@ -54,7 +57,8 @@ class CompressedModel:
         if len(forest.vocabulary) > self._n_labels:
             self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
             self._native.set_labels(*(values[:-1] for values in self._by_label()))
-        self._native.add(self._arrays(forest), row, coefficient * float(self._scale(forest[[row]])[0]))
+        coefficient *= self._factor * float(self._scale(forest[[row]])[0])
+        self._native.add(self._arrays(forest), row, coefficient)
 
     def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
         """The values at all trees of a corpus, or at those from ``first`` to before ``last``."""
@@ -84,7 +88,18 @@ class CompressedModel:
         return forest.arrays
 
     def _scale(self, forest: Forest) -> Floats:
-        if self.kernel is self._inner:
+        if not self._is_normalized:
             return np.ones(len(forest))
         own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
         return np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)
+
+
+def unwrapped(kernel: Kernel) -> tuple[SubsetTree, bool, float] | None:
+    """The subset trees inside a kernel, whether they are normalised, and the scale; None for other kernels."""
+    scale = 1.0
+    while isinstance(kernel, Scaled):
+        scale *= hyper.number_of(kernel.scale)
+        kernel = kernel.kernel
+    is_normalized = isinstance(kernel, Normalized)
+    inner = kernel.kernel if isinstance(kernel, Normalized) else kernel
+    return (inner, is_normalized, scale) if isinstance(inner, SubsetTree) and inner.on is None else None

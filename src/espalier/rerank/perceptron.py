@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.errors import InputError
 from espalier.kernels.base import Kernel
-from espalier.rerank.chooser import Chooser, Floats
-from espalier.rerank.combination import combination
-from espalier.rerank.training import Target, TrainingSet, intern_candidates
-from espalier.structures.groups import Group
+from espalier.kernels.inputs import Inputs
+from espalier.rerank.chooser import Chooser, Floats, State
+from espalier.rerank.combination import growing_sum
+from espalier.rerank.training import Target, TrainingSet
+from espalier.structures.group import Group
 
 
 class VotedPerceptron(Chooser):
@@ -43,6 +44,8 @@ class VotedPerceptron(Chooser):
 
     Attributes
     ----------
+    support_, coefficients_
+        The function: a sum of kernels of these candidates with these coefficients.
     score_weight_
         The weight of the parser's score.
     n_mistakes_
@@ -90,47 +93,72 @@ class VotedPerceptron(Chooser):
         self._check_integer("epochs", least=1)
         self._check_choice("vote", ("average", "last", "vote"))
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> None:
-        forest, start = data.forest, data.start.tolist()
-        model = combination(self.kernel, forest)
-        average = combination(self.kernel, forest)
+    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+        start = data.start.tolist()
+        model = growing_sum(self.kernel, data.items)
+        last_one, average = np.zeros(len(data.items)), np.zeros(len(data.items))
         updates: list[tuple[int, int]] = []
         lives = [0]  # how long each perceptron was right, the first being that of no tree
         self.n_mistakes_ = []
         n_steps, step = self.epochs * len(data), 0
+        blocks = list(data.blocks(model.block))
         for _ in range(self.epochs):
             mistakes = 0
-            for first, last in itertools.pairwise(start):
-                values = model(forest, first, last)
-                rival = first + 1 + int(values[1:].argmax())
-                if values[rival - first] >= values[0]:
-                    mistakes += 1
-                    for row, sign in ((first, 1.0), (rival, -1.0)):
-                        model.add(forest, row, sign)
-                        # The average over all steps: an update counts for the rest of them.
-                        average.add(forest, row, sign * (n_steps - step) / n_steps)
-                    updates.append((first, rival))
-                    lives.append(0)
-                lives[-1] += 1
-                step += 1
-                if self.progress is not None and step % 64 == 0:
-                    self.progress(step / n_steps)
+            for block in blocks:
+                model.open(start[block.start], start[block.stop])
+                for group in block:
+                    first, last = start[group], start[group + 1]
+                    values = model(first, last)
+                    rival = first + 1 + int(values[1:].argmax())
+                    if values[rival - first] >= values[0]:
+                        mistakes += 1
+                        for row, sign in ((first, 1.0), (rival, -1.0)):
+                            model.add(row, sign)
+                            last_one[row] += sign
+                            # The average over all steps: an update counts for the rest of them.
+                            average[row] += sign * (n_steps - step) / n_steps
+                        updates.append((first, rival))
+                        lives.append(0)
+                    lives[-1] += 1
+                    step += 1
+                    if self.progress is not None and step % 64 == 0:
+                        self.progress(step / n_steps)
             self.n_mistakes_.append(mistakes)
-        self._forest = forest
-        self._model = average if self.vote == "average" else model
-        self._updates, self._lives = np.array(updates, np.int64).reshape(-1, 2), np.array(lives, np.float64)
+        if self.vote == "vote":
+            self._set_voters(data.items, np.array(updates, np.int64).reshape(-1, 2), np.array(lives, np.float64))
+        return average if self.vote == "average" else last_one
+
+    def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
+        """Keep every perceptron on the way: the items that updates name, and how long each was right."""
+        named, place = np.unique(updates, return_inverse=True)
+        self._voters = [items[row] for row in named.tolist()]
+        self._updates, self._lives = place.reshape(updates.shape), lives
 
     def _votes(self, groups: Sequence[Group]) -> list[Floats]:
-        forest, start = intern_candidates(groups, self._forest.vocabulary)
-        support, place = np.unique(self._updates, return_inverse=True)
-        place = place.reshape(self._updates.shape)
+        support = Inputs.of(self._voters)
         out: list[Floats] = []
-        for group, first, last in zip(groups, start[:-1].tolist(), start[1:].tolist(), strict=True):
-            values = np.zeros((last - first, len(self._lives)))
-            if len(support):
-                matrix = self.kernel(forest[first:last], self._forest[support])
-                np.cumsum(matrix[:, place[:, 0]] - matrix[:, place[:, 1]], axis=1, out=values[:, 1:])
+        for group in groups:
+            values = np.zeros((len(group), len(self._lives)))
+            if self._voters:
+                rows = Inputs.of(list(group.candidates), like=support, translates=True)
+                matrix = self.kernel(rows, support)
+                np.cumsum(matrix[:, self._updates[:, 0]] - matrix[:, self._updates[:, 1]], axis=1, out=values[:, 1:])
             values += self.score_weight_ * np.array(group.scores)[:, None]
-            votes = np.bincount(values.argmax(axis=0), self._lives, minlength=last - first)
+            votes = np.bincount(values.argmax(axis=0), self._lives, minlength=len(group))
             out.append(votes.astype(np.float64))
         return out
+
+    def _state(self) -> State:
+        """What it takes to vote again, beside the last perceptron."""
+        if self.vote != "vote":
+            return super()._state()
+        return State({}, {"updates": self._updates, "lives": self._lives}, self._voters)
+
+    def _set_state(self, state: State) -> None:
+        if self.vote != "vote":
+            return
+        updates, lives = state.arrays["updates"], state.arrays["lives"]
+        is_whole = updates.dtype == np.int64 and updates.shape == (len(lives) - 1, 2) and lives.dtype == np.float64
+        if not is_whole or np.any((updates < 0) | (updates >= len(state.items))):
+            raise InputError("its updates name no candidates")
+        self._voters, self._updates, self._lives = state.items, updates, lives

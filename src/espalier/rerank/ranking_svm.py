@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from espalier.kernels.base import Kernel
-from espalier.rerank.chooser import Chooser
-from espalier.rerank.combination import combination
+from espalier.rerank.chooser import Chooser, Floats
+from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 
 
@@ -83,23 +84,28 @@ class RankingSVM(Chooser):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}.")
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> None:
-        forest, start = data.forest, data.start.tolist()
-        self._forest, self._model = forest, combination(self.kernel, forest)
-        matrices = [self.kernel(forest[start[g] : start[g + 1]], n_threads=1) for g in range(len(data))]
+    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+        start = data.start.tolist()
+        model = growing_sum(self.kernel, data.items)
+        matrices = [model.matrix(first, last) for first, last in itertools.pairwise(start)]
         weights = [np.zeros(len(matrix) - 1) for matrix in matrices]
+        blocks = list(data.blocks(model.block))
         for n_passes in range(1, self.max_passes + 1):
             self.gap_, self.n_passes_ = 0.0, n_passes
-            for g in rng.permutation(len(data)).tolist():
-                self._visit(forest, start[g], matrices[g], weights[g])
+            for b in rng.permutation(len(blocks)).tolist():
+                block = blocks[b]
+                model.open(start[block.start], start[block.stop])
+                for g in (block.start + rng.permutation(len(block))).tolist():
+                    self._visit(model, start[g], matrices[g], weights[g])
             if self.progress is not None:
                 self.progress(n_passes / self.max_passes)
             if self.gap_ < self.tolerance:
-                return
+                break
+        return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights])
 
-    def _visit(self, forest: Any, first: int, matrix: Any, weights: Any) -> None:
+    def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> None:
         """Improve the dual weights of one group's rivals, one after the other."""
-        values = self._model(forest, first, first + len(matrix))
+        values = model(first, first + len(matrix))
         before = weights.copy()
         for k in range(len(weights)):
             slope = values[0] - values[k + 1] - 1.0  # of the dual, downhill where negative
@@ -113,6 +119,6 @@ class RankingSVM(Chooser):
             weights[k] = new
         change = weights - before
         if change.any():
-            self._model.add(forest, first, float(change.sum()))
+            model.add(first, float(change.sum()))
             for k in np.flatnonzero(change).tolist():
-                self._model.add(forest, first + 1 + k, -float(change[k]))
+                model.add(first + 1 + k, -float(change[k]))

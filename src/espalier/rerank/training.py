@@ -1,78 +1,88 @@
-"""Groups made ready to learn from: one corpus of candidates, and which of each group is to win."""
+"""Groups made ready to learn from: candidates in one list, and which of each group is to win."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.parsing.evaluation import evaluate
-from espalier.structures.groups import Group
+from espalier.rerank.quality import best_candidate
+from espalier.structures.group import Group
 
 Target = Literal["gold", "best"]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The candidates of many groups in one corpus.
+    """The candidates of many groups in one list.
 
     Parameters
     ----------
-    forest
+    items
         All candidates, group after group; the first of each group is its target.
     start
         Where each group starts.
+    scores
+        What the parser says of each; not a number for a gold tree that is no candidate.
     """
 
-    forest: Forest
+    items: list[Any]
     start: NDArray[np.int64]
+    scores: NDArray[np.float64]
 
     @staticmethod
     def of(groups: Sequence[Group], target: Target, sample: int | None, rng: np.random.Generator) -> TrainingSet:
-        """Draw candidates and put the target first: the gold tree, or the candidate that is most like it.
+        """Draw candidates and put the target first: the gold one, or the candidate that is most like it.
 
         Groups in which nothing but the target is left teach nothing, and are left out.
         """
-        trees, start = [], [0]
+        items: list[Any] = []
+        scores: list[float] = []
+        start = [0]
         for row, group in enumerate(groups):
+            if not isinstance(group, Group):
+                raise TypeError(
+                    f"Groups are learned from, got {type(group).__name__} at {row}. Write Group(candidates)."
+                )
             if group.gold is None:
                 raise InputError(f"Group {row} has no gold tree to learn from.")
             wanted = group.gold if target == "gold" else group.candidates[best_candidate(group)]
             chosen: Iterable[int] = range(len(group))
             if sample is not None and len(group) > sample:
                 chosen = np.sort(rng.choice(len(group), sample, replace=False)).tolist()
-            rivals = [group.candidates[k] for k in chosen if group.candidates[k] != wanted]
-            if rivals:
-                trees += [wanted, *rivals]
-                start.append(len(trees))
-        if not trees:
+            rivals = [k for k in chosen if group.candidates[k] != wanted]
+            if not rivals:
+                continue
+            own = group.scores or ()
+            known = [score for candidate, score in zip(group.candidates, own, strict=True) if candidate == wanted]
+            items += [wanted, *(group.candidates[k] for k in rivals)]
+            scores += [known[0] if known else np.nan, *(own[k] for k in rivals)]
+            start.append(len(items))
+        if not items:
             raise InputError("No group has a candidate beside its target: there is nothing to learn.")
-        return TrainingSet(Forest.from_trees(trees), np.array(start, np.int64))
+        return TrainingSet(items, np.array(start, np.int64), np.array(scores))
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
-
-def quality(group: Group) -> NDArray[np.int64]:
-    """Of each candidate: constituents shared with the gold tree, of the gold tree, and of the candidate."""
-    found = evaluate([group.gold] * len(group), group.candidates)
-    return np.array([found.matched, found.gold, found.parsed], np.int64)
-
-
-def best_candidate(group: Group) -> int:
-    """The candidate with the largest F1; the first of equals."""
-    matched, gold, parsed = quality(group)
-    return int(np.argmax(2.0 * matched / np.maximum(gold + parsed, 1)))
+    def blocks(self, n_items: int | None) -> Iterator[range]:
+        """Groups that follow each other and have at most so many items together, or are one; all where None."""
+        first = 0
+        while first < len(self):
+            last = len(self)
+            if n_items is not None:
+                last = int(np.searchsorted(self.start, self.start[first] + n_items, side="right")) - 1
+            yield range(first, max(last, first + 1))
+            first = max(last, first + 1)
 
 
-def intern_candidates(groups: Sequence[Group], vocabulary: Vocabulary) -> tuple[Forest, NDArray[np.int64]]:
-    """All candidates over a vocabulary, which may grow, and where each group starts."""
-    trees: list[Any] = [tree for group in groups for tree in group.candidates]
-    start = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-    return Forest.from_trees(trees, vocabulary=vocabulary), start
+def runs(groups: Sequence[Group], n_candidates: int) -> Iterator[list[Group]]:
+    """Groups in runs of about so many candidates."""
+    total = np.cumsum([0, *map(len, groups)])[:-1] // n_candidates
+    for _, run in itertools.groupby(zip(total.tolist(), groups, strict=True), key=lambda pair: pair[0]):
+        yield [group for _, group in run]

@@ -6,6 +6,7 @@ The ``conllu`` library splits the files; this module turns its sentences into de
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import conllu
@@ -60,22 +61,41 @@ def read_conllu(
     """
     if tags not in ("upos", "xpos"):
         raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
-    name = source_name(path)
-    text = read_text(path, encoding=encoding).replace("\r\n", "\n").replace("\r", "\n")
-    trees: list[DependencyTree] = []
+    text = read_text(path, encoding=encoding)
+    return [tree for _, tree in conllu_sentences(text, source_name(path), tags)]
+
+
+def conllu_sentences(text: str, name: str, tags: str) -> list[tuple[dict[str, Any], DependencyTree]]:
+    """Every sentence of a text with what its comments say of it; errors name the file."""
+    found: list[tuple[dict[str, Any], DependencyTree]] = []
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
             sentence = conllu.parse_token_and_metadata(block, fields=_FIELDS, field_parsers=_FIELD_PARSERS)
             words = [token for token in sentence if isinstance(token["id"], int)]
             if len(sentence):
-                trees.append(_dependency_tree(words, tags))
+                found.append((dict(sentence.metadata), _dependency_tree(words, tags)))
         except (ParseException, InputError, KeyError) as error:
             reason = str(error)
             if isinstance(error, KeyError):
                 reason = f"the column '{str(error.args[0]).strip(chr(39))}' is missing"
             first = block.split("\n", 1)[0]
             raise InputError(f"{name}, sentence {number} ({first[:60]!r}): {reason}") from None
-    return trees
+    return found
+
+
+def conllu_lines(tree: DependencyTree) -> Iterator[str]:
+    """The lines of a tree's words in CoNLL-U, the tags in the fourth column; what cannot stand there is an error."""
+    for token in range(len(tree)):
+        features = "|".join(tree.features[token]) if tree.features is not None else ""
+        lemma = tree.lemmas[token] if tree.lemmas is not None else "_"
+        own = (tree.words[token], lemma, tree.tags[token], "_", features or "_", tree.heads[token])
+        line = (str(token + 1), *map(str, own), tree.relations[token], "_", "_")
+        if any(not field or "\t" in field or "\n" in field for field in line):
+            raise InputError(
+                f"Word {token + 1} ({tree.words[token]!r}) has a field that CoNLL-U cannot hold: {line!r}."
+            )
+        yield "\t".join(line)
 
 
 def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:

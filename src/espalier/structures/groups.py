@@ -1,139 +1,128 @@
-"""Candidates to choose from: the parses of a sentence with their scores, in the layouts of k-best parsers."""
+"""Groups of candidates in files: the layouts of k-best parsers, k-best CoNLL-U and JSON Lines."""
 
 from __future__ import annotations
 
+import itertools
 import json
-import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.conllu import conllu_lines, conllu_sentences
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
-from espalier.structures.interop import as_tree
+from espalier.structures.group import Candidate, Group
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
+__all__ = ["Group", "read_groups", "write_groups"]
 
-@dataclass(frozen=True)
-class Group:
-    """The candidates of one sentence.
-
-    Parameters
-    ----------
-    candidates
-        Trees over the same words, or what converts to them.
-    scores
-        What the parser says of each, such as the logarithm of its probability; 0 for all where None.
-    gold
-        The right tree, where it is known. It need not be among the candidates.
-
-    Examples
-    --------
-    >>> group = Group(["(S (N cats))", "(X (N cats))"], scores=[-1.5, -2.0], gold="(S (N cats))")
-    >>> len(group), group.best
-    (2, 0)
-    """
-
-    candidates: Sequence[Any]
-    scores: Sequence[float] | None = None
-    gold: Any = None
-
-    def __post_init__(self) -> None:
-        trees = tuple(as_tree(candidate) for candidate in self.candidates)
-        if not trees:
-            raise InputError("A group needs at least one candidate.")
-        scores = (0.0,) * len(trees) if self.scores is None else tuple(float(score) for score in self.scores)
-        if len(scores) != len(trees):
-            raise InputError(f"{len(trees)} candidates need as many scores, got {len(scores)}.")
-        for place, score in enumerate(scores):
-            if math.isnan(score) or score == math.inf:
-                raise InputError(f"The score of candidate {place} is {score}.")
-        gold = None if self.gold is None else as_tree(self.gold)
-        words = trees[0].words()
-        for place, tree in enumerate(trees):
-            _check_words(f"Candidate {place}", tree, "candidate 0", words)
-        if gold is not None:
-            _check_words("The gold tree", gold, "the candidates", words)
-        for name, value in (("candidates", trees), ("scores", scores), ("gold", gold)):
-            object.__setattr__(self, name, value)
-
-    def __len__(self) -> int:
-        return len(self.candidates)
-
-    @property
-    def words(self) -> list[str]:
-        """The words that all candidates have."""
-        words: list[str] = self.candidates[0].words()
-        return words
-
-    @property
-    def best(self) -> int:
-        """The candidate with the largest score; the first of equals."""
-        assert self.scores is not None
-        return max(range(len(self)), key=self.scores.__getitem__)
+_EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
+_COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
 
 
-def read_groups(path: Readable, gold: Iterable[Any] | None = None, *, encoding: str = "utf-8") -> list[Group]:
+def read_groups(
+    path: Readable,
+    gold: Iterable[Any] | None = None,
+    *,
+    tags: Literal["upos", "xpos"] = "upos",
+    encoding: str = "utf-8",
+) -> list[Group]:
     """Read the candidates of a k-best parser.
 
     Parameters
     ----------
     path
-        Either JSON Lines, one group a line: ``{"candidates": [{"tree": "(S ...)", "score": -1.5}, ...], "gold": "(S
-        ...)"}``. Or, for each sentence, a line with the number of candidates (and anything behind it), then each
-        candidate's score and its tree, on one line or on two.
+        One of three layouts, told apart by how the file begins.
+        JSON Lines, one group a line: ``{"candidates": [{"tree": "(S ...)", "score": -1.5}, ...], "gold": "(S ...)"}``;
+        a candidate may also have ``words`` and ``tags``, and then ``heads`` and ``relations``.
+        Or, for each sentence, a line with the number of candidates (and anything behind it), then each candidate's
+        score and its tree, on one line or on two.
+        Or CoNLL-U, in which the candidates of a sentence follow each other and have the same ``# sent_id``, each with a
+        line ``# score = -1.5``.
     gold
-        The right trees in the order of the groups, where the file does not hold them.
+        The right ones in the order of the groups, where the file does not hold them.
+    tags
+        Which column of CoNLL-U gives the tags.
     encoding
         Of the file.
     """
     text, name = read_text(path, encoding=encoding), source_name(path)
-    first = text.lstrip()[:1]
-    groups = list(_from_json(text, name) if first == "{" else _from_layout(text, name))
+    groups = list(_read(text, name, tags))
     if gold is None:
         return groups
     golds = list(gold)
     if len(golds) != len(groups):
         raise InputError(f"{name} has {len(groups):,} groups, and there are {len(golds):,} gold trees.")
-    out = []
-    for row, (group, tree) in enumerate(zip(groups, golds, strict=True)):
-        try:
-            out.append(Group(group.candidates, group.scores, tree))
-        except InputError as error:
-            raise InputError(f"{name}, group {row}: {error}") from None
-    return out
+    pairs = enumerate(zip(groups, golds, strict=True))
+    return [_group(group.candidates, group.scores, right, f"{name}, group {row}") for row, (group, right) in pairs]
 
 
 def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
-    """Write groups as JSON Lines where the name ends in ``.jsonl``, else with a count, scores and trees.
+    """Write groups: JSON Lines for a name in ``.jsonl``, CoNLL-U for ``.conllu``, else counts, scores and trees.
 
-    The second layout has no place for gold trees; it is an error to lose them.
+    Only JSON Lines have a place for what is gold, and only they hold candidates of every kind; it is an error to lose
+    them.
     """
-    is_json = Path(os.fspath(path).removesuffix(".gz")).suffix == ".jsonl"
+    suffix = Path(os.fspath(path).removesuffix(".gz")).suffix
     lines: list[str] = []
     for row, group in enumerate(groups):
-        scored = list(zip(group.candidates, group.scores or (), strict=True))
-        if is_json:
-            record: dict[str, Any] = {
-                "candidates": [{"tree": tree.to_brackets(), "score": score} for tree, score in scored]
-            }
-            if group.gold is not None:
-                record["gold"] = group.gold.to_brackets()
-            lines.append(json.dumps(record, ensure_ascii=False))
+        if suffix == ".jsonl":
+            lines.append(json.dumps(_record(group), ensure_ascii=False))
             continue
         if group.gold is not None:
             raise InputError(
                 f"Group {row} has a gold tree, for which this layout has no place. Write to a .jsonl file."
             )
-        lines += [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
+        wanted = DependencyTree if suffix == ".conllu" else Tree
+        if not isinstance(group.candidates[0], wanted):
+            kind = type(group.candidates[0]).__name__
+            raise InputError(f"Group {row} holds candidates of the kind {kind}. Write to a .jsonl file.")
+        scored = zip(group.candidates, group.scores or (), strict=True)
+        if suffix == ".conllu":
+            for tree, score in scored:
+                lines += [f"# sent_id = {row + 1}", f"# score = {score!r}", *conllu_lines(tree), ""]
+        else:
+            lines += [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def _check_words(what: str, tree: Tree, other: str, words: list[str]) -> None:
-    if (own := tree.words()) != words:
-        raise InputError(f"{what} has other words than {other}: {' '.join(own)[:60]!r}, not {' '.join(words)[:60]!r}.")
+def candidate_record(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as JSON holds it."""
+    if isinstance(candidate, Tree):
+        return {"tree": candidate.to_brackets()}
+    columns = ((name, getattr(candidate, name, None)) for name in _COLUMNS)
+    return {name: list(values) for name, values in columns if values is not None}
+
+
+def candidate_of(record: Any) -> Any:
+    """What a record of JSON says of a candidate: a tree's brackets, or an object; other texts are brackets."""
+    if isinstance(record, str):
+        return record
+    if "tree" in record:
+        return record["tree"]
+    columns = {name: record[name] for name in _COLUMNS if name in record}
+    return DependencyTree(**columns) if "heads" in columns else TaggedSequence(columns["words"], columns["tags"])
+
+
+def _record(group: Group) -> dict[str, Any]:
+    scored = zip(group.candidates, group.scores or (), strict=True)
+    record: dict[str, Any] = {"candidates": [candidate_record(one) | {"score": score} for one, score in scored]}
+    if group.gold is not None:
+        gold = candidate_record(group.gold)
+        record["gold"] = gold.get("tree", gold)
+    return record
+
+
+def _read(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group]:
+    first = text.lstrip().split("\n", 1)[0]
+    if first.startswith("{"):
+        return _from_json(text, name)
+    if first.startswith("#") or first.count("\t") > 6:
+        return _from_conllu(text, name, tags)
+    return _from_layout(text, name)
 
 
 def _from_json(text: str, name: str) -> Iterator[Group]:
@@ -144,12 +133,35 @@ def _from_json(text: str, name: str) -> Iterator[Group]:
         try:
             record = json.loads(line)
             listed = record["candidates"]
-            trees, scores = [entry["tree"] for entry in listed], [entry.get("score", 0.0) for entry in listed]
+            candidates, scores = (
+                [candidate_of(entry) for entry in listed],
+                [entry.get("score", 0.0) for entry in listed],
+            )
+            gold = record.get("gold")
+            gold = None if gold is None else candidate_of(gold)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise InputError(f"{place}: a group should stand here, {_EXAMPLE}.") from None
+        yield _group(candidates, scores, gold, place)
+
+
+def _from_conllu(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group]:
+    sentences = conllu_sentences(text, name, tags)
+    for number, (metadata, _) in enumerate(sentences, 1):
+        if "sent_id" not in metadata:
             raise InputError(
-                f'{place}: a group should stand here, {{"candidates": [{{"tree": "(S ...)", "score": -1.5}}]}}.'
-            ) from None
-        yield _group(trees, scores, record.get("gold"), place)
+                f"{name}, sentence {number}: it has no line '# sent_id = ...'. The candidates of one sentence follow "
+                "each other and have the same."
+            )
+    for label, listed in itertools.groupby(sentences, key=lambda sentence: sentence[0]["sent_id"]):
+        found = list(listed)
+        place = f"{name}, sent_id {label}"
+        try:
+            scores = [float(metadata.get("score", 0.0)) for metadata, _ in found]
+        except (TypeError, ValueError):
+            raise InputError(f"{place}: '# score = ...' must be a number.") from None
+        yield _group([tree for _, tree in found], scores, None, place)
 
 
 def _from_layout(text: str, name: str) -> Iterator[Group]:
@@ -180,8 +192,8 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
         yield _group(trees, scores, None, f"{name}, line {number}")
 
 
-def _group(trees: list[Any], scores: list[Any], gold: Any, place: str) -> Group:
+def _group(candidates: Any, scores: Any, gold: Any, place: str) -> Group:
     try:
-        return Group(trees, scores, gold)
+        return Group(candidates, scores, gold)
     except (InputError, TreeSyntaxError, TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None

@@ -7,34 +7,19 @@ import pytest
 from sklearn.base import clone
 
 import espalier as es
+from candidate_groups import groups_of
 from espalier.rerank import VotedPerceptron
 from espalier.rerank.training import TrainingSet
-from espalier.structures.groups import Group
+from espalier.structures.group import Group
 
 KERNEL = es.SubsetTree(0.5)
-
-
-def groups_of(seed, n=25):
-    """Sentences whose gold tree pairs each noun with the verb behind it; rivals are flat, halved or too deep."""
-    rng = np.random.default_rng(seed)
-    out = []
-    for _ in range(n):
-        words = [(f"n{rng.integers(4)}", f"v{rng.integers(3)}") for _ in range(rng.integers(2, 4))]
-        gold = "(S " + " ".join(f"(C (N {a}) (V {b}))" for a, b in words) + ")"
-        flat = "(S " + " ".join(f"(N {a}) (V {b})" for a, b in words) + ")"
-        half = "(S " + " ".join(f"(C (N {a})) (V {b})" for a, b in words) + ")"
-        deep = "(S (X " + " ".join(f"(C (N {a}) (V {b}))" for a, b in words) + "))"
-        order = rng.permutation(4)
-        trees = [(gold, flat, half, deep)[k] for k in order]
-        out.append(Group(trees, rng.normal(size=4), gold=gold))
-    return out
 
 
 def by_hand(groups, kernel, epochs, vote):
     """Every perceptron on the way, as lists of trees with coefficients; then the choices for the groups, and values."""
     data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
-    matrix = kernel(data.forest)
-    now = np.zeros(len(data.forest))
+    matrix = kernel(data.items)
+    now = np.zeros(len(data.items))
     total, every = np.zeros_like(now), []
     for _ in range(epochs):
         for first, last in zip(data.start[:-1], data.start[1:], strict=True):
@@ -46,8 +31,7 @@ def by_hand(groups, kernel, epochs, vote):
                 now[first + rival] -= 1
             total = total + now
             every.append(now)
-    forest = es.Forest.from_trees([t for g in groups for t in g.candidates], vocabulary=data.forest.vocabulary)
-    cross = kernel(forest, data.forest)
+    cross = kernel([t for g in groups for t in g.candidates], data.items)
     chosen, found, at = [], [], 0
     for group in groups:
         rows = cross[at : at + len(group)]

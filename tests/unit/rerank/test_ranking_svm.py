@@ -20,11 +20,11 @@ def solved(groups, kernel, C):
     differences = []
     for first, last in zip(data.start[:-1], data.start[1:], strict=True):
         for rival in range(first + 1, last):
-            row = np.zeros(len(data.forest))
+            row = np.zeros(len(data.items))
             row[first], row[rival] = 1.0, -1.0
             differences.append(row)
     pairs = np.array(differences)
-    q = pairs @ kernel(data.forest) @ pairs.T
+    q = pairs @ kernel(data.items) @ pairs.T
     found = minimize(
         lambda a: (0.5 * a @ q @ a - a.sum(), q @ a - 1.0),
         np.zeros(len(pairs)),
@@ -33,8 +33,7 @@ def solved(groups, kernel, C):
         method="L-BFGS-B",
         options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9},
     )
-    forest = es.Forest.from_trees([t for g in groups for t in g.candidates], vocabulary=data.forest.vocabulary)
-    return kernel(forest, data.forest) @ (found.x @ pairs)
+    return kernel([t for g in groups for t in g.candidates], data.items) @ (found.x @ pairs)
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 10.0])

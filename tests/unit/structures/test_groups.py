@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import espalier as es
 from espalier.structures.groups import Group, read_groups, write_groups
 
 A, B, C = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))", "(S (N cats) (V sleep))"
+TAGS = es.TaggedSequence(["cats", "sleep"], ["N", "V"])
+OTHER = es.TaggedSequence(["cats", "sleep"], ["N", "N"])
+ARCS = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"], lemmas=["cat", "sleep"])
+TURNED = es.DependencyTree(["cats", "sleep"], ["N", "V"], [0, 1], ["root", "dep"], lemmas=["cat", "sleep"])
 
 
 def test_groups():
@@ -15,7 +21,6 @@ def test_groups():
     assert group.best == 1 and group.words == ["cats", "sleep"] and len(group) == 2
     assert group.candidates[0] == es.Tree.from_brackets(A)
     assert Group([A, B]).scores == (0.0, 0.0) and Group([A, B]).best == 0  # the first of equals
-    assert Group([A], [float("-inf")]).scores == (float("-inf"),)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +29,10 @@ def test_groups():
         (([],), "needs at least one candidate"),
         (([A], [1.0, 2.0]), "1 candidates need as many scores, got 2"),
         (([A], [float("nan")]), "score of candidate 0 is nan"),
+        (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
+        (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
+        (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
+        (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has other words"),
         (([A, "(S (N dogs))"],), "Candidate 1 has other words than candidate 0: 'dogs', not 'cats sleep'"),
         (([A], None, "(S (N dogs))"), "The gold tree has other words than the candidates"),
     ],
@@ -36,6 +45,7 @@ def test_bad_groups(arguments, message):
 @pytest.mark.parametrize("name", ["k.jsonl", "k.jsonl.gz"])
 def test_json_lines_round_trip(tmp_path, name):
     groups = [Group([A, B], [-1.25, -7.0], gold=C), Group(["(S (N \u00e9t\u00e9))"])]
+    groups += [Group([TAGS, OTHER], [0.5, 0.25], gold=TAGS), Group([ARCS, TURNED], [0.5, 0.25], gold=TURNED)]
     write_groups(groups, tmp_path / name)
     assert read_groups(tmp_path / name) == groups
 
@@ -51,6 +61,42 @@ def test_the_layout_of_parsers_round_trips(tmp_path):
         read_groups(tmp_path / "k.txt", [A])
     with pytest.raises(es.InputError, match="group 1: The gold tree has other words"):
         read_groups(tmp_path / "k.txt", [A, "(S (N dogs))"])
+
+
+@pytest.mark.parametrize("name", ["k.conllu", "k.conllu.gz"])
+def test_conllu_round_trips(tmp_path, name):
+    arcs = es.DependencyTree(["rain"], ["N"], [0], ["root"], lemmas=["rain"], features=[["Number=Sing", "Case=Nom"]])
+    bare = [dataclasses.replace(tree, features=[[], []]) for tree in (ARCS, TURNED)]
+    groups = [Group(bare, [-1.25, -7.0]), Group(bare[:1], [0.1]), Group([arcs])]
+    write_groups(groups, tmp_path / name)
+    assert read_groups(tmp_path / name) == groups
+    assert read_groups(tmp_path / name, [bare[1], bare[0], arcs])[0].gold == bare[1]
+
+
+@pytest.mark.parametrize("name", ["k.conllu", "k.txt"])
+def test_layouts_that_cannot_hold_a_kind_say_so(tmp_path, name):
+    with pytest.raises(es.InputError, match="Group 1 holds candidates of the kind TaggedSequence"):
+        write_groups([Group([ARCS if name == "k.conllu" else A]), Group([TAGS])], tmp_path / name)
+    with pytest.raises(es.InputError, match="a field that CoNLL-U cannot hold"):
+        write_groups([Group([es.DependencyTree(["a\tb"], ["N"], [0], ["root"])])], tmp_path / "k.conllu")
+    assert not list(tmp_path.iterdir())
+
+
+ONE = "1\tcats\tcat\tN\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ONE, "sentence 1: it has no line '# sent_id = ...'"),
+        (f"# sent_id = 4\n# score = high\n{ONE}", "sent_id 4: '# score = ...' must be a number"),
+        (f"# sent_id = 4\n{ONE}# sent_id = 4\n{ONE.replace('cats', 'dogs')}", "sent_id 4: Candidate 1 has other words"),
+    ],
+)
+def test_broken_conllu(tmp_path, text, message):
+    (tmp_path / "k.conllu").write_text(text)
+    with pytest.raises(es.InputError, match=message):
+        read_groups(tmp_path / "k.conllu")
 
 
 def test_scores_on_lines_of_their_own(tmp_path):

@@ -1,0 +1,62 @@
+"""How good candidates are: what they share with what is gold, for each kind of candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.parsing.evaluation import evaluate
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.group import Group
+from espalier.structures.sequence import TaggedSequence
+
+Counts = NDArray[np.int64]
+
+
+def quality(group: Group) -> Counts:
+    """Of each candidate: what it shares with the gold one, how much that has, and how much the candidate has.
+
+    Constituents are counted of trees, as :func:`~espalier.parsing.evaluate` does; tags of tagged sequences; arcs with
+    their relations of dependency trees.
+
+    Examples
+    --------
+    >>> quality(Group(["(S (NP (N cats)) (V sleep))", "(S (N cats) (V sleep))"], gold="(S (N cats) (V sleep))"))
+    array([[1, 1],
+           [1, 1],
+           [2, 1]])
+    """
+    gold = group.gold
+    if isinstance(gold, TaggedSequence):
+        return _equal(group, lambda own: own.tags)
+    if isinstance(gold, DependencyTree):
+        return _equal(group, lambda own: list(zip(own.heads, own.relations, strict=True)))
+    found = evaluate([gold] * len(group), group.candidates)
+    return np.array([found.matched, found.gold, found.parsed], np.int64)
+
+
+def best_candidate(group: Group) -> int:
+    """The candidate that is most like the gold one; the first of equals."""
+    return int(np.argmax(f1(quality(group))))
+
+
+def f1(counts: Counts) -> NDArray[np.float64]:
+    """The harmonic mean of precision and recall, as shares of 1; where nothing is counted, 0."""
+    matched, gold, parsed = counts
+    both: NDArray[np.float64] = 2.0 * matched / np.maximum(gold + parsed, 1)
+    return both
+
+
+def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:
+    """The F1 of the candidates that were chosen in many groups, counted together."""
+    columns = [own[:, k] for own, k in zip(counts, chosen, strict=True)]
+    return float(f1(np.array(columns, np.int64).sum(axis=0))) if columns else 0.0
+
+
+def _equal(group: Group, parts: Callable[[Any], Sequence[Any]]) -> Counts:
+    gold = parts(group.gold)
+    shared = [sum(x == y for x, y in zip(parts(own), gold, strict=True)) for own in group.candidates]
+    return np.array([shared, [len(gold)] * len(group), [len(gold)] * len(group)], np.int64)

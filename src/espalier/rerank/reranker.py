@@ -1,0 +1,107 @@
+"""``Reranker``: a learner that chooses, with what a parser builder does with it: fit, choose, measure, save, load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.errors import InputError
+from espalier.gram.dual import DualForm
+from espalier.kernels.subset_tree import SubsetTree
+from espalier.rerank.chooser import Chooser
+from espalier.rerank.perceptron import VotedPerceptron
+from espalier.rerank.quality import chosen_f1, quality
+from espalier.structures.group import Candidate, Group
+
+Floats = NDArray[np.float64]
+
+
+class Reranker(BaseEstimator):  # type: ignore[misc]
+    """Choose the best candidate of each group, learned from groups in which the right one is known.
+
+    Parameters
+    ----------
+    chooser
+        Who chooses: a :class:`VotedPerceptron`, a :class:`RankingSVM` or a :class:`GPPreference`; a perceptron over
+        ``SubsetTree(decay=0.3)`` where None. It is copied, and not changed.
+
+    Attributes
+    ----------
+    chooser_
+        The fitted copy.
+
+    Examples
+    --------
+    >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
+    >>> reranker = Reranker().fit([Group([wrong, right], gold=right)] * 5)
+    >>> chosen = reranker.predict([Group([wrong, right])])
+    >>> print(chosen[0])
+    (S (NP (N cats)) (VP (V sleep)))
+    >>> reranker.score([Group([wrong, right], gold=right)])
+    100.0
+    """
+
+    def __init__(self, chooser: Chooser | None = None) -> None:
+        self.chooser = chooser
+
+    def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
+        """Learn from groups with gold trees; see the chooser for what development groups decide."""
+        if self.chooser is not None and not isinstance(self.chooser, Chooser):
+            raise TypeError(f"chooser must be a learner such as VotedPerceptron(SubsetTree()), got {self.chooser!r}.")
+        chooser = VotedPerceptron(SubsetTree(decay=0.3)) if self.chooser is None else clone(self.chooser)
+        self.chooser_ = chooser.fit(groups, development=development)
+        return self
+
+    def predict(self, groups: Sequence[Group]) -> list[Candidate]:
+        """The candidate that is chosen in each group."""
+        groups = list(groups)
+        return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
+
+    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """The number of the candidate that is chosen in each group; the first of equals."""
+        check_is_fitted(self, "chooser_")
+        return self.chooser_.predict(groups)
+
+    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
+        """The value of every candidate; the largest is chosen."""
+        check_is_fitted(self, "chooser_")
+        return self.chooser_.decision_function(groups)
+
+    def score(self, groups: Sequence[Group], y: None = None) -> float:
+        """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
+        groups = list(groups)
+        for row, group in enumerate(groups):
+            if group.gold is None:
+                raise InputError(f"Group {row} has no gold tree to be measured by.")
+        return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
+
+    def dual_form(self) -> DualForm:
+        """Return the coefficients on the candidates that were learned from."""
+        check_is_fitted(self, "chooser_")
+        return self.chooser_.dual_form()
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learned to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.rerank.storage import save_reranker
+
+        check_is_fitted(self, "chooser_")
+        save_reranker(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Reranker:
+        """Read a reranker written by :meth:`save`: it chooses as it did before."""
+        from espalier.rerank.storage import load_reranker
+
+        return load_reranker(path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "chooser_")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self)}

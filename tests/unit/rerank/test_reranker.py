@@ -1,0 +1,140 @@
+"""The reranker: what it chooses, for candidates of every kind and every kernel; saving, and damaged files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from sklearn.base import clone
+
+import espalier as es
+from candidate_groups import dependency_groups, groups_of, tagged_groups
+from espalier.rerank import RankingSVM, Reranker, VotedPerceptron, quality
+from espalier.structures.group import Group
+
+TREES = es.SubsetTree(0.5)
+
+
+CASES = [
+    (groups_of, TREES),
+    (groups_of, es.Normalized(TREES)),
+    (groups_of, 2.0 * es.Normalized(TREES)),
+    (groups_of, es.PartialTree(0.5, 0.5)),
+    (groups_of, es.Normalized(TREES) + es.Normalized(es.Tagging())),
+    (tagged_groups, es.Tagging(0.5)),
+    (dependency_groups, es.DependencySubtree()),
+]
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
+@pytest.mark.parametrize(("make", "kernel"), CASES)
+def test_every_kind_of_candidate_is_chosen(make, kernel, learner):
+    reranker = Reranker(learner(kernel, random_state=0)).fit(make(0))
+    groups = make(1)
+    assert reranker.score(groups) > 97
+    chosen = reranker.predict(groups)
+    assert [group.candidates.index(own) for group, own in zip(groups, chosen, strict=True)] == reranker.chosen(
+        groups
+    ).tolist()
+
+
+@pytest.mark.parametrize("vote", ["average", "vote"])
+@pytest.mark.parametrize(("make", "kernel"), CASES)
+def test_a_loaded_reranker_chooses_alike(tmp_path, make, kernel, vote):
+    path = tmp_path / "reranker.safetensors"
+    reranker = Reranker(VotedPerceptron(kernel, vote=vote, epochs=2, random_state=0)).fit(make(0))
+    reranker.save(path)
+    loaded = Reranker.load(path)
+    for own, other in zip(reranker.decision_function(make(1)), loaded.decision_function(make(1)), strict=True):
+        np.testing.assert_array_equal(own, other)
+    assert loaded.chooser.epochs == 2 and loaded.chooser.kernel == kernel
+
+
+def test_a_block_of_rows_at_a_time_is_the_same(monkeypatch):
+    groups = tagged_groups(0, 60)
+    learner = VotedPerceptron(es.Tagging(0.5), epochs=3, score_weight=0.1, random_state=0)
+    whole = learner.fit(groups).decision_function(groups)
+    monkeypatch.setattr("espalier.rerank.combination.SupportSum.block", 7)
+    for own, other in zip(clone(learner).fit(groups).decision_function(groups), whole, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_counted_of_each_kind():
+    assert quality(tagged_groups(0)[0])[:, 0].tolist()[1:] == [len(tagged_groups(0)[0].words)] * 2
+    group = dependency_groups(0)[0]
+    counts = dict(zip(group.candidates, quality(group).T.tolist(), strict=True))
+    assert counts[group.gold] == [3, 3, 3]
+    assert sorted(counts.values()) == [[0, 3, 3], [2, 3, 3], [3, 3, 3]]
+
+
+def test_a_reranker_by_default():
+    reranker = Reranker().fit(groups_of(0))
+    assert reranker.chooser is None and isinstance(reranker.chooser_, VotedPerceptron)
+    assert reranker.score(groups_of(1)) > 97
+    assert clone(Reranker(RankingSVM(TREES))).chooser.kernel == TREES
+
+
+def test_groups_of_one_candidate_without_gold_and_with_ties():
+    reranker = Reranker(VotedPerceptron(TREES, random_state=0)).fit(groups_of(0))
+    only = "(S (N alone))"
+    assert reranker.predict([Group([only])]) == [es.Tree.from_brackets(only)]
+    assert reranker.chosen([Group([only, only], [1.0, 1.0])]).tolist() == [0]
+    assert reranker.predict([]) == []
+    with pytest.raises(es.InputError, match="Group 0 has no gold tree to be measured by"):
+        reranker.score([Group([only])])
+
+
+def test_bad_rerankers():
+    with pytest.raises(TypeError, match="chooser must be a learner such as VotedPerceptron"):
+        Reranker(TREES).fit(groups_of(0))
+    with pytest.raises(TypeError, match="Groups are learned from, got str at 0"):
+        Reranker().fit(["(S (N cats))"])
+    kernel = es.SmoothedPartialTree(es.SimilarityTable(["n0", "n1"], np.array([[1.0, 0.5], [0.5, 1.0]])))
+    fitted = Reranker(VotedPerceptron(kernel, random_state=0)).fit(groups_of(0))
+    with pytest.raises(es.InputError, match="cannot be saved, for its text does not say all of it"):
+        fitted.save("never.safetensors")
+
+
+def change(path, header=None, arrays=None):
+    """A saved reranker with some of its header or arrays replaced."""
+    with safe_open(path, framework="numpy") as file:
+        own = json.loads(file.metadata()["espalier"]) | (header or {})
+        kept = {name: file.get_tensor(name) for name in file.keys()} | (arrays or {})  # noqa: SIM118
+    save_file(kept, path, metadata={"espalier": json.dumps(own)})
+
+
+@pytest.mark.parametrize(
+    ("header", "arrays", "message"),
+    [
+        ({"learner": "Popen"}, None, "a learner 'Popen', which this Espalier does not have"),
+        ({"kernel": "__import__('os')"}, None, "is damaged"),
+        ({"settings": {"epochs": "many"}}, None, "epochs must be a positive integer"),
+        ({"settings": {"system": 1}}, None, "is damaged"),
+        ({"settings": []}, None, "is damaged"),
+        ({"score_weight": float("nan")}, None, "a weight is no number"),
+        ({"score_weight": "1"}, None, "a weight is no number"),
+        ({"version": 99}, None, "version 99"),
+        (None, {"coefficients": np.zeros(3)}, "every candidate needs one coefficient"),
+        (None, {"support": np.frombuffer(b'{"tree": "(S"}\n', np.uint8)}, "is damaged"),
+        (None, {"support": np.frombuffer(b"\xff\xfe", np.uint8)}, "is damaged"),
+        (None, {"support": np.zeros(3)}, "its candidates are no text"),
+    ],
+)
+def test_damaged_files(tmp_path, header, arrays, message):
+    path = tmp_path / "reranker.safetensors"
+    Reranker(VotedPerceptron(TREES, random_state=0)).fit(groups_of(0)).save(path)
+    change(path, header, arrays)
+    with pytest.raises(es.InputError, match=message):
+        Reranker.load(path)
+
+
+@pytest.mark.parametrize("updates", [np.array([[0, 99]]), np.array([[-1, 0]]), np.zeros((2, 3), np.int64), np.zeros(4)])
+def test_damaged_votes(tmp_path, updates):
+    path = tmp_path / "reranker.safetensors"
+    Reranker(VotedPerceptron(TREES, vote="vote", random_state=0)).fit(groups_of(0)).save(path)
+    change(path, arrays={"state.updates": updates})
+    with pytest.raises(es.InputError, match="its updates name no candidates"):
+        Reranker.load(path)
