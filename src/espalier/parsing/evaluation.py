@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,24 +116,77 @@ def evaluate(
         If a parse has other words than its gold tree.
     """
     count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
-    pairs = list(zip(map(as_tree, gold), map(as_tree, parsed), strict=True))
-    found = [count.compare(row, g, p) for row, (g, p) in enumerate(pairs)]
+    golds, parses = [as_tree(tree) for tree in gold], [as_tree(tree) for tree in parsed]
+    if len(golds) != len(parses):
+        raise InputError(
+            f"There are {len(golds):,} gold trees and {len(parses):,} parses; each parse needs its gold tree."
+        )
+    pairs = zip(golds, parses, strict=True)
+    found = [count.compare(f"Sentence {row}: the parse", g, [p])[0] for row, (g, p) in enumerate(pairs)]
     columns = list(zip(*found, strict=True)) if found else [()] * 6
     return Evaluation(*columns)
 
 
 def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any) -> tuple[list[int], Evaluation]:
     """The candidate of each sentence that has most in common with its gold tree, and how good these are together."""
-    golds = [as_tree(tree) for tree in gold]
+    golds, groups = [as_tree(tree) for tree in gold], list(candidates)
+    if len(golds) != len(groups):
+        raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
     best, trees = [], []
-    for row, (tree, group) in enumerate(zip(golds, candidates, strict=True)):
+    for row, (tree, group) in enumerate(zip(golds, groups, strict=True)):
         listed = [as_tree(candidate) for candidate in group]
         if not listed:
             raise InputError(f"Sentence {row} has no candidates.")
-        one = [evaluate([tree], [candidate], **options).f1 for candidate in listed]
+        found = evaluate_candidates(tree, listed, name=f"Sentence {row}: a candidate", **options)
+        one = [_share(2 * m, g + p) for m, g, p in zip(found.matched, found.gold, found.parsed, strict=True)]
         best.append(max(range(len(one)), key=one.__getitem__))
         trees.append(listed[best[-1]])
     return best, evaluate(golds, trees, **options)
+
+
+def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[[str], bool] | None = None) -> float:
+    """The share of words with the right tag, in per cent.
+
+    Parameters
+    ----------
+    gold, tagged
+        Tagged sequences (or dependency trees) of the same sentences in one order.
+    among
+        Says of a word whether it counts; None counts all.
+
+    Examples
+    --------
+    >>> from espalier import TaggedSequence
+    >>> gold, found = (TaggedSequence(["the", "saw"], ["D", tag]) for tag in "NV")
+    >>> tag_accuracy([gold], [found]), tag_accuracy([gold], [found], among=lambda word: word == "the")
+    (50.0, 100.0)
+    """
+    right = n_words = 0
+    for row, (g, t) in enumerate(zip(gold, tagged, strict=True)):
+        if tuple(g.words) != tuple(t.words):
+            raise InputError(
+                f"Sentence {row}: the tagged words are others than the gold ones, {' '.join(t.words)[:60]!r} for "
+                f"{' '.join(g.words)[:60]!r}."
+            )
+        for word, x, y in zip(g.words, g.tags, t.tags, strict=True):
+            counts = among is None or among(word)
+            n_words += counts
+            right += counts and x == y
+    return _share(right, n_words)
+
+
+def evaluate_candidates(
+    gold: Tree,
+    candidates: Iterable[Tree],
+    *,
+    name: str = "A candidate",
+    punctuation: Collection[str] = PUNCTUATION,
+    roots: Collection[str] = ROOTS,
+    equivalent: Mapping[str, str] = EQUIVALENT,
+) -> Evaluation:
+    """As :func:`evaluate`, for many parses of one sentence; errors speak of them by ``name``."""
+    count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
+    return Evaluation(*zip(*count.compare(name, gold, candidates), strict=True))
 
 
 class _Counter:
@@ -141,49 +195,55 @@ class _Counter:
     def __init__(self, punctuation: frozenset[str], roots: frozenset[str], equivalent: dict[str, str]) -> None:
         self._punctuation, self._roots, self._equivalent = punctuation, roots, equivalent
 
-    def compare(self, row: int, gold: Tree, parsed: Tree) -> tuple[int, int, int, bool, int, int]:
-        """All that is counted of one sentence."""
-        words = [tree.words() for tree in (gold, parsed)]
-        if words[0] != words[1]:
-            raise InputError(
-                f"Sentence {row}: the parse has other words than the gold tree, {' '.join(words[1])[:60]!r} for "
-                f"{' '.join(words[0])[:60]!r}."
-            )
+    def compare(self, name: str, gold: Tree, parses: Iterable[Tree]) -> list[tuple[int, int, int, bool, int, int]]:
+        """All that is counted of parses of one sentence."""
+        words, gold_tags, spans = _read(gold)
         # Which words count is said by the gold tree.
-        tags = [_tags(tree) for tree in (gold, parsed)]
-        kept = [tag not in self._punctuation for tag in tags[0]]
-        of_gold, of_parse = (self.brackets(tree, kept) for tree in (gold, parsed))
-        matched = sum((of_gold & of_parse).values())
-        n_gold, n_parsed = sum(of_gold.values()), sum(of_parse.values())
-        right = sum(k and x == y for k, x, y in zip(kept, *tags, strict=True))
-        return matched, n_gold, n_parsed, matched == n_gold == n_parsed, right, sum(kept)
+        kept = [tag not in self._punctuation for tag in gold_tags]
+        place = [0, *itertools.accumulate(kept)]
+        of_gold = self._brackets(spans, place)
+        n_gold = sum(of_gold.values())
+        out = []
+        for parsed in parses:
+            found, tags, spans = _read(parsed)
+            if found != words:
+                raise InputError(
+                    f"{name} has other words than the gold tree, {' '.join(found)[:60]!r} for {' '.join(words)[:60]!r}."
+                )
+            of_parse = self._brackets(spans, place)
+            matched, n_parsed = sum((of_gold & of_parse).values()), sum(of_parse.values())
+            right = sum(k and x == y for k, x, y in zip(kept, gold_tags, tags, strict=True))
+            out.append((matched, n_gold, n_parsed, matched == n_gold == n_parsed, right, place[-1]))
+        return out
 
-    def brackets(self, tree: Tree, kept: list[bool]) -> Brackets:
+    def _brackets(self, spans: list[tuple[str, int, int]], place: list[int]) -> Brackets:
         """The constituents by label, start and end among the words that count."""
-        place = [0]
-        for keep in kept:
-            place.append(place[-1] + keep)
-        found: Brackets = Counter()
-        stack: list[tuple[Tree, int]] = [(tree, -1)]  # nodes, and where those began that are left again
-        position = 0
-        while stack:
-            node, start = stack.pop()
-            if node.is_leaf:
-                position += 1
-            elif node.is_preterminal:
-                stack.append((node.children[0], -1))
-            elif start < 0:
-                stack.append((node, position))
-                stack.extend((child, -1) for child in reversed(node.children))
-            elif node.label not in self._roots and place[position] > place[start]:
-                label = self._equivalent.get(node.label, node.label)
-                found[label, place[start], place[position]] += 1
-        return found
+        return Counter(
+            (self._equivalent.get(label, label), place[start], place[end])
+            for label, start, end in spans
+            if place[end] > place[start] and label not in self._roots
+        )
 
 
-def _tags(tree: Tree) -> list[str]:
-    """The label above each word."""
-    return [node.label for node in tree if not node.is_leaf for child in node.children if child.is_leaf]
+def _read(tree: Tree) -> tuple[list[str], list[str], list[tuple[str, int, int]]]:
+    """The words, the label above each, and every constituent above these with the words where it starts and ends."""
+    words: list[str] = []
+    tags: list[str] = []
+    spans: list[tuple[str, int, int]] = []
+    stack: list[tuple[Tree, str, int]] = [(tree, tree.label, -1)]  # nodes, what is above, where those began left again
+    while stack:
+        node, above, start = stack.pop()
+        if start >= 0:
+            spans.append((node.label, start, len(words)))
+        elif not node.children:
+            words.append(node.label)
+            tags.append(above)
+        else:
+            label = node.label
+            if not node.is_preterminal:
+                stack.append((node, label, len(words)))
+            stack.extend((child, label, -1) for child in reversed(node.children))
+    return words, tags, spans
 
 
 def _share(part: float, whole: float) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.parsing.evaluation import evaluate
+from espalier.errors import InputError
+from espalier.parsing.evaluation import evaluate_candidates
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 from espalier.structures.sequence import TaggedSequence
@@ -30,11 +31,13 @@ def quality(group: Group) -> Counts:
            [2, 1]])
     """
     gold = group.gold
+    if gold is None:
+        raise InputError("The group has no gold tree to be measured by.")
     if isinstance(gold, TaggedSequence):
         return _equal(group, lambda own: own.tags)
     if isinstance(gold, DependencyTree):
         return _equal(group, lambda own: list(zip(own.heads, own.relations, strict=True)))
-    found = evaluate([gold] * len(group), group.candidates)
+    found = evaluate_candidates(gold, group.candidates)
     return np.array([found.matched, found.gold, found.parsed], np.int64)
 
 

@@ -11,7 +11,7 @@ from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
 from espalier.structures.sequence import TaggedSequence
-from espalier.structures.tree import Tree
+from espalier.structures.tree import Known, Tree, tree_from_text
 
 Candidate = Tree | TaggedSequence | DependencyTree
 
@@ -43,7 +43,8 @@ class Group:
     def __post_init__(self) -> None:
         if isinstance(self.candidates, str | bytes):
             raise TypeError(f"candidates must be a list, got the text {self.candidates[:60]!r}. Write [tree].")
-        listed = tuple(as_candidate(candidate) for candidate in self.candidates)
+        known: Known = {}  # candidates of one sentence have most of their subtrees in common, each kept once
+        listed = tuple(as_candidate(candidate, known) for candidate in self.candidates)
         if not listed:
             raise InputError("A group needs at least one candidate.")
         scores = (0.0,) * len(listed) if self.scores is None else tuple(float(score) for score in self.scores)
@@ -52,13 +53,12 @@ class Group:
         for place, score in enumerate(scores):
             if not math.isfinite(score):
                 raise InputError(f"The score of candidate {place} is {score}; a score is a finite number.")
-        gold = None if self.gold is None else as_candidate(self.gold)
-        words = words_of(listed[0])
-        for place, candidate in enumerate(listed):
-            _check_like(f"Candidate {place}", candidate, "candidate 0", listed[0], words)
+        gold = None if self.gold is None else as_candidate(self.gold, known)
+        for place, candidate in enumerate(listed[1:], 1):
+            _check_like(f"Candidate {place}", candidate, "candidate 0", listed[0])
         if gold is not None:
             what = "The gold sequence" if isinstance(gold, TaggedSequence) else "The gold tree"
-            _check_like(what, gold, "the candidates", listed[0], words)
+            _check_like(what, gold, "the candidates", listed[0])
         for name, value in (("candidates", listed), ("scores", scores), ("gold", gold)):
             object.__setattr__(self, name, value)
 
@@ -77,8 +77,10 @@ class Group:
         return max(range(len(self)), key=self.scores.__getitem__)
 
 
-def as_candidate(item: Any) -> Candidate:
-    """A tagged sequence or a dependency tree as it is; anything else as a tree."""
+def as_candidate(item: Any, known: Known | None = None) -> Candidate:
+    """A tagged sequence or a dependency tree as it is; else a tree, which shares subtrees that are known."""
+    if isinstance(item, str):
+        return tree_from_text(item, {} if known is None else known)
     return item if isinstance(item, TaggedSequence | DependencyTree) else as_tree(item)
 
 
@@ -87,10 +89,32 @@ def words_of(candidate: Candidate) -> list[str]:
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)
 
 
-def _check_like(what: str, own: Candidate, other: str, first: Candidate, words: list[str]) -> None:
+def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None:
     if type(own) is not type(first):
         raise InputError(f"{what} is a {type(own).__name__}, and {other} a {type(first).__name__}.")
-    if (found := words_of(own)) != words:
-        raise InputError(
-            f"{what} has other words than {other}: {' '.join(found)[:60]!r}, not {' '.join(words)[:60]!r}."
-        )
+    if isinstance(own, Tree) and isinstance(first, Tree):
+        is_same = _have_same_words(own, first)
+    else:
+        is_same = words_of(own) == words_of(first)
+    if not is_same:
+        found, wanted = (" ".join(words_of(tree))[:60] for tree in (own, first))
+        raise InputError(f"{what} has other words than {other}: {found!r}, not {wanted!r}.")
+
+
+def _have_same_words(a: Tree, b: Tree) -> bool:
+    """Compare leaves from left to right; what the two trees share is passed over whole."""
+    left, right = [a], [b]
+    while left and right:
+        x, y = left[-1], right[-1]
+        if x is y or (x.is_leaf and y.is_leaf):
+            if x.label != y.label:
+                return False
+            left.pop()
+            right.pop()
+        elif x.height >= y.height:  # the higher one may hold the other
+            left.pop()
+            left.extend(reversed(x.children))
+        else:
+            right.pop()
+            right.extend(reversed(y.children))
+    return not left and not right

@@ -84,14 +84,7 @@ class Tree:
         """
         if not isinstance(text, str):
             raise TypeError(f"Bracketed text must be a str, got {type(text).__name__}.")
-        arrays = notation.parse(text)
-        n_trees = len(arrays[3])
-        if n_trees == 0:
-            raise notation.syntax_error("there is no tree in this text", text, len(text.rstrip()))
-        if n_trees > 1:
-            message = f"one tree is expected here, and this text holds {n_trees}; read_brackets reads a file of many"
-            raise notation.syntax_error(message, text, 0)
-        return trees_from_arrays(arrays)[0]
+        return tree_from_text(text, {})
 
     @staticmethod
     def from_python(source: str) -> Tree:
@@ -304,23 +297,39 @@ def _as_child(child: object, label: str) -> Tree:
     )
 
 
-def trees_from_arrays(arrays: notation.PostOrder) -> list[Tree]:
-    """Build the trees of parsed text; equal subtrees become one object."""
+Known = dict[tuple[object, ...], Tree]  # subtrees by their label and the addresses of their children
+
+
+def tree_from_text(text: str, known: Known) -> Tree:
+    """Read exactly one tree; subtrees that are known already are taken from there, and new ones added."""
+    arrays = notation.parse(text)
+    n_trees = len(arrays[3])
+    if n_trees == 0:
+        raise notation.syntax_error("there is no tree in this text", text, len(text.rstrip()))
+    if n_trees > 1:
+        message = f"one tree is expected here, and this text holds {n_trees}; read_brackets reads a file of many"
+        raise notation.syntax_error(message, text, 0)
+    return trees_from_arrays(arrays, known)[0]
+
+
+def trees_from_arrays(arrays: notation.PostOrder, known: Known | None = None) -> list[Tree]:
+    """Build the trees of parsed text; equal subtrees become one object, also those that were known before."""
     labels, label_ids, n_children, tree_end = arrays
-    known: dict[tuple[object, ...], Tree] = {}
+    known = {} if known is None else known
     stack: list[Tree] = []
     for label_id, n in zip(label_ids.tolist(), n_children.tolist(), strict=True):
+        label = labels[label_id]
         if n:
             children = tuple(stack[-n:])
             del stack[-n:]
             # Children are shared already, so their addresses stand for their content.
-            key: tuple[object, ...] = (label_id, *map(id, children))
+            key: tuple[object, ...] = (label, *map(id, children))
         else:
-            children, key = (), (label_id,)
+            children, key = (), (label,)
         tree = known.get(key)
         if tree is None:
             tree = Tree.__new__(Tree)
-            _fill(tree, labels[label_id], children)
+            _fill(tree, label, children)
             known[key] = tree
         stack.append(tree)
     assert len(stack) == len(tree_end)

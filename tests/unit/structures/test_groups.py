@@ -108,10 +108,30 @@ def test_scores_on_lines_of_their_own(tmp_path):
     ("text", "message"),
     [
         (f"-1.5 {A}\n", "line 1: the number of candidates should stand here, got '-1.5"),
-        (f"3\n-1 {A}\n-2 {B}\n", "line 3: the score of candidate 2 of 3 should stand here"),
-        (f"1\n-1 {A}\n-2 {B}\n", "line 3: the number of candidates"),
-        (f"1\n{A}\n", "line 2: the score of candidate 0 of 1 should stand here"),
-        ("1\n-1 (S (N cats)\n", "line 1: .*never closed"),
+        (f"3\n-1 {A}\n-2 {B}\n", "line 4: the score of candidate 2 of the 3 that line 1 promises should stand here"),
+        (f"3\n-1 {A}\n-2 {B}\n\n1\n-1 {A}\n", "line 6: the tree of candidate 2 of the 3 that line 1 promises should"),
+        (f"3\n-1\n{A}\n-2\n{B}\n\n1\n-1\n{A}\n", "line 8: the tree of candidate 2 of the 3 that line 1 promises"),
+        (
+            f"2\n-1\n{A}\n-2\n",
+            "line 5: the tree of candidate 1 of the 2 that line 1 promises should stand here, got ''",
+        ),
+        (
+            f"1\n-1 {A}\n-2 {B}\n",
+            "line 3: the number of candidates should stand here, or one more of those above, got '-2",
+        ),
+        (f"1\n-1 {A}\n3 {B}\n", r"line 3: the number of candidates should stand here, or one more .*, got '3 \(X"),
+        (f"1\n{A}\n", "line 2: the score of candidate 0 of the 1 that line 1 promises should stand here"),
+        (f"{A}\n{B}\n", r"line 1: the number of candidates should stand here, got '\(S"),
+        (f"2\n-1 {A}\n-2 (S (N cats)\n", r"k\.txt, line 1, candidate 1, column 1: this bracket is never closed"),
+        (
+            '{"candidates": [{"tree": "(S a"}]}\n',
+            r"k\.txt, line 1, candidate 0, column 1: this bracket is never closed",
+        ),
+        (
+            '{"candidates": [{"tree": "(S a)"}], "gold": "(S a"}\n',
+            r"k\.txt, line 1, the gold tree, column 1: this bracket is never closed",
+        ),
+        ('{"candidates": [{"tree": 3}]}\n', "line 1: A tree is made of"),
         (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has other words"),
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
         ('{"trees": []}\n', "line 1: a group should stand here"),
@@ -129,3 +149,32 @@ def test_broken_files(tmp_path, text, message):
 def test_an_empty_file_has_no_groups(tmp_path):
     (tmp_path / "k.txt").write_text("\n")
     assert read_groups(tmp_path / "k.txt") == []
+
+
+def test_candidates_of_one_sentence_share_subtrees():
+    group = Group([A, "(X (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats)) (V sleep))"], gold=A)
+    first, second, third = group.candidates
+    assert first.children[0] is second.children[0] is third.children[0] and group.gold is first
+    assert second.children[1] is first.children[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("(S (A a) (B b) (C c))", "(S (X (A a) (B b)) (C c))", True),
+        ("(S (X (A a) (B b)) (C c))", "(S (A a) (X (B b) (C c)))", True),
+        ("(S (A a) (B b))", "(S (A a) (B b) (C c))", False),
+        ("(S (A a) (B b) (C c))", "(S (A a) (B b))", False),
+        ("(S (A a))", "(S (A b))", False),
+        ("(S (A (B (C a))) (D a))", "(S (A a) (B (C (D a))))", True),
+        ("(A a)", "(S (A a))", True),
+    ],
+)
+def test_words_are_compared_whatever_the_trees(a, b, same):
+    trees = [es.Tree.from_brackets(text) for text in (a, b)]
+    for listed in ([a, b], trees):
+        if same:
+            assert len(Group(listed)) == 2
+        else:
+            with pytest.raises(es.InputError, match="has other words"):
+                Group(listed)
