@@ -111,7 +111,7 @@ endef
 # Needs Debian or one of its children, and the right to install packages.
 browser: $(VENV)/.installed-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest tests/unit/explain/test_explaining.py -k browser -rs $(ARGS)
+	$(BIN)/python -m pytest tests/unit/explain -k browser -rs $(ARGS)
 
 sanitize: fuzz $(SANITIZE_VENV)/.installed
 	$(SANITIZED) ESPALIER_FUZZ_SECONDS=$(FUZZ_SECONDS) $(SANITIZE_VENV)/bin/python -m pytest \
@@ -127,6 +127,7 @@ fuzz: $(VENV)/.made
 	build/sanitize-address/smoothed_tree_tests
 	build/sanitize-address/parsing_tests
 	build/sanitize-address/tagging_tests
+	build/sanitize-address/tagger_tests
 	build/sanitize-address/dependency_subtree_tests
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 	$(call build_core,sanitize-thread,thread)
@@ -137,6 +138,7 @@ fuzz: $(VENV)/.made
 	build/sanitize-thread/smoothed_tree_tests
 	build/sanitize-thread/parsing_tests
 	build/sanitize-thread/tagging_tests
+	build/sanitize-thread/tagger_tests
 	build/sanitize-thread/dependency_subtree_tests
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)

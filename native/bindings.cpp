@@ -235,6 +235,7 @@ NB_MODULE(_core, m) {
   bind_subset_tree(m);
   bind_sequences(m);
   bind_parsing(m);
+  bind_tagger(m);
   bind_rerank(m);
   bind_partial_tree(m);
   bind_smoothed_tree(m);

@@ -109,6 +109,7 @@ nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
 void bind_fragments(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_parsing(nb::module_& m);
+void bind_tagger(nb::module_& m);
 void bind_rerank(nb::module_& m);
 void bind_smoothed_tree(nb::module_& m);
 

@@ -412,6 +412,18 @@ def parse_sentences(
     progress: Callable[[float], object] | None,
 ) -> dict[str, NDArray[Any]]: ...
 
+def tag_sentences(
+    trigrams: NDArray[np.float64],
+    n_tags: int,
+    sentence_start: NDArray[np.int64],
+    word_start: NDArray[np.int64],
+    tag: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    most: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...
+
 class CompressedTrees:
     def __init__(
         self, decay: NDArray[np.float64], frontier: NDArray[np.float64], leaf: float, max_depth: int

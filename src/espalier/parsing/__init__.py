@@ -1,8 +1,23 @@
-"""Parsers that propose: grammars read off treebanks, and the k best parses of any sentence."""
+"""Parsers and taggers that propose: grammars read off treebanks, and the k best parses or taggings of any sentence."""
 
-from espalier.parsing.evaluation import Evaluation, evaluate, oracle
+from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar
 from espalier.parsing.lexicon import Lexicon, word_class
 from espalier.parsing.pcfg import PCFG, Parse, Parses
+from espalier.parsing.tagger import Tagged, Tagger, Taggings
 
-__all__ = ["PCFG", "Evaluation", "Grammar", "Lexicon", "Parse", "Parses", "evaluate", "oracle", "word_class"]
+__all__ = [
+    "PCFG",
+    "Evaluation",
+    "Grammar",
+    "Lexicon",
+    "Parse",
+    "Parses",
+    "Tagged",
+    "Tagger",
+    "Taggings",
+    "evaluate",
+    "oracle",
+    "tag_accuracy",
+    "word_class",
+]

@@ -45,7 +45,7 @@ def load_pcfg(path: str | Path) -> PCFG:
     """Read a grammar; a file that is damaged, foreign or from another version is an error that says so."""
     from espalier.parsing.pcfg import PCFG
 
-    arrays, header = load_arrays(path, "grammar", FORMAT, VERSION)
+    arrays, header = load_arrays(path, "grammar", FORMAT, VERSION, {"espalier.reranker": "Reranker.load"})
 
     def require(condition: bool, what: str) -> None:
         if not condition:
@@ -53,7 +53,7 @@ def load_pcfg(path: str | Path) -> PCFG:
 
     symbols: Any = header.get("symbols")
     labels: Any = header.get("labels")
-    require(_are_texts(symbols) and _are_texts(labels), "symbols and labels must be lists of texts")
+    require(are_texts(symbols) and are_texts(labels), "symbols and labels must be lists of texts")
     require(len(symbols) == len(labels) == len(set(symbols)) > 0, "each symbol needs one label")
     for name, least, most in (("n_prefixes", 0, 2**30), ("root", 0, len(symbols) - 1), ("max_unary", 0, 100)):
         require(type(header.get(name)) is int and least <= header[name] <= most, f"{name} is out of range")
@@ -84,18 +84,20 @@ def _check_rules(arrays: Arrays, n_base: int, n_symbols: int, require: Any) -> N
 def _lexicon(given: Any, require: Any) -> Lexicon:
     require(isinstance(given, dict), "it has no lexicon")
     tags, words, classes = (given.get(name) for name in ("tag_counts", "word_counts", "class_counts"))
-    require(_are_counts(tags) and bool(tags), "its tags have no counts")
+    require(are_counts(tags) and bool(tags), "its tags have no counts")
     for table in (words, classes):
-        require(isinstance(table, dict) and all(map(_are_counts, table.values())), "its words have no counts")
+        require(isinstance(table, dict) and all(map(are_counts, table.values())), "its words have no counts")
         require(all(tag in tags for counts in table.values() for tag in counts), "a word has an unknown tag")
     smoothing = given.get("smoothing")
     require(type(smoothing) in (int, float) and 0 <= smoothing < float("inf"), "its smoothing is no number")
     return Lexicon(tags, words, classes, smoothing)
 
 
-def _are_counts(table: Any) -> bool:
+def are_counts(table: Any) -> bool:
+    """Whether this is a mapping to counts, as it should stand in a header."""
     return isinstance(table, dict) and all(type(count) is int and count > 0 for count in table.values())
 
 
-def _are_texts(values: Any) -> bool:
+def are_texts(values: Any) -> bool:
+    """Whether this is a list of texts."""
     return isinstance(values, list) and all(isinstance(value, str) for value in values)

@@ -1,0 +1,107 @@
+"""Words and their tags by how words end: the tagger's lexicon (Brants 2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = Mapping[str, Mapping[int, int]]
+Probabilities = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SuffixLexicon:
+    r"""Counts of words below tags; words that were never seen have the tags of rare words that end alike.
+
+    With :math:`\hat P` for shares among rare words and :math:`s_i` for the last :math:`i` characters of a word, up to
+    the longest that a rare word has,
+
+    .. math:: P(t \mid s_i) = \frac{\hat P(t \mid s_i) + \theta P(t \mid s_{i-1})}{1 + \theta}
+
+    from the shares of tags in all data on. Words that begin with a capital letter and words that do not are kept apart,
+    and :math:`\theta` is the standard deviation of the shares of tags. One step is not in the paper: a word that was
+    seen in small letters only has the tags that it had there, beside which its ending counts as one observation.
+
+    Parameters
+    ----------
+    n_tags
+        How many tags there are.
+    words
+        By word, how often it was seen below each tag.
+    suffix
+        The longest ending, in characters.
+    rare
+        Words seen at most so often are rare.
+    smoothing
+        How many observations the ending of a word that was seen is worth beside its own.
+    """
+
+    n_tags: int
+    words: Counts = field(repr=False)
+    suffix: int = 10
+    rare: int = 10
+    smoothing: float = 0.0
+
+    @cached_property
+    def tag_counts(self) -> NDArray[np.int64]:
+        """How often each tag was seen."""
+        counts = np.zeros(self.n_tags, np.int64)
+        for tags in self.words.values():
+            for tag, count in tags.items():
+                counts[tag] += count
+        return counts
+
+    @cached_property
+    def suffix_counts(self) -> dict[tuple[bool, str], dict[int, int]]:
+        """By case and ending, how often rare words were seen below each tag."""
+        found: dict[tuple[bool, str], dict[int, int]] = {}
+        for word, tags in self.words.items():
+            if sum(tags.values()) > self.rare:
+                continue
+            for ending in self._endings(word):
+                counts = found.setdefault(ending, {})
+                for tag, count in tags.items():
+                    counts[tag] = counts.get(tag, 0) + count
+        return found
+
+    def tag_shares(self, word: str) -> Probabilities:
+        """How probable each tag is for a word of which only the ending is known."""
+        shares = self._shares
+        theta = float(np.std(shares, ddof=1)) if self.n_tags > 1 else 0.0
+        for ending in self._endings(word):
+            counts = self.suffix_counts.get(ending)
+            if counts is None:
+                break
+            shares = theta * shares
+            shares[list(counts)] += np.array(list(counts.values())) / sum(counts.values())
+            shares /= 1.0 + theta
+        return shares
+
+    def weights(self, word: str) -> tuple[NDArray[np.int32], Probabilities]:
+        """The tags that a word may have, with the logarithm of how probable the word is below each."""
+        seen, smoothing = self.words.get(word, {}), self.smoothing
+        # A word never seen counts as seen once.
+        n_seen = sum(seen.values()) or 1
+        if not seen:
+            seen, smoothing = self.words.get(word.lower(), {}), 1.0
+        of_word = np.zeros(self.n_tags)
+        of_word[list(seen)] = list(seen.values())
+        if smoothing > 0.0:
+            of_word += smoothing * self.tag_shares(word)
+        tags = np.flatnonzero(of_word).astype(np.int32)
+        # P(word | tag) = P(tag | word) P(word) / P(tag)
+        return tags, np.log(of_word[tags] / of_word.sum() * n_seen / self.tag_counts[tags])
+
+    @cached_property
+    def _shares(self) -> Probabilities:
+        shares: Probabilities = self.tag_counts / self.tag_counts.sum()
+        return shares
+
+    def _endings(self, word: str) -> list[tuple[bool, str]]:
+        """The endings of a word with its case, from the empty one on."""
+        longest = min(self.suffix, len(word))
+        return [(word[:1].isupper(), word[len(word) - size :]) for size in range(longest + 1)]

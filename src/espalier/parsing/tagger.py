@@ -1,0 +1,235 @@
+"""``Tagger``: a trigram hidden Markov model read off tagged sentences, and the k best taggings of any sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.errors import InputError
+from espalier.parsing.pcfg import plain
+from espalier.parsing.suffixes import SuffixLexicon
+from espalier.parsing.trigrams import count_trigrams, trigram_weights
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.sequence import TaggedSequence
+
+Progress = Callable[[float], object]
+
+# The table of trigrams then takes 127 megabytes, and making it several times as much.
+MAX_TAGS = 250
+
+
+class Tagged(NamedTuple):
+    """A tagged sequence and the logarithm of its probability together with its words."""
+
+    sequence: TaggedSequence
+    score: float
+
+
+@dataclass(frozen=True)
+class Taggings(Sequence[Tagged]):
+    """The best taggings of a sentence, the most probable first.
+
+    Parameters
+    ----------
+    taggings
+        Distinct sequences over the same words with their scores.
+    """
+
+    taggings: tuple[Tagged, ...]
+
+    def __len__(self) -> int:
+        return len(self.taggings)
+
+    @overload
+    def __getitem__(self, rank: int) -> Tagged: ...
+    @overload
+    def __getitem__(self, rank: slice) -> tuple[Tagged, ...]: ...
+    def __getitem__(self, rank: Any) -> Any:
+        return self.taggings[rank]
+
+    def __iter__(self) -> Iterator[Tagged]:
+        return iter(self.taggings)
+
+    @property
+    def sequences(self) -> list[TaggedSequence]:
+        """The sequences alone."""
+        return [tagged.sequence for tagged in self.taggings]
+
+
+class Tagger:
+    """A trigram hidden Markov model of tags with a lexicon; make one with :meth:`from_sentences`.
+
+    A tag depends on the two before it, and a word on its tag (Brants 2000, TnT). The end of a sentence is a tag too.
+
+    Parameters
+    ----------
+    tags
+        The names of the tags.
+    trigrams
+        How often each tag followed two others; see :func:`espalier.parsing.trigrams.count_trigrams`.
+    lexicon
+        The words below the tags.
+
+    Examples
+    --------
+    >>> tagger = Tagger.from_sentences(["(S (D the) (N dog) (V barks))", "(S (D a) (N cat) (V sees) (D the) (N dog))"])
+    >>> tagger.tag(["a", "dog", "sees", "the", "cat"])[0].sequence.tags
+    ('D', 'N', 'V', 'D', 'N')
+    """
+
+    def __init__(self, tags: Sequence[str], trigrams: NDArray[np.int64], lexicon: SuffixLexicon) -> None:
+        self.tags, self.trigrams, self.lexicon = tuple(tags), trigrams, lexicon
+        self._weights = trigram_weights(trigrams).reshape(-1)
+
+    @staticmethod
+    def from_sentences(sentences: Iterable[Any], *, suffix: int = 10, rare: int = 10, smoothing: float = 0.0) -> Tagger:
+        """Estimate a tagger by relative frequencies, with trigrams smoothed by deleted interpolation.
+
+        Parameters
+        ----------
+        sentences
+            Tagged sequences, dependency trees, lists of pairs of a word and its tag, or trees with a tag above each
+            word, of which traces and function tags are left out.
+        suffix
+            How many characters of the end of an unknown word are looked at, at most.
+        rare
+            Words seen at most so often tell which tags unknown words have.
+        smoothing
+            How many observations the ending of a known word is worth beside its own. With 0 a known word has the tags
+            that it was seen with, and no others.
+        """
+        for name, value in (("suffix", index(suffix)), ("rare", index(rare)), ("smoothing", smoothing)):
+            if not 0 <= value < float("inf"):
+                raise ValueError(f"{name} must be a number from 0 on, got {value!r}.")
+        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        tags = sorted({tag for sentence in listed for tag in sentence.tags})
+        if not tags:
+            raise InputError("A tagger needs at least one sentence with words.")
+        if len(tags) > MAX_TAGS:
+            raise InputError(
+                f"There are {len(tags):,} different tags, such as {tags[0]!r} and {tags[-1]!r}, and a tagger takes "
+                f"{MAX_TAGS} at most. Use coarser tags."
+            )
+        number = {tag: n for n, tag in enumerate(tags)}
+        words: dict[str, dict[int, int]] = {}
+        for sentence in listed:
+            for word, tag in zip(sentence.words, sentence.tags, strict=True):
+                counts = words.setdefault(word, {})
+                counts[number[tag]] = counts.get(number[tag], 0) + 1
+        trigrams = count_trigrams([[number[tag] for tag in sentence.tags] for sentence in listed], len(tags))
+        return Tagger(tags, trigrams, SuffixLexicon(len(tags), words, index(suffix), index(rare), float(smoothing)))
+
+    def knows(self, word: str) -> bool:
+        """Whether the word was among those that the tagger was made of."""
+        return word in self.lexicon.words
+
+    def tag(self, words: Sequence[str], k: int = 1, **options: Any) -> Taggings:
+        """The ``k`` best taggings of one sentence; options are those of :meth:`tag_all`."""
+        return self.tag_all([words], k, **options)[0]
+
+    def tag_all(
+        self,
+        sentences: Iterable[Sequence[str]],
+        k: int = 1,
+        *,
+        n_threads: int = 1,
+        progress: Progress | None = None,
+    ) -> list[Taggings]:
+        """The ``k`` best taggings of each sentence, exactly.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, known or not.
+        k
+            How many taggings at most; there are fewer where the tags of the words make no more. A sentence without
+            words has one.
+        n_threads, progress
+            As everywhere.
+
+        Notes
+        -----
+        A word that may have ``t`` tags, as its neighbours may, costs ``t`` cubed steps and ``t`` squared numbers of
+        memory, once for the sentence, and ``t`` steps more for each of the ``k``. Taggings of equal probability have
+        the same order in every run.
+        """
+        if index(k) < 1:
+            raise ValueError(f"k must be at least 1, got {k!r}.")
+        listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
+        found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
+        each = [found[word] for words in listed for word in words]
+        arrays = _core.tag_sentences(
+            self._weights,
+            len(self.tags),
+            _starts(len(words) for words in listed),
+            _starts(len(tags) for tags, _ in each),
+            np.concatenate([np.zeros(0, np.int32), *(tags for tags, _ in each)]),
+            np.concatenate([np.zeros(0), *(weights for _, weights in each)]),
+            k,
+            n_threads,
+            progress,
+        )
+        return [self._taggings(arrays, s, words) for s, words in enumerate(listed)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the tagger to one file (safetensors with a JSON header); nothing is left half-written."""
+        from espalier.parsing.tagger_storage import save_tagger
+
+        save_tagger(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Tagger:
+        """Read a tagger written by :meth:`save`."""
+        from espalier.parsing.tagger_storage import load_tagger
+
+        return load_tagger(path)
+
+    def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> Taggings:
+        first, last = arrays["sentence_start"][s : s + 2].tolist()
+        start = arrays["sequence_start"][first]
+        numbers = arrays["tag"][start : start + (last - first) * len(words)].reshape(last - first, len(words))
+        scores = arrays["weight"][first:last].tolist()
+        sequences = (TaggedSequence(words, [self.tags[n] for n in row]) for row in numbers.tolist())
+        return Taggings(tuple(map(Tagged, sequences, scores)))
+
+    def __repr__(self) -> str:
+        return f"<Tagger: {len(self.tags):,} tags, {len(self.lexicon.words):,} words>"
+
+
+def _starts(sizes: Iterable[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *sizes], dtype=np.int64)
+
+
+def _words(row: int, sentence: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(sentence, str):
+        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use text.split().")
+    words = tuple(sentence)
+    for word in words:
+        if not isinstance(word, str) or not word:
+            raise InputError(f"Sentence {row} must hold words, got {word!r}.")
+    return words
+
+
+def _tagged(row: int, sentence: Any) -> TaggedSequence:
+    """The words and tags of a sentence of any kind."""
+    if isinstance(sentence, TaggedSequence):
+        return sentence
+    if isinstance(sentence, DependencyTree):
+        return sentence.tagged()
+    is_list = isinstance(sentence, list | tuple) and not hasattr(sentence, "label")
+    if is_list and all(isinstance(item, list | tuple) and len(item) == 2 for item in sentence):
+        return TaggedSequence([word for word, _ in sentence], [tag for _, tag in sentence])
+    tree = plain(sentence)
+    if tree is None:
+        return TaggedSequence([], [])
+    if any(child.is_leaf for node in tree if not node.is_preterminal for child in node.children) or tree.is_leaf:
+        raise InputError(f"Sentence {row} has a word without a tag above it: {str(tree)[:80]}")
+    above = [node for node in tree if node.is_preterminal]
+    return TaggedSequence([node.children[0].label for node in above], [node.label for node in above])
