@@ -22,9 +22,10 @@ from typing import Any
 
 import espalier as es
 from espalier import Fragment, Tree
-from espalier.demo import generate, generate_translations
+from espalier.demo import generate, generate_attachments, generate_translations
 from espalier.explain import shared_fragments
 from espalier.explain.explanation import fragment_colours
+from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 
@@ -162,6 +163,20 @@ def _decides() -> str:
     )
 
 
+def _why() -> str:
+    """Two parses of a sentence of the demo, of which the words decide."""
+    trees = generate_attachments(600, seed=1)
+    grammar = PCFG.from_treebank(trees[:200])
+
+    def group(words: list[str], gold: Tree | None = None) -> es.Group:
+        parses = grammar.parse(words, 10)
+        return es.Group(parses.trees, [parse.score for parse in parses], gold)
+
+    reranker = es.Reranker(es.VotedPerceptron(es.SubsetTree(decay=0.4), epochs=3, random_state=0))
+    reranker.fit([group(tree.words(), tree) for tree in trees[200:]])
+    return es.explain(reranker, group("the painter watched the sailor with the coat .".split())).to_svg(1000)
+
+
 # What is drawn in light colours, and what stands for it on a dark page.
 DARK = {
     "#ffffff": "#1c2128", "#d0d7de": "#444c56", "#eaeef2": "#2d333b", "#8c959f": "#8b949e", "#1f2328": "#e6edf3",
@@ -209,6 +224,7 @@ PLOTS = {
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),
     "decides": _decides,
     "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
+    "why": _why,
 }
 
 

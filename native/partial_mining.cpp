@@ -139,23 +139,27 @@ class Bounds {
     const std::int32_t most = max_size_ - branch.size;
     positive_.assign(most + 1, 0.0);
     negative_.assign(most + 1, 0.0);
-    own_.assign(most + 1, branch.count.empty() ? 1.0 : 0.0);
+    more_.assign(most + 1, branch.count.empty() ? 1.0 : 0.0);
+    less_.assign(most + 1, 0.0);
     for (std::size_t way = 0; way < branch.mass.size(); ++way) {
       const double* grown = extensions_.of(branch, way, most, scratch_);
       std::vector<double>& side = branch.mass[way] > 0 ? positive_ : negative_;
       for (std::int32_t s = 1; s <= most; ++s) side[s] += std::abs(branch.mass[way]) * grown[s];
       if (branch.count.empty() || branch.count[way] == 0.0) continue;
-      for (std::int32_t s = 1; s <= most; ++s) own_[s] += branch.count[way] * grown[s];
+      std::vector<double>& own = branch.count[way] > 0 ? more_ : less_;
+      for (std::int32_t s = 1; s <= most; ++s) own[s] += std::abs(branch.count[way]) * grown[s];
     }
     double bound = 0.0;
-    for (std::int32_t s = 1; s <= most; ++s) bound = std::max(bound, std::max(positive_[s], negative_[s]) * own_[s]);
+    for (std::int32_t s = 1; s <= most; ++s) {
+      bound = std::max(bound, std::max(positive_[s], negative_[s]) * std::max(more_[s], less_[s]));
+    }
     return bound;
   }
 
  private:
   const Extensions& extensions_;
   std::int32_t max_size_;
-  std::vector<double> positive_, negative_, own_, scratch_;
+  std::vector<double> positive_, negative_, more_, less_, scratch_;
 };
 
 // All fragments with one node more.

@@ -31,7 +31,8 @@ struct PartialSearch {
   PartialWeights weights;
   std::int32_t max_size;  // nodes of a fragment
   // By subtree, how often one tree holds it: a fragment then weighs what it adds to that tree's score, its weight in the
-  // machine times its feature in the tree. Null where fragments are weighed in the machine alone.
+  // machine times its feature in the tree. Less how often another tree does, it is what the fragment adds to the first
+  // score and not to the second. Null where fragments are weighed in the machine alone.
   const double* count = nullptr;
 };
 

@@ -83,14 +83,20 @@ class Space {
   }
 
  private:
-  // A fragment of one tree has no child below a parent but where that tree has two such nodes.
+  // A fragment of one tree, or of two, has no child below a parent but where a tree has two such nodes.
   void keep_only(const double* count) {
+    // What is below a subtree counts too, where two trees hold it equally often.
+    std::vector<char> held(forest_.n_subtrees, 0);
+    for (std::int32_t u = static_cast<std::int32_t>(forest_.n_subtrees); u-- > 0;) {  // parents come first
+      if (count[u] != 0.0) held[u] = 1;
+      for (std::int32_t j = 0; held[u] && j < n_children(u); ++j) held[child(u, j)] = 1;
+    }
     const auto pair = [&](std::int32_t u, std::int32_t j) {
       return static_cast<std::int64_t>(symbol(u)) << 32 | symbol(child(u, j));
     };
     std::unordered_set<std::int64_t> pairs;
     for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {
-      for (std::int32_t j = 0; count[u] != 0.0 && j < n_children(u); ++j) pairs.insert(pair(u, j));
+      for (std::int32_t j = 0; held[u] && j < n_children(u); ++j) pairs.insert(pair(u, j));
     }
     kept_.resize(forest_.child_start[forest_.n_subtrees] + 1);  // never empty
     for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {

@@ -87,15 +87,15 @@ class Space {
 
 // What occurrences weigh together, at most.
 struct Sums {
-  double positive = 0.0, negative = 0.0, count = 0.0;
+  double positive = 0.0, negative = 0.0, more = 0.0, less = 0.0;
 
   void add(const Branch& branch, std::size_t o, double most) {
     (branch.mass[o] > 0 ? positive : negative) += std::abs(branch.mass[o]) * most;
-    if (!branch.count.empty()) count += branch.count[o] * most;
+    if (!branch.count.empty()) (branch.count[o] > 0 ? more : less) += std::abs(branch.count[o]) * most;
   }
   double bound(const Branch& branch, double factor) const {
     const double machine = factor * std::max(positive, negative);
-    return branch.count.empty() ? machine : machine * factor * count;
+    return branch.count.empty() ? machine : machine * factor * std::max(more, less);
   }
 };
 

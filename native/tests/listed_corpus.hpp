@@ -61,6 +61,13 @@ struct Corpus {
     for_entries([&](std::int64_t tree, std::int32_t u, double count) { out[u] += tree == which ? count : 0.0; });
     return out;
   }
+  // In one tree, less in another, where they are not the same.
+  std::vector<double> counts_between(std::int64_t first, std::int64_t second, double unit) const {
+    std::vector<double> out = counts_in(first);
+    const std::vector<double> other = counts_in(second);
+    for (std::size_t u = 0; u < out.size(); ++u) out[u] -= unit * other[u];
+    return out;
+  }
   SubsetSearch search(int max_depth = 0, int max_size = 0, const double* count = nullptr) const {
     return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}, count};
   }

@@ -67,27 +67,36 @@ Weights subset_weights(const Corpus& corpus, int max_depth, int max_size, const 
   return out;
 }
 
-void test_exact_mining() {
-  for (unsigned seed = 0; seed < 8; ++seed) {
-    const Corpus corpus(small_trees(seed, 12), seed % 4 == 3 ? 0.0 : 2.0, seed);
-    const std::vector<double> count = corpus.counts_in(3);
-    for (const auto& [max_depth, max_size] : {std::pair{0, 0}, {2, 0}, {0, 2}, {3, 4}}) {
-      const Weights listed = subset_weights(corpus, max_depth, max_size, count);
-      for (const bool local : {false, true}) {
-        for (const std::int64_t n : {std::int64_t{1}, std::int64_t{9}, kMany}) {
-          Mined mined;
-          for (const int n_threads : {1, 2}) {
-            Team team(n_threads, {});
-            MiningCounts counts;
-            const SubsetSearch search = corpus.search(max_depth, max_size, local ? count.data() : nullptr);
-            Mined again = mine_exact(search, n, {kNoLimit, kNoLimit}, counts, team);
-            check_mined(again, listed, local, n, counts);
-            CHECK(n_threads == 1 || equal(mined, again));
-            mined = std::move(again);
-          }
+// In one tree; and in one less another, with counts that cancel and such that nearly do.
+std::vector<std::vector<double>> looked_at(const Corpus& corpus, std::int64_t first, std::int64_t second) {
+  return {corpus.counts_in(first), corpus.counts_between(first, second, 1.0),
+          corpus.counts_between(first, second, 0.9)};
+}
+
+void check_exact_mining(const Corpus& corpus, const std::vector<double>& count) {
+  for (const auto& [max_depth, max_size] : {std::pair{0, 0}, {2, 0}, {0, 2}, {3, 4}}) {
+    const Weights listed = subset_weights(corpus, max_depth, max_size, count);
+    for (const bool local : {false, true}) {
+      for (const std::int64_t n : {std::int64_t{1}, std::int64_t{9}, kMany}) {
+        Mined mined;
+        for (const int n_threads : {1, 2}) {
+          Team team(n_threads, {});
+          MiningCounts counts;
+          const SubsetSearch search = corpus.search(max_depth, max_size, local ? count.data() : nullptr);
+          Mined again = mine_exact(search, n, {kNoLimit, kNoLimit}, counts, team);
+          check_mined(again, listed, local, n, counts);
+          CHECK(n_threads == 1 || equal(mined, again));
+          mined = std::move(again);
         }
       }
     }
+  }
+}
+
+void test_exact_mining() {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const Corpus corpus(small_trees(seed, 12), seed % 4 == 3 ? 0.0 : 2.0, seed);
+    for (const std::vector<double>& count : looked_at(corpus, 3, 4 + seed)) check_exact_mining(corpus, count);
   }
 }
 
@@ -169,8 +178,7 @@ Weights partial_weights(const Corpus& corpus, std::int32_t max_size, const std::
   return out;
 }
 
-void check_partial_mining(const Corpus& corpus) {
-  const std::vector<double> count = corpus.counts_in(0);
+void check_partial_mining(const Corpus& corpus, const std::vector<double>& count) {
   for (const std::int32_t max_size : {1, 2, 5}) {
     const Weights listed = partial_weights(corpus, max_size, count);
     for (const bool local : {false, true}) {
@@ -191,12 +199,17 @@ void check_partial_mining(const Corpus& corpus) {
   }
 }
 
+// A bound that is little more than what it bounds, and equal children, below which one fragment stands in many ways.
+const std::vector<std::string> kWays = {"(A (B b) (B b) (C c) (B b) (B (C b) (C b)))", "(A (B b) (C c) (B b))"};
+// What two trees do not share stands above what they do.
+const std::vector<std::string> kBelow = {"(A (B (C b) (C c)) (B b))", "(B (B (C b) (C c)) (C (B b) (B b)))"};
+
 void test_partial_mining() {
   for (unsigned seed = 0; seed < 6; ++seed) {
-    check_partial_mining(Corpus(small_trees(seed, 4), 1.2, seed));
-    // One tree, where a bound is little more than what it bounds, and equal children, below which one fragment stands
-    // in many ways.
-    check_partial_mining(Corpus({"(A (B b) (B b) (C c) (B b) (B (C b) (C b)))"}, 2.0, seed));
+    for (const std::vector<std::string>& trees : {small_trees(seed, 4), kWays, kBelow}) {
+      const Corpus corpus(trees, trees.size() > 2 ? 1.2 : 2.0, seed);
+      for (const std::vector<double>& count : looked_at(corpus, 0, 1)) check_partial_mining(corpus, count);
+    }
   }
   const Corpus corpus(small_trees(7, 8), 1.2);
   const PartialSearch search{corpus.forest, corpus.mass.data(), corpus.partial_weights(), 5};

@@ -4,6 +4,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from espalier.explain.comparison import Comparison
 from espalier.explain.explaining import explain
 from espalier.explain.explanation import Explanation, Reason
 from espalier.explain.learned_plot import plot_learned
@@ -11,6 +12,7 @@ from espalier.explain.plots import plot_calibration, plot_predictions, plot_rest
 from espalier.explain.shared import SharedFragment, shared_fragments
 
 __all__ = [
+    "Comparison",
     "Explanation",
     "Reason",
     "SharedFragment",

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from espalier.errors import InputError
 from espalier.explain.explanation import Example, Explanation, Reason, TreeShares
-from espalier.fragments.features import features
-from espalier.fragments.local import LocalTerm, local_term
+from espalier.explain.weighing import at, evidence, interval, taken_apart
 from espalier.fragments.mining import check_count, mine_fragments
 from espalier.fragments.terms import Floats, Term, tree_terms
 from espalier.gram.dual import DualForm
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
+from espalier.structures.group import Group
 from espalier.structures.tree import Tree
-
-_95_PERCENT = 1.959963984540054
 
 
 def explain(
@@ -27,23 +25,29 @@ def explain(
     *,
     n: int = 20,
     score: str | None = None,
+    winner: int | Literal["gold"] | None = None,
+    loser: int | Literal["gold"] | None = None,
     max_size: int | None = None,
     n_threads: int | None = None,
     memory: int | str | None = None,
 ) -> Explanation:
-    """Say which fragments decide: in a model as a whole, or for one example.
+    """Say which fragments decide: in a model as a whole, for one example, or between two candidates.
 
     Parameters
     ----------
     model
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor`` or anything with a method ``dual_form()``, over tree
-        kernels alone, normalised, with scales and in sums, also with other kernels.
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker`` or anything with a method ``dual_form()``,
+        over tree kernels alone, normalised, with scales and in sums, also with other kernels.
     example
-        A tree, its brackets, or a table or dict of one row; a whole model is explained where None.
+        A tree, its brackets, or a table or dict of one row; a whole model is explained where None. For rerankers and
+        what they choose by also a ``Group``: then two of its candidates are compared.
     n
         How many fragments to list, for each score and each tree kernel.
     score
         Which score of a classifier to explain for an example; that of the predicted class where None.
+    winner, loser
+        Which candidates of a group to compare: their numbers, or ``"gold"``. The winner is the chosen one where None;
+        the loser the parser's own choice, or where that is the winner, the candidate of the next largest value.
     max_size
         The largest fragments to look at, in productions; of partial trees in nodes, 8 where None.
     n_threads, memory
@@ -53,7 +57,9 @@ def explain(
     -------
     Explanation
         For a model, the fragments of the largest weights, proven. For an example, the fragments that add most to its
-        score, and the share of every node in it: these add up to the score.
+        score, and the share of every node in it: these add up to the score. For a group a :class:`Comparison`: the
+        fragments that add most to the difference of the two values, proven, and the shares of the nodes of both trees.
+        For kernels on tags, the shares of tags.
 
     Examples
     --------
@@ -73,11 +79,17 @@ def explain(
         check_count("max_size", max_size, " or None")
     if not hasattr(model, "dual_form"):
         raise TypeError(
-            "A model is explained by its coefficients on training rows: fit a KernelSVC, KernelSVR or GPRegressor, or "
-            f"give a model with a method dual_form(); got {type(model).__name__}."
+            "A model is explained by its coefficients on training rows: fit a KernelSVC, KernelSVR, GPRegressor or "
+            f"Reranker, or give a model with a method dual_form(); got {type(model).__name__}."
         )
     dual: DualForm = model.dual_form()
     schedule = Schedule.of(n_threads, memory)
+    if isinstance(example, Group):
+        from espalier.explain.comparing import compare
+
+        return compare(model, dual, example, winner, loser, n, max_size, schedule)
+    if winner is not None or loser is not None:
+        raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
     if example is None:
         return _of_model(model, dual, n, max_size, schedule)
     return _of_example(dual, example, n, score, max_size, schedule)
@@ -87,12 +99,12 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
     mined = mine_fragments(model, n=n, max_size=max_size, n_threads=schedule.n_threads, memory=schedule.memory)
     reasons = []
     for part in mined:
-        held, deviations = _evidence(part.term, part.fragments, dual, schedule)
+        held, deviations = evidence(part.term, part.fragments, dual, schedule)
         for k, (fragment, weight) in enumerate(part):
             rows = held[:, [k]].tocoo().row
             pull = dual.coefficients[dual.names.index(part.name)][rows] * weight
             where = _example(part.term, dual.inputs, fragment, rows[np.argsort(-pull, kind="stable")])
-            ends = _interval(weight, _at(deviations, k))
+            ends = interval(weight, at(deviations, k))
             reasons.append(Reason(part.name, part.term.column, fragment, weight, *ends, len(rows), None, None, where))
     return Explanation(tuple(reasons), left_out=tuple(map(repr, mined.left_out)))
 
@@ -100,84 +112,25 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
 def _of_example(
     dual: DualForm, example: Any, n: int, score: str | None, max_size: int | None, schedule: Schedule
 ) -> Explanation:
+    tree_terms(dual.kernel)  # says what is wrong with a kernel without fragments
     inputs = _one(example, dual.inputs)
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
-    cross = dual.kernel(dual.inputs, inputs, **options)[:, 0]
-    values = dual.coefficients @ cross + dual.intercepts
-    k = _chosen(dual, values, score)
-    terms, others = tree_terms(dual.kernel)
-    local = [local_term(term, dual, k, inputs, n, schedule, max_size=max_size) for term in terms]
-    reasons: list[Reason] = []
-    for own in local:
-        reasons += _local_reasons(own, dual, k, inputs, cross, schedule)
-    reasons.sort(key=lambda reason: -abs(reason.contribution or 0.0))
-    trees = tuple(
-        TreeShares(own.term.column, own.tree, own.total, own.shares, own.split) for own in local if own.tree is not None
-    )
-    value, intercept = float(values[k]), float(dual.intercepts[k])
-    elsewhere = value - intercept - sum(own.total for own in local) if others else 0.0
-    variance = None
-    if dual.solve is not None:
-        prior = float(dual.kernel.diagonal(inputs, **options)[0])
-        variance = dual.unit**2 * max(0.0, prior - float(cross @ dual.solve(cross[:, None])[:, 0]))
-    names = tuple(map(repr, others))
-    return Explanation(tuple(reasons), value, intercept, elsewhere, variance, trees, names)
-
-
-def _local_reasons(
-    own: LocalTerm, dual: DualForm, k: int, inputs: Inputs, cross: Floats, schedule: Schedule
-) -> list[Reason]:
-    """The fragments of one tree, with their weights in the model."""
-    term = own.term
-    held, deviations = _evidence(term, own.fragments, dual, schedule)
-    weights = term.scale * np.asarray(held.T @ dual.coefficients[k]).ravel()
-    n_trees = np.bincount(held.indices, minlength=len(own.fragments))
-    variances = None
-    if dual.solve is not None:
-        # How the weight moves with the prediction, times the feature: over all fragments, the variance. The feature is
-        # asked for, and not made of contribution and weight: the weight may be 0.
-        values = _held(term, own.fragments, inputs, schedule).toarray()[0]
-        known = np.asarray(held.T @ dual.solve(cross[:, None])).ravel()
-        variances = dual.unit**2 * term.scale * values * (values - known)
-    return [
-        Reason(
-            dual.names[k],
-            term.column,
-            fragment,
-            float(weights[j]),
-            *_interval(weights[j], _at(deviations, j)),
-            int(n_trees[j]),
-            float(own.contributions[j]),
-            _at(variances, j),
+    k = 0
+    if len(dual.names) > 1 or score is not None:
+        k = _chosen(
+            dual, dual.coefficients @ dual.kernel(dual.inputs, inputs, **options)[:, 0] + dual.intercepts, score
         )
-        for j, fragment in enumerate(own.fragments)
+    parts = taken_apart(dual, k, inputs, (1.0,), n, max_size, schedule)
+    reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.contribution or 0.0))
+    trees = [
+        TreeShares(own.term.column, own.trees[0], own.total, own.shares[0], own.split)
+        for own in parts.terms
+        if own.trees[0] is not None
     ]
-
-
-def _evidence(term: Term, fragments: Any, dual: DualForm, schedule: Schedule) -> tuple[Any, Floats | None]:
-    """What each tree of a model holds of each fragment; and for a Gaussian process, how far the weights may lie off."""
-    held = _held(term, fragments, dual.inputs, schedule)
-    if dual.solve is None:
-        return held, None
-    dense = held.toarray()
-    known = (dense * dual.solve(dense)).sum(axis=0)
-    return held, dual.unit * np.sqrt(np.maximum(term.scale - term.scale**2 * known, 0.0))
-
-
-def _held(term: Term, fragments: Any, inputs: Inputs, schedule: Schedule) -> Any:
-    """The features of trees, for a kernel without its scale."""
-    plain = Term(term.path, term.kernel, 1.0, term.norms)
-    return features(plain, fragments, inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)
-
-
-def _interval(weight: float, deviation: float | None) -> tuple[float | None, float | None]:
-    if deviation is None:
-        return None, None
-    return float(weight) - _95_PERCENT * deviation, float(weight) + _95_PERCENT * deviation
-
-
-def _at(values: Floats | None, k: int) -> float | None:
-    return None if values is None else float(values[k])
+    constant = float(dual.intercepts[k])
+    return Explanation(
+        tuple(reasons), parts.value, constant, parts.elsewhere, parts.variance, tuple(trees), parts.left_out
+    )
 
 
 def _example(term: Term, inputs: Inputs, fragment: Any, rows: Any) -> Example | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from espalier.errors import MissingDependencyError
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
-from espalier.structures.fragment import Fragment
+from espalier.structures.fragment import Fragment, Position
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Example:
 
     row: int
     tree: Tree
-    position: tuple[int, ...]
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ class Reason:
         What not knowing its weight adds to the variance of the prediction, for Gaussian processes.
     example
         A tree of the model that holds it.
+    in_winner, in_loser
+        Where two candidates are compared: at which nodes of each it is rooted.
     """
 
     score: str
@@ -67,6 +69,8 @@ class Reason:
     contribution: float | None = None
     variance: float | None = None
     example: Example | None = None
+    in_winner: tuple[Position, ...] = ()
+    in_loser: tuple[Position, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,7 @@ class TreeShares:
     tree: Tree
     total: float
     shares: NDArray[np.float64]  # every node before its children
-    split: str  # "equal": shared by the productions of each fragment; "root": that of its root
+    split: str  # "equal": shared by the productions of each fragment; "root": that of its root; "mixed": of both kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,12 +190,12 @@ class Explanation:
         return f"<Explanation of {kind}: {len(self):,} fragments for {', '.join(self.scores) or 'nothing'}>"
 
 
-def node_colours(own: TreeShares) -> dict[tuple[int, ...], str]:
+def node_colours(own: TreeShares) -> dict[Position, str]:
     """Nodes that push most, up or down, until most of what is pushed is told."""
     order = np.argsort(-np.abs(own.shares), kind="stable")
     total = float(np.abs(own.shares).sum())
-    positions: Sequence[tuple[int, ...]] = list(own.tree.positions())
-    out: dict[tuple[int, ...], str] = {}
+    positions: Sequence[Position] = list(own.tree.positions())
+    out: dict[Position, str] = {}
     told = 0.0
     for k in order.tolist():
         if own.shares[k] == 0 or told > 0.8 * total:
@@ -201,7 +205,7 @@ def node_colours(own: TreeShares) -> dict[tuple[int, ...], str]:
     return out
 
 
-def fragment_colours(reason: Reason) -> dict[tuple[int, ...], str]:
+def fragment_colours(reason: Reason) -> dict[Position, str]:
     """The nodes of a fragment in its example."""
     assert reason.example is not None
     colour = FOR if reason.weight > 0 else AGAINST

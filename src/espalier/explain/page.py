@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from espalier.explain.comparison import Comparison
 from espalier.explain.explanation import Explanation, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 
@@ -29,23 +30,23 @@ body{background:#f6f8fa}
 <h1>{{ title }}</h1>
 {% if sums %}<table>{% for name, value in sums %}<tr><td>{{ name }}</td><td class="n">{{ value }}</td></tr>{% endfor %}
 </table>{% endif %}
-{% for own, svg in trees %}
-<h2>{{ own.column or "The tree" }}</h2>
-<p>Marked are the nodes that push most: up in green, down in red.
-{{ "Every fragment is shared equally by its productions." if own.split == "equal" else
-"Every fragment counts for its root." }}</p>
+{% for heading, text, svg in drawings %}
+{% if heading %}<h2>{{ heading }}</h2>{% endif %}
+<p>{{ text }}</p>
 <div class="drawing">{{ svg }}</div>
 {% endfor %}
 {% for score, rows, drawn in scores %}
 <h2>{{ score }}</h2>
 <table><tr><th class="n">{{ value_name }}</th><th></th>
 {% if intervals %}<th class="n">95 % of the weight</th>{% endif %}
+{% if compared %}<th class="n">winner</th><th class="n">loser</th>{% endif %}
 <th class="n">trees</th><th>fragment</th></tr>
-{% for row in rows %}<tr><td class="n">{{ "%+.3f"|format(row.value) }}</td>
+{% for row in rows %}<tr><td class="n">{{ row.text }}</td>
 <td style="width:9rem"><div class="bar {{ 'for' if row.value > 0 else 'against' }}" style="width:{{ row.share }}%">
 </div></td>
 {% if intervals %}<td class="n">{{ row.interval }}</td>{% endif %}
-<td class="n">{{ row.reason.n_trees }}</td>
+{% if compared %}<td class="n">{{ row.reason.in_winner|length }}</td><td class="n">{{ row.reason.in_loser|length }}</td>
+{% endif %}<td class="n">{{ row.reason.n_trees }}</td>
 <td><code>{{ (row.reason.column ~ ": ") if row.reason.column else "" }}{{ row.reason.fragment }}</code></td></tr>
 {% endfor %}</table>
 {% if drawn %}<p>The heaviest, each in a tree of the model:</p><div class="drawing">{{ drawn }}</div>{% endif %}
@@ -54,18 +55,30 @@ body{background:#f6f8fa}
 </div></body></html>
 """
 _DRAWN = 3  # examples of each score
+_SPLITS = {
+    "equal": "Every fragment is shared equally by its productions.",
+    "root": "Every fragment counts for its root.",
+    "mixed": "Fragments are shared equally by their productions, or count for their roots, as their kernel has it.",
+    "end": "Every run of tags counts for its last tag.",
+}
+_TAGS = "Marked are the places that speak most for the winner, in green, and for the loser, in red."
+_MARKED = (
+    "Marked are fragments that speak for the winner: those that it has in blue, and those that the loser had better "
+    "not have in orange, numbered at their roots. Grey is what both candidates have. Bars to the right speak for the "
+    "winner."
+)
 
 
 def explanation_page(explanation: Explanation) -> str:
-    """The page of a model, or of one example."""
+    """The page of a model, of one example, or of two candidates."""
     from jinja2 import Environment
     from markupsafe import Markup
 
     local = explanation.value is not None
-    trees = [(own, Markup(tree_svg(own.tree, highlight=node_colours(own)))) for own in explanation.trees]
+    compared = isinstance(explanation, Comparison)
     scores = []
     for score in explanation.scores:
-        rows = _rows(explanation.of(score), local)
+        rows = _rows(explanation.of(score), local, "+.3g" if compared else "+.3f")
         shown = [row["reason"] for row in rows if row["reason"].example is not None][:_DRAWN]
         drawn = side_by_side(
             [reason.example.tree for reason in shown],
@@ -75,14 +88,17 @@ def explanation_page(explanation: Explanation) -> str:
         )
         scores.append((score, rows, Markup(drawn) if shown else ""))
     title = "What decides" if not local else f"Why {explanation.scores[0] if explanation.scores else 'this'}"
+    if isinstance(explanation, Comparison):
+        title, scores = "Why this one", [("What decides", rows, drawn) for _, rows, drawn in scores]
     return (
         Environment(autoescape=True)
         .from_string(_PAGE)
         .render(
             title=title,
             sums=_sums(explanation),
-            trees=trees,
+            drawings=[(heading, text, Markup(svg)) for heading, text, svg in _drawings(explanation)],
             scores=scores,
+            compared=compared,
             value_name="adds" if local else "weight",
             intervals=any(reason.low is not None for reason in explanation),
             left_out=", ".join(explanation.left_out),
@@ -90,13 +106,26 @@ def explanation_page(explanation: Explanation) -> str:
     )
 
 
-def _rows(reasons: list[Any], local: bool) -> list[dict[str, Any]]:
+def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
+    """A heading, what is marked, and a drawing, for each tree of an example, or for two candidates together."""
+    pushed = "Marked are the nodes that push most: up in green, down in red."
+    if isinstance(explanation, Comparison):
+        of_tags = f"{_TAGS} {_SPLITS['end']}" if explanation.trees and explanation.trees[0].split == "end" else ""
+        return [("", of_tags or (_MARKED if len(explanation) else ""), explanation.to_svg(1200))]
+    return [
+        (own.column or "The tree", f"{pushed} {_SPLITS[own.split]}", tree_svg(own.tree, highlight=node_colours(own)))
+        for own in explanation.trees
+    ]
+
+
+def _rows(reasons: list[Any], local: bool, form: str) -> list[dict[str, Any]]:
     values = [reason.contribution if local else reason.weight for reason in reasons]
     most = max((abs(value) for value in values), default=1.0) or 1.0
     return [
         {
             "reason": reason,
             "value": value,
+            "text": format(value, form),
             "share": f"{100 * abs(value) / most:.1f}",
             "interval": "" if reason.low is None else f"{reason.low:+.2f} to {reason.high:+.2f}",
         }
@@ -108,8 +137,14 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
     """What the score of an example is made of."""
     if explanation.value is None:
         return []
-    out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
-    out += [(f"{own.column or 'the tree'}", f"{own.total:+.4g}") for own in explanation.trees]
+    if isinstance(explanation, Comparison):
+        out = [(name, f"{value:.4g}") for name, value in zip(explanation.names, explanation.values, strict=True)]
+        out += [("the lead", f"{explanation.value:+.4g}"), ("of it, the parser's", f"{explanation.from_score:+.4g}")]
+        of_trees = "runs of tags" if explanation.trees and explanation.trees[0].split == "end" else "fragments"
+        out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
+    else:
+        out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
+        out += [(f"{own.column or 'the tree'}", f"{own.total:+.4g}") for own in explanation.trees]
     if explanation.elsewhere:
         out.append(("other kernels", f"{explanation.elsewhere:+.4g}"))
     if explanation.variance is not None:

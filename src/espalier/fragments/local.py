@@ -1,7 +1,8 @@
-"""One tree in the space of a model: the fragments that make its score, and the share of every node in it."""
+"""One tree in the space of a model, or two: the fragments that make the score, and the share of every node in it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,57 +26,64 @@ _NO_LIMIT = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class LocalTerm:
-    """What one tree kernel adds to the score of one tree.
+    """What one tree kernel adds to the score of one tree, or to the difference of the scores of two.
 
     Attributes
     ----------
     term
         The tree kernel.
-    tree
-        The tree, or None where the row has none.
-    total
-        What it adds to the score.
+    trees
+        The trees; None for a row that has none.
     fragments, contributions
-        The fragments that add most to it, or take most from it.
+        The fragments that add most, or take most away.
     shares
-        For every node, before its children, its share in the total.
+        For every tree and every node in it, before its children, the node's share in what is added.
     split
         ``"equal"``: a fragment's contribution is shared by its productions. ``"root"``: it is that of its root.
     """
 
     term: Term
-    tree: Tree | None
-    total: float
+    trees: tuple[Tree | None, ...]
     fragments: FragmentDictionary | PartialDictionary
     contributions: Floats
-    shares: Floats
+    shares: tuple[Floats, ...]
     split: str
+
+    @property
+    def total(self) -> float:
+        """What is added to the score, or to the difference of two."""
+        return float(sum(own.sum() for own in self.shares))
 
 
 def local_term(
     term: Term,
     dual: DualForm,
     score: int,
-    example: Inputs,
+    examples: Inputs,
     n: int,
     schedule: Schedule,
     *,
+    signs: Sequence[float] = (1.0,),
     max_size: int | None = None,
 ) -> LocalTerm:
-    """Take the score of one example apart, for one tree kernel; fragments as large as mining looks at."""
+    """Take the score of one example apart, for one tree kernel; fragments as large as mining looks at.
+
+    With several examples it is the sum of their scores, each times its sign. What a fragment adds to the difference of
+    two scores is its weight times the difference of its features, and these are linear in how often a tree holds each
+    subtree: the difference of two trees is searched like one tree, with counts of both signs.
+    """
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     beta = term.scale * dual.coefficients[score] / term.norm(dual.inputs, **options)
-    norm = float(term.norm(example, **options)[0])
-    forest = concatenate([term.forest(dual.inputs), term.forest(example)])
-    last = len(forest) - 1
-    tree = forest[last]
-    if tree is None or not np.isfinite(norm):
-        n_nodes = 0 if tree is None else tree.size
-        empty = FragmentDictionary.from_fragments([])
-        return LocalTerm(term, tree, 0.0, empty, np.zeros(0), np.zeros(n_nodes), "equal")
-    mass = masses(forest[:last], beta)
-    count = masses(forest[[last]], np.array([1 / norm]))
-    search = _search_of(term.kernel, forest, tree, max_size)
+    factors = np.asarray(signs) / term.norm(examples, **options)  # 0 for a tree without fragments
+    forest = concatenate([term.forest(dual.inputs), term.forest(examples)])
+    first = len(forest) - len(factors)
+    training, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
+    sizes = [tree.size for tree, factor in zip(trees, factors, strict=True) if tree is not None and factor != 0]
+    if not sizes:
+        shares = tuple(np.zeros(0 if tree is None else tree.size) for tree in trees)
+        return LocalTerm(term, trees, FragmentDictionary.from_fragments([]), np.zeros(0), shares, "equal")
+    mass, count = masses(training, beta), masses(forest[first:], factors)
+    search = _search_of(term.kernel, forest, max(sizes), max_size)
     fragments: FragmentDictionary | PartialDictionary
     try:
         fragments, contributions = search.local(mass, count, n, _NO_LIMIT, schedule)
@@ -84,18 +92,23 @@ def local_term(
             f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or smaller "
             "fragments with n and max_size, or raise memory."
         ) from None
-    if isinstance(search, SubsetSearch) and _is_plain(term.kernel):
-        n_inner = sum(1 for node in tree if node.children)
-        shares, split = search.shares(mass, int(forest.arrays["root"][last]), n_inner) / norm, "equal"
-    else:
-        shares, split = _by_root(term, tree, forest[:last], beta) / norm, "root"
-    return LocalTerm(term, tree, float(shares.sum()), fragments, contributions, shares, split)
+    split = "equal" if isinstance(search, SubsetSearch) and _is_plain(term.kernel) else "root"
+    found: list[Floats] = []
+    for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True), start=first):
+        if tree is None or factor == 0:
+            found.append(np.zeros(0 if tree is None else tree.size))
+        elif isinstance(search, SubsetSearch) and split == "equal":
+            n_inner = sum(1 for node in tree if node.children)
+            found.append(factor * search.shares(mass, int(forest.arrays["root"][row]), n_inner))
+        else:
+            found.append(factor * _by_root(term, tree, training, beta))
+    return LocalTerm(term, trees, fragments, contributions, tuple(found), split)
 
 
-def _search_of(kernel: TreeKernel, forest: Forest, tree: Tree, max_size: int | None) -> SubsetSearch | PartialSearch:
+def _search_of(kernel: TreeKernel, forest: Forest, size: int, max_size: int | None) -> SubsetSearch | PartialSearch:
     if isinstance(kernel, PartialTree):
-        # No fragment of the tree is larger than the tree.
-        return PartialSearch(kernel, forest, min(max_size or MAX_SIZE, tree.size))
+        # No fragment of a tree is larger than the tree.
+        return PartialSearch(kernel, forest, min(max_size or MAX_SIZE, size))
     if isinstance(kernel, SubsetTree | Subtree):
         return SubsetSearch(kernel, forest, max_size)
     raise InputError(f"The fragments of {kernel!r} cannot be listed; those of SubsetTree, Subtree and PartialTree can.")

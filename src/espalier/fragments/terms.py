@@ -81,13 +81,7 @@ def tree_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
     >>> [(term.path, term.column, term.scale) for term in terms], others
     ([('terms[0]', 'tree', 2.0)], [RBF(on='x')])
     """
-    terms: list[Term] = []
-    others: list[Kernel] = []
-    for found in _parts("", kernel, 1.0, ()):
-        if isinstance(found, Term):
-            terms.append(found)
-        else:
-            others.append(found)
+    terms, others = parts_of(kernel)
     if not terms:
         raise InputError(
             f"The fragments of {kernel!r} cannot be listed. Those of SubsetTree, Subtree and PartialTree can, alone, "
@@ -96,15 +90,29 @@ def tree_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
     return terms, others
 
 
-def _parts(path: str, kernel: Kernel, scale: float, norms: tuple[Kernel, ...]) -> Iterator[Term | Kernel]:
+def parts_of(kernel: Kernel, kind: type[Any] = TreeKernel) -> tuple[list[Term], list[Kernel]]:
+    """The kernels of one kind inside a kernel, where there are some, and the other parts of it."""
+    terms: list[Term] = []
+    others: list[Kernel] = []
+    for found in _parts("", kernel, 1.0, (), kind):
+        if isinstance(found, Term):
+            terms.append(found)
+        else:
+            others.append(found)
+    return terms, others
+
+
+def _parts(
+    path: str, kernel: Kernel, scale: float, norms: tuple[Kernel, ...], kind: type[Any]
+) -> Iterator[Term | Kernel]:
     if isinstance(kernel, Sum):
         for prefix, term in kernel._children():
-            yield from _parts(f"{path}.{prefix}".strip("."), term, scale, norms)
+            yield from _parts(f"{path}.{prefix}".strip("."), term, scale, norms, kind)
     elif isinstance(kernel, Scaled):
-        yield from _parts(path, kernel.kernel, scale * hyper.number_of(kernel.scale), norms)
+        yield from _parts(path, kernel.kernel, scale * hyper.number_of(kernel.scale), norms, kind)
     elif isinstance(kernel, Normalized):
-        yield from _parts(path, kernel.kernel, scale, (*norms, kernel.kernel))
-    elif isinstance(kernel, TreeKernel) and not isinstance(kernel, SmoothedPartialTree):
+        yield from _parts(path, kernel.kernel, scale, (*norms, kernel.kernel), kind)
+    elif isinstance(kernel, kind) and not isinstance(kernel, SmoothedPartialTree):
         yield Term(path, kernel, scale, norms)
     else:
         yield kernel

@@ -6,21 +6,17 @@ differ by shape as well as by colour. ``layout`` says where things go; ``explain
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
-from espalier.structures.layout import Highlight, Nodes, cells, list_nodes, pixels, place, printable
+from espalier.structures.layout import Highlight, Position, cells, list_nodes, pixels, place, printable
 from espalier.structures.tree import Tree
-
-MARK = "#c2410c"  # 5.2:1 against the light card, 3.4:1 against the dark one, in bold with a frame
+from espalier.structures.tree_elements import GAP, MARK, MAX_LABEL, tree_elements
 
 UNEXPANDED = "#6e7781"  # the frame of a node whose children a fragment leaves out
 
-_LEVEL, _MARGIN, _GAP, _TITLE = 48, 18, 16, 26
-_MAX_LABEL = 40
+_MARGIN, _TITLE = 18, 26
 _APART = 4  # columns between drawings in a terminal
-_COLOUR = re.compile(r"#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?|[a-zA-Z]+")
 _STYLE = """\
 .espalier text{font:14px Helvetica,Arial,"Liberation Sans",sans-serif;text-anchor:middle}
 .espalier .m,.espalier .b{font-weight:bold}.espalier .h{font-size:13px;font-style:italic}
@@ -62,6 +58,8 @@ def side_by_side(
     *,
     highlights: Sequence[Highlight] = (),
     titles: Sequence[str] = (),
+    pale: Sequence[Collection[Position]] = (),
+    notes: Sequence[Mapping[Position, str]] = (),
     width: int | None = None,
     max_nodes: int = 20_000,
 ) -> str:
@@ -73,6 +71,8 @@ def side_by_side(
         The trees, from left to right.
     highlights, titles
         What to mark in each tree, and a line above each; one per tree, or nothing.
+    pale, notes
+        For each tree, the positions of nodes that stand back, and short texts behind the labels of others.
     width
         Where the next tree would pass so many pixels, it starts a new row; all stand in one where None.
     max_nodes
@@ -84,14 +84,37 @@ def side_by_side(
     >>> side_by_side(trees, titles=["one", "two"]).count("<g ")
     2
     """
-    _check_one_per_tree(trees, highlights, titles)
+    pieces, full_width, full_height = placed_side_by_side(
+        trees, highlights=highlights, titles=titles, pale=pale, notes=notes, width=width, max_nodes=max_nodes
+    )
+    return card(pieces, full_width, full_height, "; ".join(map(summary, trees)))
+
+
+def placed_side_by_side(
+    trees: Sequence[Tree],
+    *,
+    highlights: Sequence[Highlight],
+    titles: Sequence[str],
+    pale: Sequence[Collection[Position]],
+    notes: Sequence[Mapping[Position, str]],
+    width: int | None,
+    max_nodes: int = 20_000,
+) -> tuple[list[str], int, int]:
+    """The elements of such a picture, with the width and the height that they take."""
+    _check_one_per_tree(trees, highlights=highlights, titles=titles, pale=pale, notes=notes)
     pieces: list[str] = []
     x = y = _MARGIN
     full_width = full_height = 2 * _MARGIN
     head = _TITLE if any(titles) else 0
     for k, tree in enumerate(trees):
         title = printable(titles[k], 200) if titles else ""
-        group, tree_width, tree_height = _group(tree, highlights[k] if highlights else (), max_nodes)
+        group, tree_width, tree_height = tree_elements(
+            tree,
+            highlights[k] if highlights else (),
+            pale[k] if pale else (),
+            notes[k] if notes else {},
+            max_nodes,
+        )
         room = max(tree_width, pixels(title))
         if width is not None and x > _MARGIN and x + room + _MARGIN > width:
             x, y = _MARGIN, full_height
@@ -102,89 +125,34 @@ def side_by_side(
         pieces.append(f'<g transform="translate({shift},{y + head})">{group}</g>')
         full_width = max(full_width, x + room + _MARGIN)
         full_height = max(full_height, y + head + tree_height + _MARGIN)
-        x += room + 3 * _GAP
-    alternative = '"' + escape("; ".join(_summary(tree) for tree in trees)) + '"'
+        x += room + 3 * GAP
+    return pieces, full_width, full_height
+
+
+def card(pieces: Sequence[str], width: int, height: int, alternative: str) -> str:
+    """Elements on a card of their own, with what a reader hears who cannot see them."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label={alternative} '
-        f'width="{full_width}" height="{full_height}" viewBox="0 0 {full_width} {full_height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label="{escape(alternative)}" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="Helvetica,Arial,sans-serif" font-size="14" text-anchor="middle">'
         f"<style>{_STYLE}</style>"
-        f'<rect class="c" x=".5" y=".5" width="{full_width - 1}" height="{full_height - 1}" rx="8" '
+        f'<rect class="c" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" '
         f'fill="#ffffff" stroke="#d0d7de"/>{"".join(pieces)}</svg>'
     )
 
 
-def _check_one_per_tree(trees: Sequence[Tree], highlights: Sequence[object], titles: Sequence[str]) -> None:
-    for name, given in (("highlights", highlights), ("titles", titles)):
+def _check_one_per_tree(trees: Sequence[Tree], **options: Sequence[object]) -> None:
+    for name, given in options.items():
         if given and len(given) != len(trees):
             raise ValueError(f"{name} must hold one entry per tree: got {len(given)} for {len(trees)} trees.")
 
 
-def _group(tree: Tree, highlight: Highlight, max_nodes: int) -> tuple[str, int, int]:
-    """One tree as SVG elements, with the width and the height they take."""
-    nodes = list_nodes(tree, max_nodes=max_nodes, max_label=_MAX_LABEL)
-    marks = nodes.marks(tree, highlight, MARK)
-    for colour in marks.values():
-        if not _COLOUR.fullmatch(str(colour)):
-            raise ValueError(f"A colour is '#rgb', '#rrggbb' or a name of CSS, got {colour!r}.")
-    widths = [max(8, pixels(text) + (6 if n in marks else 0)) for n, text in enumerate(nodes.texts)]
-    layout = place(nodes, widths, _GAP)
-    y = [depth * _LEVEL + 12 for depth in nodes.depth]
-    texts, frames = [], []
-    for n, text in enumerate(nodes.texts):
-        texts.append(_label(text, layout.centre[n], y[n], marks.get(n), nodes.is_word[n]))
-        if n in marks:
-            left = layout.centre[n] - (widths[n] + 2) // 2
-            frames.append(
-                f'<rect class="{_class(marks[n], "p")}" x="{left}" y="{y[n] - 12}" width="{widths[n] + 2}" '
-                f'height="22" rx="7" fill="{marks[n]}" fill-opacity=".13" stroke="{marks[n]}" '
-                f'stroke-opacity=".55"/>'
-            )
-    edges = _edges(nodes, layout.centre, y, marks)
-    return "".join([*edges, *frames, *texts]), layout.width, y[-1] + 12
-
-
-def _label(text: str, x: int, y: int, mark: str | None, is_word: bool) -> str:
-    if not text.strip():  # an empty label is a dot
-        return f'<circle class="i" cx="{x}" cy="{y - 1}" r="3" fill="#1f2328"/>'
-    if mark is not None:
-        name, fill = ("m", "#8a2c06") if mark == MARK else ("i b", "#1f2328")
-        bold = ' font-weight="bold"'
-    else:
-        name, fill = ("w", "#116329") if is_word else ("i", "#1f2328")
-        bold = ""
-    return f'<text class="{name}" x="{x}" y="{y + 4}" fill="{fill}"{bold}>{escape(text, quote=False)}</text>'
-
-
-def _class(colour: str, name: str) -> str:
-    """Only the default colour has a twin for dark pages; a caller's own colour stays."""
-    return name if colour == MARK else "u"
-
-
-def _edges(nodes: Nodes, x: list[int], y: list[int], marks: Mapping[int, str]) -> list[str]:
-    lines: dict[str, list[str]] = {"": []}
-    for n in range(1, len(x)):
-        parent = nodes.parent[n]
-        colour = marks.get(n, "")
-        if colour != marks.get(parent, ""):
-            colour = ""
-        lines.setdefault(colour, []).append(f"M{x[parent]} {y[parent] + 11}L{x[n]} {y[n] - 13}")
-    plain = "".join(lines.pop(""))
-    paths = [f'<path class="e" d="{plain}" stroke="#8c959f" fill="none"/>'] if plain else []
-    for colour, pieces in lines.items():
-        paths.append(
-            f'<path class="{_class(colour, "o")}" d="{"".join(pieces)}" stroke="{colour}" stroke-width="2.5" '
-            'fill="none"/>'
-        )
-    return paths
-
-
-def _summary(tree: Tree) -> str:
+def summary(tree: Tree) -> str:
     """What a reader of the page who cannot see the picture hears."""
     words: list[str] = []
     for node in tree:
         if node.is_leaf:
-            words.append(printable(node.label, _MAX_LABEL))
+            words.append(printable(node.label, MAX_LABEL))
         if len(words) > 30:
             return f"tree of {' '.join(words[:30])} …"
     return f"tree of {' '.join(words)}"
@@ -223,7 +191,7 @@ def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) 
      │    │    │
     the  cat  sat
     """
-    nodes = list_nodes(tree, max_nodes=max_nodes, max_label=_MAX_LABEL)
+    nodes = list_nodes(tree, max_nodes=max_nodes, max_label=MAX_LABEL)
     marks = nodes.marks(tree, highlight, MARK)
     texts = [f"[{text}]" if n in marks else text or "·" for n, text in enumerate(nodes.texts)]
     widths = [cells(text) for text in texts]
@@ -280,7 +248,7 @@ def side_by_side_text(
      │      │
     cat    dog
     """
-    _check_one_per_tree(trees, highlights, titles)
+    _check_one_per_tree(trees, highlights=highlights, titles=titles)
     blocks: list[list[str]] = []
     for k, tree in enumerate(trees):
         drawing = tree_text(tree, highlight=highlights[k] if highlights else (), max_nodes=max_nodes)

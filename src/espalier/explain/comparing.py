@@ -1,0 +1,165 @@
+"""Comparing two candidates of a group: whose fragments made one of them win."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.explain.comparison import Comparison
+from espalier.explain.explanation import Reason, TreeShares
+from espalier.explain.occurrences import roots_of
+from espalier.explain.tag_shares import tag_shares
+from espalier.explain.weighing import Parts, taken_apart
+from espalier.gram.dual import DualForm
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.partial_tree import PartialTree
+from espalier.kernels.schedule import Schedule
+from espalier.rerank.chooser import Chooser
+from espalier.rerank.reranker import Reranker
+from espalier.structures.group import Candidate, Group
+
+Which = int | Literal["gold"] | None
+
+
+class _Rival(NamedTuple):
+    """One of the two: its number, None for a gold tree that is no candidate."""
+
+    number: int | None
+    candidate: Candidate
+
+
+def compare(
+    model: Any,
+    dual: DualForm,
+    group: Group,
+    winner: Which,
+    loser: Which,
+    n: int,
+    max_size: int | None,
+    schedule: Schedule,
+) -> Comparison:
+    """Say why a model values one candidate of a group more than another."""
+    chooser = _chooser_of(model)
+    values = chooser.decision_function([group])[0]
+    chosen = int(values.argmax())
+    first = _rival("winner", winner, group) or _Rival(chosen, group.candidates[chosen])
+    second = _rival("loser", loser, group) or _other_than(first, group, values)
+    rivals = (first, second)
+    examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
+    parts = taken_apart(dual, 0, examples, (1.0, -1.0), n, max_size, schedule)
+    trees, elsewhere = _shares(parts), parts.elsewhere
+    if not trees and (found := tag_shares(dual, examples, [rival.candidate for rival in rivals], schedule)):
+        trees, elsewhere = found, 0.0
+    own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
+    from_score = own[0] - own[1]
+    reasons = [reason for k in range(len(parts.terms)) for reason in _placed(parts, k)]
+    return Comparison(
+        reasons=tuple(sorted(reasons, key=lambda reason: -abs(reason.contribution or 0.0))),
+        value=parts.value + from_score,
+        intercept=0.0,
+        elsewhere=elsewhere,
+        variance=parts.variance,
+        trees=trees,
+        left_out=() if trees and not parts.terms else parts.left_out,
+        winner=first.candidate,
+        loser=second.candidate,
+        names=(_name(first, group, chosen), _name(second, group, chosen)),
+        values=_values(dual, examples, own, schedule),
+        from_score=from_score,
+    )
+
+
+def _chooser_of(model: Any) -> Chooser:
+    chooser = model.chooser_ if isinstance(model, Reranker) else model
+    if not isinstance(chooser, Chooser):
+        raise TypeError(
+            f"Groups are explained by what chooses among candidates, such as a Reranker, got {type(model).__name__}. "
+            "Give one tree or one row to explain a score."
+        )
+    if getattr(chooser, "vote", None) == "vote":
+        raise InputError(
+            "Perceptrons that vote have no common value that could be taken apart. Fit with vote='average', which "
+            "chooses much the same."
+        )
+    return chooser
+
+
+def _rival(name: str, given: Which, group: Group) -> _Rival | None:
+    """The candidate that was asked for."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "gold":
+        if group.gold is None:
+            raise InputError(f"{name} is 'gold', but the group has no gold tree.")
+        number = next((k for k, candidate in enumerate(group.candidates) if candidate == group.gold), None)
+        return _Rival(number, group.gold)
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < len(group):
+        raise InputError(
+            f"{name} must be the number of a candidate, 0 to {len(group) - 1} here, or 'gold'; got {given!r}."
+        )
+    return _Rival(int(given), group.candidates[int(given)])
+
+
+def _other_than(winner: _Rival, group: Group, values: Any) -> _Rival:
+    """Whom the winner is compared with where nobody says: the parser's own choice, or else the best of the others."""
+    others = [k for k in range(len(group)) if k != winner.number]
+    if not others:
+        raise InputError(
+            "The group has one candidate, so there is nothing to compare it with. Where its gold tree is another, "
+            "compare with that: loser='gold'."
+        )
+    number = group.best if group.best != winner.number else max(others, key=lambda k: float(values[k]))
+    return _Rival(number, group.candidates[number])
+
+
+def _scored(chooser: Chooser, group: Group, rival: _Rival) -> float:
+    """What the parser's score of a candidate adds to its value."""
+    assert group.scores is not None and rival.number is not None
+    return float(chooser.score_weight_ * group.scores[rival.number])
+
+
+def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule: Schedule) -> tuple[float, float]:
+    cross = dual.kernel(dual.inputs, examples, n_threads=schedule.n_threads, memory=schedule.memory)
+    first, second = (dual.coefficients[0] @ cross + np.asarray(scored)).tolist()
+    return first, second
+
+
+def _shares(parts: Parts) -> tuple[TreeShares, ...]:
+    """The two trees, with the shares of all tree kernels together."""
+    splits = {own.split for own in parts.terms}
+    split = splits.pop() if len(splits) == 1 else "mixed"
+    out = []
+    for which in range(2 if parts.terms else 0):
+        tree = parts.terms[0].trees[which]
+        assert tree is not None
+        shares = np.sum([own.shares[which] for own in parts.terms], axis=0)
+        out.append(TreeShares(None, tree, float(shares.sum()), shares, split))
+    return tuple(out)
+
+
+def _placed(parts: Parts, k: int) -> list[Reason]:
+    """The fragments of one tree kernel, with their places in both trees."""
+    term = parts.terms[k]
+    partial = isinstance(term.term.kernel, PartialTree)
+    winner, loser = term.trees
+    return [
+        replace(
+            reason,
+            in_winner=roots_of(reason.fragment, winner, partial=partial),
+            in_loser=roots_of(reason.fragment, loser, partial=partial),
+        )
+        for reason in parts.reasons[k]
+    ]
+
+
+def _name(rival: _Rival, group: Group, chosen: int) -> str:
+    is_gold = group.gold is not None and rival.candidate == group.gold
+    if rival.number is None:
+        return "gold, no candidate"
+    roles = [f"candidate {rival.number}"]
+    roles += ["chosen"] * (rival.number == chosen) + ["the parser's choice"] * (rival.number == group.best)
+    return ", ".join(roles + ["gold"] * is_gold)

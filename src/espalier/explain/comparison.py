@@ -1,0 +1,98 @@
+"""``Comparison``: why one candidate has a larger value than another, as a table, a plot, a drawing or a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from espalier.explain.explanation import Explanation
+from espalier.structures.group import Candidate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(Explanation):
+    """What decides between two candidates of a group.
+
+    What is explained is the lead of the winner, its value less that of the loser: ``value`` is ``from_score`` plus the
+    totals of both ``trees`` plus ``elsewhere``. A reason with a positive contribution speaks for the winner: a fragment
+    that the winner has and that is good, or one that the loser has and that is bad.
+
+    Attributes
+    ----------
+    winner, loser
+        The two candidates.
+    names
+        What they are: their numbers, and whether one was chosen, is gold or is the parser's own choice.
+    values
+        Their values. Where one is a gold tree that is no candidate, the parser has no score for it, and both values are
+        those of the kernel alone.
+    from_score
+        What of the lead is the parser's: its weight times the difference of the two scores.
+    trees
+        The two candidates as trees, with the share of every node in the lead; those of the loser with their signs
+        turned. Tags stand above their words, and a run of tags counts for its last one. Empty where the kernel has
+        no part that can be told by nodes.
+    """
+
+    winner: Candidate
+    loser: Candidate
+    names: tuple[str, str]
+    values: tuple[float, float]
+    from_score: float
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row for each fragment, and how often each candidate has it."""
+        frame = super().to_frame()
+        for name in ("in_winner", "in_loser"):
+            frame[name] = [len(getattr(reason, name)) for reason in self]
+        return frame
+
+    def to_svg(self, width: int | None = 1200, *, n: int = 8) -> str:
+        """Draw both candidates side by side, the fragments that speak for the winner marked, and bars of the first n.
+
+        What the winner has is blue, what the loser has is orange; numbers tell which bar belongs to which fragment, and
+        stand at its root. Grey is what both candidates have.
+        """
+        from espalier.explain.comparison_drawing import comparison_svg
+
+        return comparison_svg(self, width, n)
+
+    def plot(self, ax: Axes | None = None, *, n: int = 15) -> Axes:
+        """Draw bars of what fragments add to the lead of the winner."""
+        ax = super().plot(ax, n=n)
+        ax.set_xlabel("added to the lead of the winner")
+        ax.set_title(self.summary, fontsize=10)
+        return ax
+
+    @property
+    def summary(self) -> str:
+        """The lead and what it is made of, in one line."""
+        parts = [("the parser's score", self.from_score)]
+        if self.trees:
+            parts.append(("runs of tags" if self.trees[0].split == "end" else "fragments", self.of_trees))
+        if self.elsewhere:
+            parts.append(("other kernels" if self.trees else "the kernel", self.elsewhere))
+        told = ", ".join(f"{name} {signed(value)}" for name, value in parts if value or name != "the parser's score")
+        return f"a lead of {signed(self.value or 0.0)}: {told}" if told else f"a lead of {signed(self.value or 0.0)}"
+
+    @property
+    def of_trees(self) -> float:
+        """What fragments add to the lead, those that are not listed included."""
+        return float(sum(own.total for own in self.trees))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.names[0]} with {self.names[1]}: {self.summary}; {len(self):,} fragments>"
+
+
+def signed(value: float) -> str:
+    """A number with its sign, in three digits.
+
+    Examples
+    --------
+    >>> signed(0.12345), signed(-2.0), signed(0.0)
+    ('+0.123', '−2', '0')
+    """
+    return f"{value:+.3g}".replace("-", "\N{MINUS SIGN}") if value else "0"

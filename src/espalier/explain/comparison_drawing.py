@@ -1,0 +1,212 @@
+"""Two candidates drawn side by side: what they differ in, the fragments that decided, and bars of what these add."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+
+from espalier.explain.comparison import Comparison, signed
+from espalier.explain.explanation import Reason, node_colours
+from espalier.explain.occurrences import nodes_of
+from espalier.explain.tag_shares import tags_as_tree
+from espalier.structures.drawing import card, placed_side_by_side, summary
+from espalier.structures.fragment import Position
+from espalier.structures.group import Candidate
+from espalier.structures.interop import as_tree
+from espalier.structures.layout import Highlight, pixels, printable
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+from espalier.structures.tree_elements import MARK
+
+WINNER, LOSER, BOTH = "#0969da", MARK, "#8c959f"
+_MARGIN, _LINE, _ROW = 18, 30, 24
+_NUMBER, _BAR = 24, 150  # columns of the list: a number, a bar
+_LIST = 700  # a list is at least as wide, where its fragments are long
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
+    """The picture of a comparison, with the first n fragments."""
+    trees = drawn_trees(comparison)
+    shown = comparison.reasons[:n]
+    numbers = numbered(shown)
+    marks, notes = _marks(comparison, trees, numbers)
+    titles = [
+        f"{name}: {value:.4g}".replace("-", "\N{MINUS SIGN}")
+        for name, value in zip(comparison.names, comparison.values, strict=True)
+    ]
+    pieces, full_width, full_height = placed_side_by_side(
+        trees, highlights=marks, titles=titles, pale=shared_nodes(*trees), notes=notes, width=width
+    )
+    head = comparison.summary
+    needed = _text_start(shown) + max((pixels(str(reason.fragment)) for reason in shown), default=0)
+    full_width = max(full_width, min(needed + _MARGIN, min(width or _LIST, _LIST)), pixels(head) + 2 * _MARGIN)
+    rows: list[str] = []
+    if shown:
+        top = full_height + _LINE + _ROW // 2
+        rows = [*_legend(shown, top), *_bars(shown, numbers, full_width, top + _ROW)]
+        full_height += _ROW * (len(shown) + 1) + _MARGIN
+    title = (
+        f'<text class="i b" x="{full_width // 2}" y="{_MARGIN + 10}" fill="#1f2328" font-weight="bold">'
+        f"{escape(head, quote=False)}</text>"
+    )
+    told = "; ".join([head, *map(summary, trees)])
+    moved = [f'<g transform="translate(0,{_LINE})">', *pieces, "</g>"]
+    return card([title, *moved, *rows], full_width, full_height + _LINE, told)
+
+
+def drawn_trees(comparison: Comparison) -> list[Tree]:
+    """The two candidates as trees."""
+    if comparison.trees:
+        return [own.tree for own in comparison.trees]
+    return [_as_tree(own) for own in (comparison.winner, comparison.loser)]
+
+
+def shared_nodes(a: Tree, b: Tree) -> tuple[set[Position], set[Position]]:
+    """The inner nodes that both trees have, of each: those with the same label over the same words.
+
+    Examples
+    --------
+    >>> first, _ = shared_nodes(Tree.from_brackets("(S (A a) (B b))"), Tree.from_brackets("(S (A a) (C b))"))
+    >>> sorted(first)
+    [(), (0,)]
+    """
+    spans = [_spans(a), _spans(b)]
+    common = Counter(key for key, _ in spans[0]) & Counter(key for key, _ in spans[1])
+    out: list[set[Position]] = []
+    for own in spans:
+        left = common.copy()
+        found = set()
+        for key, position in own:
+            if left[key] > 0:
+                left[key] -= 1
+                found.add(position)
+        out.append(found)
+    return out[0], out[1]
+
+
+def numbered(shown: Sequence[Reason]) -> dict[int, int]:
+    """Numbers of the fragments that are marked: those that speak for the winner, and stand more often in one tree."""
+    marked = [
+        k
+        for k, reason in enumerate(shown)
+        if (reason.contribution or 0.0) > 0 and len(reason.in_winner) != len(reason.in_loser)
+    ]
+    return {k: number for number, k in enumerate(marked, start=1)}
+
+
+def _as_tree(candidate: Candidate) -> Tree:
+    return tags_as_tree(candidate) if isinstance(candidate, TaggedSequence) else as_tree(candidate)
+
+
+def _spans(tree: Tree) -> list[tuple[tuple[str, int, int], Position]]:
+    """Label, first and last word of every inner node, each before its children."""
+    inner: list[tuple[Position, str]] = []
+    start: dict[Position, int] = {}
+    end: dict[Position, int] = {}
+    n_words = 0
+    for position, node in zip(tree.positions(), tree, strict=True):
+        if node.children:
+            inner.append((position, node.label))
+            start[position] = n_words
+            continue
+        n_words += 1
+        for depth in range(len(position)):
+            end[position[:depth]] = n_words
+    return [((label, start[position], end[position]), position) for position, label in inner]
+
+
+def _marks(
+    comparison: Comparison, trees: list[Tree], numbers: dict[int, int]
+) -> tuple[list[Highlight], list[dict[Position, str]]]:
+    """What is marked in each tree, and the numbers at the roots."""
+    if comparison.trees and comparison.trees[0].split == "end":
+        # The places of both sequences are the same, and what both say of one cancels.
+        together = comparison.trees[0].shares + comparison.trees[1].shares
+        return [node_colours(replace(own, shares=together)) for own in comparison.trees], [{}, {}]
+    marks: list[Highlight] = []
+    notes: list[dict[Position, str]] = []
+    for which, (tree, colour) in enumerate(zip(trees, (WINNER, LOSER), strict=True)):
+        nodes: dict[Position, str] = {}
+        at: dict[Position, list[str]] = {}
+        for k, number in numbers.items():
+            reason = comparison.reasons[k]
+            here, there = (reason.in_winner, reason.in_loser)[:: 1 if which == 0 else -1]
+            for root in here if len(here) > len(there) else ():
+                nodes |= dict.fromkeys(nodes_of(reason.fragment, tree, root), colour)
+                at.setdefault(root, []).append(str(number).translate(_RAISED))
+        marks.append(nodes)
+        notes.append({root: " ".join(own) for root, own in at.items()})
+    return marks, notes
+
+
+def _text_start(shown: Sequence[Reason]) -> int:
+    """Where fragments are written: behind the numbers, the bars and what these say."""
+    says = max((pixels(signed(reason.contribution or 0.0)) for reason in shown), default=0)
+    return _MARGIN + _NUMBER + _BAR + 10 + says + 12
+
+
+def _legend(shown: Sequence[Reason], y: int) -> list[str]:
+    """What the colours of bars and frames mean."""
+    out, x = [], _MARGIN + _NUMBER
+    used = {_colour(reason) for reason in shown}
+    for colour, text in ((WINNER, "more in the winner"), (LOSER, "more in the loser"), (BOTH, "as often in both")):
+        if colour not in used:
+            continue
+        out.append(_bar(x, y, 12, colour))
+        out.append(_text(x + 18, y + 3, text, "start"))
+        x += 18 + pixels(text) + 16
+    return out
+
+
+def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int) -> list[str]:
+    """One line for each fragment: number, bar, what it adds, the fragment."""
+    values = [reason.contribution or 0.0 for reason in shown]
+    most = max(map(abs, values)) or 1.0
+    both_ways = min(values) < 0
+    unit = (_BAR / 2 if both_ways else _BAR) / most
+    zero = _MARGIN + _NUMBER + (_BAR // 2 if both_ways else 0)
+    start = _text_start(shown)
+    out = []
+    for k, (reason, value) in enumerate(zip(shown, values, strict=True)):
+        y = top + _ROW * k
+        length = max(1.5, abs(value) * unit)
+        left = zero if value > 0 else zero - length
+        out += [
+            _bar(left, y, length, _colour(reason)),
+            _text(_MARGIN, y + 3, str(numbers.get(k, "")), "start"),
+            _text(start - 12, y + 3, signed(value), "end"),
+            _text(start, y + 3, _cut(str(reason.fragment), width - _MARGIN - start), "start"),
+        ]
+    if both_ways:
+        ends = f"M{zero} {top - _ROW // 2}V{top + _ROW * len(shown) - _ROW // 2}"
+        out.append(f'<path class="e" d="{ends}" stroke="#8c959f"/>')
+    return out
+
+
+def _bar(x: float, y: int, length: float, colour: str) -> str:
+    name = ' class="p"' if colour == LOSER else ""  # which has a twin for dark pages
+    return f'<rect{name} x="{x:.1f}" y="{y - 8}" width="{length:.1f}" height="12" rx="3" fill="{colour}"/>'
+
+
+def _text(x: int, y: int, text: str, anchor: str) -> str:
+    # Attributes would give way to the style of the card, so these are a style too.
+    style = f"font-size:13px;text-anchor:{anchor}"
+    return f'<text class="i" x="{x}" y="{y}" fill="#1f2328" style="{style}">{escape(text, quote=False)}</text>'
+
+
+def _colour(reason: Reason) -> str:
+    more = len(reason.in_winner) - len(reason.in_loser)
+    return WINNER if more > 0 else LOSER if more < 0 else BOTH
+
+
+def _cut(text: str, room: int) -> str:
+    """As much of a text as there is room for."""
+    text = printable(text, 400)
+    if pixels(text) <= room:
+        return text
+    while text and pixels(text + "…") > room:
+        text = text[:-1]
+    return text + "…"
