@@ -94,7 +94,7 @@ if TYPE_CHECKING:
         Warping,
         compare,
     )
-    from espalier.rerank import RankingSVM, Reranker, VotedPerceptron
+    from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
     from espalier.structures import (
         Fragment,
         read_conllu,
@@ -127,6 +127,7 @@ __all__ = [
     "ForestDescription",
     "Fragment",
     "FragmentVectorizer",
+    "GPPreference",
     "GPRegressor",
     "Gamma",
     "Graph",
@@ -241,7 +242,7 @@ __getattr__ = load_on_use(
         ],
         "espalier.explain",
     )
-    | dict.fromkeys(["RankingSVM", "Reranker", "VotedPerceptron"], "espalier.rerank")
+    | dict.fromkeys(["GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"], "espalier.rerank")
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")
     | dict.fromkeys(
         ["FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier", "mine_fragments"], "espalier.fragments"

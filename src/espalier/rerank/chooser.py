@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import Target, TrainingSet, runs
+from espalier.rerank.training import Target, TrainingSet, checked, runs
 from espalier.structures.group import Group
 
 Floats = NDArray[np.float64]
@@ -47,7 +48,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     kernel: Kernel
     sample: int | None
     target: Target
-    score_weight: float | Literal["chosen"]
+    score_weight: float | Literal["chosen", "learned"]
     random_state: Any
     progress: Callable[[float], object] | None
 
@@ -65,9 +66,11 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             chosen, a fifth of the groups is kept for that and not learned from.
         """
         self._check()
-        groups = list(groups)
+        groups = checked(groups, "learned from", gold="to learn from")
         rng = np.random.default_rng(self.random_state)
         chooses = self.score_weight == "chosen"
+        if chooses and development is not None:
+            development = checked(development, "developed on", gold="to choose the weight of scores by")
         if chooses and development is None:
             order = rng.permutation(len(groups))
             kept, learned = np.sort(order[: len(groups) // 5]), np.sort(order[len(groups) // 5 :])
@@ -76,7 +79,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         coefficients = self._learn(data, rng)
         kept = np.flatnonzero(coefficients)
         self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
-        self.score_weight_ = 0.0 if chooses else float(self.score_weight)
+        self.score_weight_ = 0.0 if chooses else self._weight()
         if chooses and development:
             self.score_weight_ = self._chosen_weight(development)
         return self
@@ -84,7 +87,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included."""
         check_is_fitted(self, "score_weight_")
-        groups = list(groups)
+        groups = checked(groups, "chosen among")
         scores = [self.score_weight_ * np.array(group.scores) for group in groups]
         return [own + score for own, score in zip(self._values(groups), scores, strict=True)]
 
@@ -101,6 +104,10 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         """Learn the function of candidates: a coefficient for each item."""
         raise NotImplementedError
+
+    def _weight(self) -> float:
+        """The weight of the score where it is not chosen on development data."""
+        return float(self.score_weight)
 
     def _state(self) -> State:
         """What is saved beside support, coefficients and the weight of the score."""
@@ -129,6 +136,12 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             wanted = "a positive integer or None" if none else "a positive integer"
             raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+    def _check_weight(self) -> None:
+        weight: Any = self.score_weight
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight))
+        if weight != "chosen" and not is_number:
+            raise ValueError(f"score_weight must be 'chosen' or a number, got {weight!r}.")
 
     def _check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
         if getattr(self, name) not in allowed:

@@ -15,6 +15,7 @@ from espalier.errors import InputError
 from espalier.kernels.expressions import parse_kernel
 from espalier.rerank.chooser import Chooser, State
 from espalier.rerank.perceptron import VotedPerceptron
+from espalier.rerank.preference import GPPreference
 from espalier.rerank.ranking_svm import RankingSVM
 from espalier.structures.group import as_candidate
 from espalier.structures.groups import candidate_of, candidate_record
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from espalier.rerank.reranker import Reranker
 
 FORMAT, VERSION = "espalier.reranker", 1
-LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM)}
+LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM, GPPreference)}
 _UNSAVED = ("kernel", "progress", "random_state")
 
 
@@ -52,7 +53,7 @@ def load_reranker(path: str | Path) -> Reranker:
     """Read a reranker; a file that is damaged, foreign or from another version is an error that says so."""
     from espalier.rerank.reranker import Reranker
 
-    arrays, header = load_arrays(path, "reranker", FORMAT, VERSION)
+    arrays, header = load_arrays(path, "reranker", FORMAT, VERSION, {"espalier.pcfg": "PCFG.load"})
     try:
         chooser = _chooser(arrays, header)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

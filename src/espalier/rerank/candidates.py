@@ -1,0 +1,162 @@
+"""Candidates to learn from and to choose among: what a parser or a tagger proposes, made into groups.
+
+A parser is surer of sentences that it was trained on than of others, so what it proposes for them teaches a learner
+too little of its mistakes. :func:`jackknifed` lets each sentence be parsed by one that has not seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+from espalier.parsing.pcfg import PCFG, plain
+from espalier.structures.group import Group, words_of
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+
+Progress = Callable[[float], object]
+Gold = Tree | TaggedSequence
+
+
+def propose(
+    parser: Any,
+    sentences: Iterable[Any],
+    k: int = 100,
+    *,
+    beam: float | None = None,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> list[Group]:
+    """What a parser or a tagger proposes for each sentence.
+
+    Parameters
+    ----------
+    parser
+        A :class:`~espalier.parsing.PCFG`, or another with its method ``parse_all``; or a tagger with ``tag_all``.
+    sentences
+        Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
+        gold tagged sequences; or lists of words, whose groups have no gold.
+    k
+        How many candidates at most.
+    beam
+        As for :meth:`PCFG.parse_all <espalier.parsing.PCFG.parse_all>`.
+    n_threads, progress
+        As everywhere.
+
+    Examples
+    --------
+    >>> trees = ["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (D the) (N dog)) (VP (V saw) (NP (N cats))))"]
+    >>> (group,) = propose(PCFG.from_treebank(trees), [["the", "cats", "sleep"]])
+    >>> print(group.candidates[group.best])
+    (S (NP (D the) (N cats)) (VP (V sleep)))
+    """
+    rows = [(row, _sentence(row, sentence)) for row, sentence in enumerate(sentences)]
+    return _proposed(parser, rows, k, beam, n_threads, progress)
+
+
+def jackknifed(
+    trees: Iterable[Any],
+    k: int = 100,
+    *,
+    folds: int = 5,
+    rows: Iterable[int] | None = None,
+    make: Callable[..., Any] = PCFG.from_treebank,
+    beam: float | None = None,
+    n_threads: int = 1,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+    **grammar_options: Any,
+) -> list[Group]:
+    """What is proposed for each tree's words by a parser that was made of other trees.
+
+    Parameters
+    ----------
+    trees
+        Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
+        or gold tagged sequences.
+    k
+        How many candidates at most.
+    folds
+        The trees are dealt into so many parts at random, and each part is parsed by a parser made of all others.
+    rows
+        Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.
+    make
+        Makes a parser of trees.
+    beam, n_threads, progress
+        As for :func:`propose`.
+    random_state
+        A seed for the parts.
+    **grammar_options
+        Given to ``make``, such as ``markov=(2, 1)``.
+
+    Returns
+    -------
+    groups
+        In the order of the trees, or of ``rows``, each with its gold tree.
+
+    Examples
+    --------
+    >>> trees = ["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N dogs)) (VP (V bark)))"]
+    >>> [str(group.candidates[0]) for group in jackknifed(trees, folds=2)]
+    ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
+    """
+    golds = [_gold(row, tree) for row, tree in enumerate(trees)]
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(golds):
+        raise ValueError(f"folds must be an integer from 2 to the number of trees, {len(golds)}, got {folds!r}.")
+    wanted = list(range(len(golds))) if rows is None else [range(len(golds))[row] for row in rows]
+    order = np.random.default_rng(random_state).permutation(len(golds))
+    groups: dict[int, Group] = {}
+    for fold in range(folds):
+        held_out = set(order[fold::folds].tolist())
+        own = [row for row in dict.fromkeys(wanted) if row in held_out]
+        if own:
+            parser = make([gold for row, gold in enumerate(golds) if row not in held_out], **grammar_options)
+            tell = None if progress is None else _part_of(progress, fold, folds)
+            found = _proposed(parser, [(row, golds[row]) for row in own], k, beam, n_threads, tell)
+            groups.update(zip(own, found, strict=True))
+        if progress is not None:
+            progress((fold + 1) / folds)
+    return [groups[row] for row in wanted]
+
+
+def _proposed(
+    parser: Any,
+    rows: Sequence[tuple[int, Any]],
+    k: int,
+    beam: float | None,
+    n_threads: int,
+    progress: Progress | None,
+) -> list[Group]:
+    """Groups of numbered gold trees, gold sequences or lists of words."""
+    words = [words_of(sentence) if isinstance(sentence, Gold) else sentence for _, sentence in rows]
+    options = {"n_threads": n_threads, "progress": progress, **({} if beam is None else {"beam": beam})}
+    run = parser.parse_all if hasattr(parser, "parse_all") else parser.tag_all
+    groups = []
+    for found, (row, sentence) in zip(run(words, k, **options), rows, strict=True):
+        if not len(found):
+            raise InputError(f"Nothing is proposed for sentence {row}. A sentence needs at least one word.")
+        gold = sentence if isinstance(sentence, Gold) else None
+        groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
+    return groups
+
+
+def _sentence(row: int, sentence: Any) -> Any:
+    """A list of words as it is; anything else as what is gold."""
+    return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
+
+
+def _gold(row: int, sentence: Any) -> Gold:
+    if isinstance(sentence, TaggedSequence):
+        return sentence
+    tree = plain(sentence)
+    if tree is None:
+        raise InputError(f"Tree {row} has no words beside traces: {str(sentence)[:60]}")
+    return tree
+
+
+def _part_of(progress: Progress, part: int, parts: int) -> Progress:
+    """Progress of one of several parts, as a fraction of all."""
+    return lambda fraction: progress((part + fraction) / parts)

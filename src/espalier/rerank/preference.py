@@ -1,0 +1,305 @@
+"""``GPPreference``: choosing by a Gaussian process of utilities, whose kernel is learned, and which says how surely."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from espalier.errors import InputError
+from espalier.gp.cholesky import blas_threads
+from espalier.gp.learned import LearnedTable
+from espalier.gp.optimize import Climb, FitProgress
+from espalier.gp.parameters import Parameters
+from espalier.kernels.base import Kernel
+from espalier.kernels.expressions import parse_kernel
+from espalier.kernels.inputs import Inputs
+from espalier.rerank.choice import largest, pairwise
+from espalier.rerank.chooser import Chooser, Floats, State
+from espalier.rerank.evidence import SCORE, Problem, Scores
+from espalier.rerank.pairs import Pairs
+from espalier.rerank.training import Target, TrainingSet, checked, runs
+from espalier.structures.group import Group
+
+MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
+_RUN = 1024  # candidates whose covariances are computed at once
+
+
+class GPPreference(Chooser):
+    r"""Learn what makes a candidate preferred, the kernel included, and say how probable each choice is.
+
+    Every candidate has a utility, a Gaussian process over the space of the kernel. In each group the target is
+    preferred to each rival, with probability :math:`\Phi(f_{target} - f_{rival})` (Chu and Ghahramani, 2005; the
+    reranking likelihood that Beck et al., 2015, call for). The noise in the difference of two utilities has variance 1,
+    once and for all: it is the unit of utilities, so give the kernel a scale of its own, ``1.0 * kernel``, to be
+    learned beside it. The posterior is approximated by Laplace's method. Every hyperparameter of the kernel is learned
+    by the exact gradient of the evidence that this gives.
+
+    Parameters
+    ----------
+    kernel
+        What candidates have in common. Its numbers are starts; ``fixed(...)`` keeps one.
+    sample
+        Learn from so many candidates of each group, drawn at random; None takes all. Few of many groups teach more
+        than many of few.
+    target
+        What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
+        most like it.
+    max_candidates
+        Learn from groups, drawn at random, that have at most so many candidates together, targets included; None takes
+        all groups. Above 5,000 a warning says what that costs.
+    score_weight
+        What the parser's score weighs beside the kernel's value. ``"learned"``: it is one more feature, whose weight
+        has a normal prior with a variance that is learned by the evidence. A number: it is known. ``"chosen"``: the
+        kernel's part is learned without it, and it takes what is best on development data.
+    restarts
+        How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
+    max_iterations, tolerance
+        When a climb ends: after so many steps, or when the gradient for each pair is below the tolerance.
+    learn
+        False keeps all hyperparameters as they are.
+    random_state
+        A seed for what is drawn.
+    n_threads
+        How many threads kernels and linear algebra use while the model is fitted; all cores where None.
+    progress
+        Called with the fraction done, at most. What it raises ends learning and reaches the caller.
+
+    Attributes
+    ----------
+    kernel_
+        With the learned values.
+    score_weight_
+        The weight of the parser's score; where it was learned, the mean of its posterior.
+    learned_
+        A readable table of all learned hyperparameters.
+    log_marginal_likelihood_
+        The log evidence of the preferences, by Laplace's approximation.
+    n_groups_, n_candidates_
+        How many groups were learned from, with how many candidates.
+    restarts_
+        One record for each climb: start, values, how it ended.
+
+    Notes
+    -----
+    Time O(n^3) and memory O(n^2) in the number of candidates for each of some twenty evaluations, whatever the number
+    of hyperparameters: a thousand or two are enough to learn a kernel. The pairs of one group are taken as independent
+    given the utilities, though all share their target.
+
+    Probabilities are cautious. Of questions with a hundred parses each, pairs were decided with a confidence of 0.79 on
+    average, and right in 0.94 of them; of all hundred the chosen one had 0.08, and was right in 0.38. Their order is
+    what to go by.
+
+    A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
+    score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
+    would make the score look twice as good as it is.
+
+    Examples
+    --------
+    >>> from espalier.kernels import SubsetTree
+    >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
+    >>> groups = [Group([wrong, right], gold=right)] * 5
+    >>> model = GPPreference(1.0 * SubsetTree(0.5), learn=False).fit(groups)
+    >>> model.predict(groups)
+    array([1, 1, 1, 1, 1])
+    >>> model.predict_proba(groups[:1])[0].round(2)
+    array([0.1, 0.9])
+    """
+
+    _posterior: tuple[Inputs, Any] | None = None
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        sample: int | None = 3,
+        target: Target = "gold",
+        max_candidates: int | None = 2000,
+        score_weight: float | Literal["learned", "chosen"] = "learned",
+        restarts: int = 0,
+        max_iterations: int = 100,
+        tolerance: float = 1e-4,
+        learn: bool = True,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.sample = sample
+        self.target = target
+        self.max_candidates = max_candidates
+        self.score_weight = score_weight
+        self.restarts = restarts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.learn = learn
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
+        """The probability that each candidate is the preferred one of its group; in each group they sum to 1.
+
+        The utilities of a group have a joint normal posterior, and each shows with its noise. For two candidates the
+        probability that one is larger has a closed form; for more, see :func:`~espalier.rerank.choice.largest`, whose
+        error is at most some 0.005. They are cautious, the more so the more candidates there are: see the notes.
+        """
+        return [largest(mean, covariance) for mean, covariance in self._utilities(groups)]
+
+    def pairwise_proba(self, groups: Sequence[Group]) -> list[Floats]:
+        """The probability that the candidate of each row is preferred to that of each column, for each group."""
+        return [pairwise(mean, covariance) for mean, covariance in self._utilities(groups)]
+
+    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+        rows, start = self._drawn(data, rng)
+        pairs = Pairs(start)
+        # What is chosen later takes no part.
+        weight = None if self.score_weight == "learned" else 0.0 if self.score_weight == "chosen" else self._weight()
+        self._pairs, self._scores = pairs, Scores.of(data.scores[rows], pairs, weight)
+        self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
+        inputs = Inputs.of([data.items[row] for row in rows.tolist()])
+        with blas_threads(self.n_threads):
+            problem = Problem.of(self.kernel, inputs, pairs, self._scores, n_threads=self.n_threads)
+            values = self._climbed(problem, rng)
+            state = problem.state(values)
+        self.kernel_, self._score_variance = state.kernel, state.score_variance
+        # What is beyond doubt keeps the least there is, so that pairs stay whole.
+        dual = np.maximum(state.mode.dual, np.finfo(np.float64).tiny)
+        self._learned_weight = self._scores.weight_given(dual, state.score_variance)
+        coefficients = np.zeros(len(data.items))
+        coefficients[rows] = pairs.back(dual)
+        return coefficients
+
+    def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[Any, Any]:
+        """The rows of the groups that are learned from, and where each of these starts."""
+        sizes = np.diff(data.start)
+        groups = np.arange(len(data))
+        if self.max_candidates is not None and len(data.items) > self.max_candidates:
+            order = rng.permutation(len(data))
+            n_groups = int(np.searchsorted(np.cumsum(sizes[order]), self.max_candidates, side="right"))
+            if n_groups == 0:
+                raise InputError(
+                    f"A group has {sizes[order[0]]:,} candidates, and max_candidates is {self.max_candidates:,}. Draw "
+                    "fewer of each group: sample=10."
+                )
+            groups = np.sort(order[:n_groups])
+        elif len(data.items) > MANY:
+            warnings.warn(
+                f"Learning from {len(data.items):,} candidates takes some {5 * 8e-9 * len(data.items) ** 2:.1f} GB and "
+                "time with the third power of their number. Set max_candidates=2000, or sample=3 of each group.",
+                stacklevel=4,
+            )
+        rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])
+        return rows, np.cumsum([0, *sizes[groups]], dtype=np.int64)
+
+    def _climbed(self, problem: Problem, rng: np.random.Generator) -> dict[str, float]:
+        """The best hyperparameters."""
+        parameters = Parameters(problem.parameters() if self.learn else [])
+        climb = Climb(
+            problem.gradient if len(parameters) else lambda values: (problem.state(values).mode.log_evidence, {}),
+            parameters,
+            len(problem.pairs),
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            tell=self._tell,
+        )
+        n_random = self.restarts if len(parameters) else 0
+        climb.run([parameters.start()] + [parameters.draw(rng) for _ in range(n_random)])
+        if climb.stop is not None:
+            raise climb.stop
+        best = climb.best
+        self.restarts_, self.log_marginal_likelihood_ = climb.restarts, best.log_likelihood
+        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=bool(self.learn))
+        if not best.converged:
+            warnings.warn(
+                f"Learning ended before it converged: {best.message.rstrip('.')}. The best values found are kept; "
+                "raise max_iterations or tolerance.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return best.values
+
+    def _tell(self, at: FitProgress) -> None:
+        if self.progress is not None:
+            self.progress((at.restart + min(at.evaluation / (self.max_iterations + 1), 1.0)) / at.n_restarts)
+
+    def _utilities(self, groups: Sequence[Group]) -> list[tuple[Floats, Floats]]:
+        """The mean and the covariances of the utilities of each group."""
+        groups = checked(groups, "chosen among")
+        means = self.decision_function(groups)
+        if self._posterior is None:
+            self._posterior = self._conditioned()
+        support, mode = self._posterior
+        covariances: list[Floats] = []
+        for run in runs(groups, _RUN):
+            rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
+            cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads))
+            scores = self._scores.in_units(np.concatenate([np.array(group.scores) for group in run]))
+            cross += np.outer(self._score_variance * scores, self._scores.differences)
+            explained = mode.explained(cross.T)
+            for first, group in zip(np.cumsum([0, *map(len, run)]).tolist(), run, strict=False):
+                own = slice(first, first + len(group))
+                prior = self.kernel_(list(group.candidates), n_threads=self.n_threads)
+                prior += self._score_variance * np.outer(scores[own], scores[own])
+                covariances.append(prior - explained[:, own].T @ explained[:, own])
+        return list(zip(means, covariances, strict=True))
+
+    def _conditioned(self) -> tuple[Inputs, Any]:
+        """The items that were learned from, and the posterior of their differences: made when it is first asked for."""
+        support = Inputs.of(self.support_)
+        dual = -self.coefficients_[self._pairs.rival]
+        problem = Problem.of(self.kernel_, support, self._pairs, self._scores, n_threads=self.n_threads)
+        problem.near = dual
+        return support, problem.state({SCORE: self._score_variance}).mode
+
+    def _kernel_used(self) -> Kernel:
+        return self.kernel_
+
+    def _weight(self) -> float:
+        return self._learned_weight if self.score_weight == "learned" else super()._weight()
+
+    def _set_support(self, items: list[Any], coefficients: Floats) -> None:
+        if len(items) != self._pairs.n_items:
+            raise InputError("its groups have other candidates")
+        super()._set_support(items, coefficients)
+
+    def _check(self) -> None:
+        super()._check()
+        self._check_integer("max_candidates", least=2, none=True)
+        for name in ("restarts", "max_iterations"):
+            self._check_integer(name, least=0)
+        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, Real) or not self.tolerance > 0:
+            raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
+        weight: Any = self.score_weight
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight))
+        if weight not in ("learned", "chosen") and not is_number:
+            raise ValueError(f"score_weight must be 'learned', 'chosen' or a number, got {weight!r}.")
+
+    def _state(self) -> State:
+        from espalier.rerank.storage import written_kernel
+
+        header = {"kernel": written_kernel(self.kernel_), "score_variance": self._score_variance}
+        scores = self._scores
+        header |= {"score_unit": scores.unit, "score_weight": scores.weight}
+        return State(header, {"start": self._pairs.start, "score_differences": scores.differences}, [])
+
+    def _set_state(self, state: State) -> None:
+        start, differences = state.arrays["start"], state.arrays["score_differences"]
+        if start.dtype != np.int64 or start.ndim != 1 or len(start) < 2 or start[0] != 0 or np.diff(start).min() < 2:
+            raise InputError("its groups have no candidates")
+        if differences.dtype != np.float64 or differences.shape != (int(start[-1]) - len(start) + 1,):
+            raise InputError("every pair needs the difference of its scores")
+        variance, unit, weight = (state.header[name] for name in ("score_variance", "score_unit", "score_weight"))
+        numbers = [variance, unit, 0.0 if weight is None else weight, *differences.tolist()]
+        if not all(type(number) is float and np.isfinite(number) for number in numbers) or variance < 0 or unit <= 0:
+            raise InputError("the variance of its scores is no number")
+        self.kernel_ = parse_kernel(state.header["kernel"], max_length=None)
+        self._pairs, self._score_variance = Pairs(start), variance
+        self._scores = Scores(differences, unit, weight)
+        self._posterior = None
