@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,10 @@ def _read(path: str | Path, kind: str) -> tuple[Arrays, Any]:
     """All arrays, and the header as JSON; None where there is none."""
     from safetensors import SafetensorError, safe_open
 
+    if Path(path).is_dir():
+        raise IsADirectoryError(21, f"A {kind} is one file, and this is a folder", os.fspath(path))
+    if not Path(path).exists():
+        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from espalier.parsing.pcfg import PCFG
 
 FORMAT, VERSION = "espalier.pcfg", 1
+_OTHERS = {"espalier.reranker": "Reranker.load", "espalier.tagger": "Tagger.load"}
 _RULES = {"binary": np.int32, "binary_weight": np.float64, "unary": np.int32, "unary_weight": np.float64}
 
 
@@ -45,7 +46,7 @@ def load_pcfg(path: str | Path) -> PCFG:
     """Read a grammar; a file that is damaged, foreign or from another version is an error that says so."""
     from espalier.parsing.pcfg import PCFG
 
-    arrays, header = load_arrays(path, "grammar", FORMAT, VERSION, {"espalier.reranker": "Reranker.load"})
+    arrays, header = load_arrays(path, "grammar", FORMAT, VERSION, _OTHERS)
 
     def require(condition: bool, what: str) -> None:
         if not condition:

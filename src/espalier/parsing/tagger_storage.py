@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from espalier.parsing.tagger import Tagger
 
 FORMAT, VERSION = "espalier.tagger", 1
+_OTHERS = {"espalier.reranker": "Reranker.load", "espalier.pcfg": "PCFG.load"}
 
 
 def save_tagger(tagger: Tagger, path: str | Path) -> None:
@@ -41,7 +42,7 @@ def load_tagger(path: str | Path) -> Tagger:
     """Read a tagger; a file that is damaged, foreign or from another version is an error that says so."""
     from espalier.parsing.tagger import MAX_TAGS, Tagger
 
-    arrays, header = load_arrays(path, "tagger", FORMAT, VERSION)
+    arrays, header = load_arrays(path, "tagger", FORMAT, VERSION, _OTHERS)
 
     def require(condition: bool, what: str) -> None:
         if not condition:

@@ -57,15 +57,16 @@ class CompressedModel:
         if len(forest.vocabulary) > self._n_labels:
             self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
             self._native.set_labels(*(values[:-1] for values in self._by_label()))
-        coefficient *= self._factor * float(self._scale(forest[[row]])[0])
-        self._native.add(self._arrays(forest), row, coefficient)
+        if self._is_normalized:
+            coefficient *= float(self._scale(forest[[row]])[0])
+        self._native.add(self._arrays(forest), row, self._factor * coefficient)
 
     def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
         """The values at all trees of a corpus, or at those from ``first`` to before ``last``."""
         last = len(forest) if last is None else last
         out = np.empty(last - first)
         self._native.scores(self._arrays(forest), first, last, out)
-        return out * self._scale(forest[first:last])
+        return out * self._scale(forest[first:last]) if self._is_normalized else out
 
     @property
     def n_subtrees(self) -> int:
@@ -88,8 +89,6 @@ class CompressedModel:
         return forest.arrays
 
     def _scale(self, forest: Forest) -> Floats:
-        if not self._is_normalized:
-            return np.ones(len(forest))
         own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
         return np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)
 

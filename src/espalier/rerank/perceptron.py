@@ -13,7 +13,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser, Floats, State
 from espalier.rerank.combination import growing_sum
-from espalier.rerank.training import Target, TrainingSet
+from espalier.rerank.training import Target, TrainingSet, checked
 from espalier.structures.group import Group
 
 
@@ -86,10 +86,11 @@ class VotedPerceptron(Chooser):
         if self.vote != "vote":
             return super().decision_function(groups)
         check_is_fitted(self, "score_weight_")
-        return self._votes(list(groups))
+        return self._votes(checked(groups, "chosen among"))
 
     def _check(self) -> None:
         super()._check()
+        self._check_weight()
         self._check_integer("epochs", least=1)
         self._check_choice("vote", ("average", "last", "vote"))
 

@@ -79,6 +79,7 @@ class RankingSVM(Chooser):
 
     def _check(self) -> None:
         super()._check()
+        self._check_weight()
         self._check_integer("max_passes", least=1)
         for name in ("C", "tolerance"):
             if not getattr(self, name) > 0:

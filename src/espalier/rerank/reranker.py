@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from espalier.errors import InputError
 from espalier.gram.dual import DualForm
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.quality import chosen_f1, quality
+from espalier.rerank.training import checked
 from espalier.structures.group import Candidate, Group
 
 Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Reranker(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, groups: Sequence[Group]) -> list[Candidate]:
         """The candidate that is chosen in each group."""
-        groups = list(groups)
+        groups = checked(groups, "chosen among")
         return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
 
     def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
@@ -75,10 +75,7 @@ class Reranker(BaseEstimator):  # type: ignore[misc]
 
     def score(self, groups: Sequence[Group], y: None = None) -> float:
         """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
-        groups = list(groups)
-        for row, group in enumerate(groups):
-            if group.gold is None:
-                raise InputError(f"Group {row} has no gold tree to be measured by.")
+        groups = checked(groups, "measured", gold="to be measured by")
         return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
 
     def dual_form(self) -> DualForm:

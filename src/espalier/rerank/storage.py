@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "espalier.reranker", 1
 LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM, GPPreference)}
+_OTHERS = {"espalier.pcfg": "PCFG.load", "espalier.tagger": "Tagger.load"}
 _UNSAVED = ("kernel", "progress", "random_state")
 
 
@@ -53,7 +54,7 @@ def load_reranker(path: str | Path) -> Reranker:
     """Read a reranker; a file that is damaged, foreign or from another version is an error that says so."""
     from espalier.rerank.reranker import Reranker
 
-    arrays, header = load_arrays(path, "reranker", FORMAT, VERSION, {"espalier.pcfg": "PCFG.load"})
+    arrays, header = load_arrays(path, "reranker", FORMAT, VERSION, _OTHERS)
     try:
         chooser = _chooser(arrays, header)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -44,13 +44,7 @@ class TrainingSet:
         items: list[Any] = []
         scores: list[float] = []
         start = [0]
-        for row, group in enumerate(groups):
-            if not isinstance(group, Group):
-                raise TypeError(
-                    f"Groups are learned from, got {type(group).__name__} at {row}. Write Group(candidates)."
-                )
-            if group.gold is None:
-                raise InputError(f"Group {row} has no gold tree to learn from.")
+        for group in checked(groups, "learned from", gold="to learn from"):
             wanted = group.gold if target == "gold" else group.candidates[best_candidate(group)]
             chosen: Iterable[int] = range(len(group))
             if sample is not None and len(group) > sample:
@@ -79,6 +73,19 @@ class TrainingSet:
                 last = int(np.searchsorted(self.start, self.start[first] + n_items, side="right")) - 1
             yield range(first, max(last, first + 1))
             first = max(last, first + 1)
+
+
+def checked(groups: Iterable[Group], purpose: str, *, gold: str | None = None) -> list[Group]:
+    """Groups as a list; it is an error if one is something else, or has no gold tree where it needs one, and why."""
+    if isinstance(groups, Group):
+        raise TypeError(f"Groups are {purpose}, got a single one. Write [group].")
+    listed = list(groups)
+    for row, group in enumerate(listed):
+        if not isinstance(group, Group):
+            raise TypeError(f"Groups are {purpose}, got {type(group).__name__} at {row}. Write Group(candidates).")
+        if gold is not None and group.gold is None:
+            raise InputError(f"Group {row} has no gold tree {gold}.")
+    return listed
 
 
 def runs(groups: Sequence[Group], n_candidates: int) -> Iterator[list[Group]]:

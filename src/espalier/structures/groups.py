@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.conllu import conllu_lines, conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
-from espalier.structures.group import Candidate, Group
+from espalier.structures.group import Candidate, Group, as_candidate
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -51,8 +51,11 @@ def read_groups(
     """
     text, name = read_text(path, encoding=encoding), source_name(path)
     groups = list(_read(text, name, tags))
-    if gold is None:
-        return groups
+    return groups if gold is None else with_gold(groups, gold, name)
+
+
+def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[Group]:
+    """Groups of a file with the gold trees of another; errors name the first."""
     golds = list(gold)
     if len(golds) != len(groups):
         raise InputError(f"{name} has {len(groups):,} groups, and there are {len(golds):,} gold trees.")
@@ -85,8 +88,14 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
             for tree, score in scored:
                 lines += [f"# sent_id = {row + 1}", f"# score = {score!r}", *conllu_lines(tree), ""]
         else:
-            lines += [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
+            lines += layout_lines(group)
     write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def layout_lines(group: Group) -> list[str]:
+    """A group of trees as k-best parsers write it: their number, then a score and a tree on each line."""
+    scored = zip(group.candidates, group.scores or (), strict=True)
+    return [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
 
 
 def candidate_record(candidate: Candidate) -> dict[str, Any]:
@@ -169,31 +178,53 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
     at = 0
     while at < len(lines):
         number, line = lines[at]
-        count = line.split()[0]
-        if not count.isdigit() or int(count) < 1:
-            raise InputError(f"{name}, line {number}: the number of candidates should stand here, got {line[:60]!r}.")
-        at += 1
+        count, _, rest = line.partition(" ")
+        if not count.isdecimal() or int(count) < 1 or rest.lstrip().startswith("("):
+            hint = ", or one more of those above" if at else ""
+            raise InputError(
+                f"{name}, line {number}: the number of candidates should stand here{hint}, got {line[:60]!r}."
+            )
         trees, scores = [], []
-        for _ in range(int(count)):
-            here, line = lines[at] if at < len(lines) else (lines[-1][0], "")
-            score, _, tree = line.partition(" ")
+        for rank in range(int(count)):
             at += 1
-            if score and not tree.strip():  # the tree stands on the next line
-                tree = lines[at][1] if at < len(lines) else ""
+            which = f"candidate {rank} of the {count} that line {number} promises"
+            here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")
+            score, _, tree = line.partition(" ")
+            scores.append(_score(score, f"{name}, line {here}: the score of {which}", line))
+            if not tree.strip():  # the tree stands on the next line
                 at += 1
-            try:
-                scores.append(float(score))
-            except ValueError:
-                raise InputError(
-                    f"{name}, line {here}: the score of candidate {len(scores)} of {count} should stand here, "
-                    f"got {line[:60]!r}."
-                ) from None
+                here, tree = lines[at] if at < len(lines) else (here + 1, "")
+            if not tree.strip().startswith("("):
+                raise InputError(f"{name}, line {here}: the tree of {which} should stand here, got {tree[:60]!r}.")
             trees.append(tree.strip())
+        at += 1
         yield _group(trees, scores, None, f"{name}, line {number}")
+
+
+def _score(text: str, what: str, line: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{what} should stand here, got {line[:60]!r}.") from None
 
 
 def _group(candidates: Any, scores: Any, gold: Any, place: str) -> Group:
     try:
         return Group(candidates, scores, gold)
-    except (InputError, TreeSyntaxError, TypeError, ValueError) as error:
+    except TreeSyntaxError as error:
+        which = _misspelled([*candidates, gold])
+        what = "the gold tree" if which == len(candidates) else f"candidate {which}"
+        named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
+        raise InputError(str(named)) from None
+    except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
+
+
+def _misspelled(items: list[Any]) -> int:
+    """The first that is no tree."""
+    for place, item in enumerate(items):
+        try:
+            as_candidate(item)
+        except TreeSyntaxError:
+            return place
+    return len(items) - 1

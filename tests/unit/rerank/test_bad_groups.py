@@ -1,0 +1,87 @@
+"""Groups that cannot be learned from, chosen among or measured: each is an error that says which and why."""
+
+from __future__ import annotations
+
+import pytest
+
+import espalier as es
+from candidate_groups import groups_of
+from espalier.parsing import PCFG, Tagger, evaluate, oracle
+from espalier.rerank import RankingSVM, Reranker, VotedPerceptron, quality
+
+A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
+BARE = es.Group([A, B])
+KERNEL = es.SubsetTree(0.5)
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
+def test_the_group_without_gold_is_named_whatever_is_held_out(learner):
+    groups = groups_of(0)
+    groups[13] = BARE
+    with pytest.raises(es.InputError, match="Group 13 has no gold tree to learn from"):
+        learner(KERNEL, random_state=0).fit(groups)
+
+
+def test_development_groups_need_gold_trees_where_a_weight_is_chosen_on_them():
+    with pytest.raises(es.InputError, match="Group 1 has no gold tree to choose the weight of scores by"):
+        VotedPerceptron(KERNEL).fit(groups_of(0), development=[groups_of(1)[0], BARE])
+    with pytest.raises(TypeError, match="Groups are developed on, got str at 0"):
+        VotedPerceptron(KERNEL).fit(groups_of(0), development=[A])
+    assert VotedPerceptron(KERNEL, score_weight=0.5).fit(groups_of(0), development=[BARE]).score_weight_ == 0.5
+
+
+@pytest.mark.parametrize("vote", ["average", "vote"])
+def test_only_groups_are_chosen_among(vote):
+    reranker = Reranker(VotedPerceptron(KERNEL, vote=vote, random_state=0)).fit(groups_of(0))
+    for ask in (reranker.predict, reranker.chosen, reranker.decision_function):
+        with pytest.raises(TypeError, match="Groups are chosen among, got str at 1"):
+            ask([BARE, A])
+        with pytest.raises(TypeError, match=r"Groups are chosen among, got a single one\. Write \[group\]"):
+            ask(BARE)
+        assert len(ask([BARE] * 3)) == 3
+
+
+def test_measures_need_gold_trees_and_equal_numbers():
+    with pytest.raises(es.InputError, match="The group has no gold tree to be measured by"):
+        quality(BARE)
+    with pytest.raises(es.InputError, match="There are 1 gold trees and 2 parses"):
+        evaluate([A], [A, B])
+    with pytest.raises(es.InputError, match="There are 2 gold trees and candidates of 1 sentences"):
+        oracle([A, A], [[A, B]])
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "heavy", True, None])
+def test_weights_of_scores_are_numbers(learner, weight):
+    with pytest.raises(ValueError, match="score_weight must be 'chosen' or a number, got"):
+        learner(KERNEL, score_weight=weight).fit(groups_of(0))
+
+
+def test_files_that_hold_something_else(tmp_path):
+    PCFG.from_treebank([A]).save(tmp_path / "grammar")
+    Reranker().fit(groups_of(0)).save(tmp_path / "reranker")
+    with pytest.raises(es.InputError, match=r"grammar holds no reranker, but what PCFG\.load reads"):
+        Reranker.load(tmp_path / "grammar")
+    with pytest.raises(es.InputError, match=r"reranker holds no grammar, but what Reranker\.load reads"):
+        PCFG.load(tmp_path / "reranker")
+    with pytest.raises(es.InputError, match=r"grammar holds no tagger, but what PCFG\.load reads"):
+        Tagger.load(tmp_path / "grammar")
+    with pytest.raises(IsADirectoryError, match="A reranker is one file, and this is a folder"):
+        Reranker.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        Reranker.load(tmp_path / "nowhere")
+
+
+def test_equal_values_choose_the_first_and_single_candidates_stay():
+    reranker = Reranker(VotedPerceptron(KERNEL, random_state=0)).fit(groups_of(0))
+    strange = "(Z (Q new) (Q words))"
+    groups = [es.Group([strange, "(Y (P new) (P words))"]), es.Group([A]), es.Group([A, A], [-1.0, -1.0])]
+    assert reranker.chosen(groups).tolist() == [0, 0, 0]
+
+
+def test_a_gold_tree_that_is_no_candidate_is_learned_from_and_never_chosen():
+    right, flat, deep = A, "(S (N cats) (V sleep))", "(S (X (N cats)) (VP (V sleep)))"
+    groups = [es.Group([flat, deep], [-1.0, -2.0], gold=right)] * 10
+    reranker = Reranker(VotedPerceptron(KERNEL, score_weight=0.0, random_state=0)).fit(groups)
+    assert es.Tree.from_brackets(right) in reranker.chooser_.support_
+    assert reranker.chosen(groups[:1]).tolist() == [1]  # it shares the verb phrase with the gold tree
