@@ -1,22 +1,46 @@
-"""Everything shown is run: each document's Python blocks, in order, in one namespace."""
+"""Everything shown is run: each document's Python blocks and commands, in order, in one namespace."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from contextlib import suppress
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 from unittest import SkipTest
 
 import pytest
-from sybil import Sybil
-from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
+from typer.testing import CliRunner
+
+from espalier.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
+
+
+def _run_commands(example: Example) -> str | None:
+    """Run each ``$ espalier ...`` of a block, and compare what it prints with what stands below it."""
+    for shown in re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)[1:]:
+        command, _, wanted = shown.partition("\n")
+        name, *arguments = shlex.split(command)
+        if name != "espalier":
+            continue
+        result = CliRunner(env={"COLUMNS": "120", "NO_COLOR": "1"}).invoke(app, arguments)
+        if result.exit_code or not OutputChecker().check_output(wanted, result.output, FLAGS):
+            return f"$ {command}\nexpected:\n{wanted}\ngot, with exit code {result.exit_code}:\n{result.output}"
+    return None
+
+
 SYBIL = Sybil(
-    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE), SkipParser()],
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=FLAGS),
+        CodeBlockParser(language="console", evaluator=_run_commands),
+        SkipParser(),
+    ],
     path=str(ROOT),
 )
 

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from espalier.cli.options import Encoding, Threads, check_output
+from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say
 from espalier.cli.reproduce import app as reproduce
+from espalier.cli.rerank import app as rerank
+from espalier.cli.tagging import app as tagging
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,12 +34,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(parsing)
+app.add_typer(tagging)
+app.add_typer(rerank)
 app.add_typer(reproduce)
 
 BracketFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file of bracketed trees, plain or .gz.")]
 KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; all cores by default.")]
-Encoding = Annotated[str, typer.Option(help="How the file is encoded.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
 
@@ -150,12 +155,9 @@ def gram(
     from espalier.cli.matrix import write_gram
 
     chosen = _kernel(kernel)
-    if output.is_dir():
-        raise IsADirectoryError(21, "The matrix goes to a file, and this is a folder", output)
-    if not output.parent.is_dir():
-        raise FileNotFoundError(2, "There is no such folder to write to", output.parent)
+    check_output(output, "The matrix")
     items, item = read_items(chosen, file, encoding, form)
-    write_gram(chosen, items, output, item=item, console=_console(err=True), n_threads=threads, memory=memory)
+    write_gram(chosen, items, output, item=item, n_threads=threads, memory=memory)
     typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")
 
 

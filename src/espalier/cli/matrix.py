@@ -7,16 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
+from espalier.cli.bars import bar
 from espalier.gram import gram
 from espalier.kernels.base import Kernel, Matrix
 
@@ -27,28 +19,12 @@ def write_gram(
     output: Path,
     *,
     item: str,
-    console: Console,
     n_threads: int | None = None,
     memory: str | None = None,
 ) -> None:
     """Compute the matrix of some items with themselves and write it, showing how far it is."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(f"{len(items):,} {item}s", total=1.0)
-        matrix = gram(
-            kernel,
-            items,
-            n_threads=n_threads,
-            memory=memory,
-            progress=lambda fraction: bar.update(task, completed=fraction),
-        )
-        bar.update(task, completed=1.0, description="writing")
+    with bar(f"{len(items):,} {item}s") as progress:
+        matrix = gram(kernel, items, n_threads=n_threads, memory=memory, progress=progress)
         save_array(matrix, output)
 
 

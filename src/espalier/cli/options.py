@@ -1,0 +1,62 @@
+"""Options that several commands share, and checks of them that need no library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; all cores by default.")]
+Encoding = Annotated[str, typer.Option(help="How the files are encoded.")]
+Markov = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ANCESTORS,SIBLINGS",
+        help="How many ancestors a constituent remembers, itself included, and how many siblings a long rule does, "
+        "such as 2,1; rules as they stand by default.",
+    ),
+]
+Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most so often also stand for their class.")]
+Candidates = Annotated[int, typer.Option("-k", min=1, help="How many parses of each sentence at most.")]
+Beam = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Leave out constituents whose logarithm of probability is so much less than the best over the same words; "
+        "12 is fast. Exact by default.",
+    ),
+]
+Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of bracketed trees, plain or .gz.")]
+Skip = Annotated[
+    bool,
+    typer.Option("--skip", help="Leave out trees without words, or with a word that has no tag, and say how many."),
+]
+
+
+def check_output(output: Path, what: str, *, json: bool = False) -> None:
+    """Refuse a place where nothing can be written, before anything is computed."""
+    if json and not is_json(output):
+        raise ValueError(
+            f"What is learned from has gold trees or tags, and only .jsonl files hold these; got {output}."
+        )
+    if output.is_dir():
+        raise IsADirectoryError(21, f"{what} goes to a file, and this is a folder", output)
+    if not output.parent.is_dir():
+        raise FileNotFoundError(2, "There is no such folder to write to", output.parent)
+
+
+def is_json(output: Path | None) -> bool:
+    """Whether a name is that of JSON Lines."""
+    return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
+
+
+def markov_of(text: str | None) -> tuple[int, int | None] | None:
+    """What ``--markov 2,1`` says; one number alone leaves rules whole."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+        raise ValueError(f"--markov takes ancestors and siblings, such as 2,1, got {text!r}.")
+    numbers = [int(part) for part in parts]
+    return numbers[0], numbers[1] if len(numbers) > 1 else None

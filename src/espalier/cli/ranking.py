@@ -1,0 +1,181 @@
+"""What the commands of ``espalier rerank`` read, make and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from espalier.cli.proposals import read_trees
+from espalier.errors import InputError
+from espalier.kernels.base import Kernel
+from espalier.kernels.dependency_subtree import DependencySubtree
+from espalier.kernels.expressions import parse_kernel
+from espalier.kernels.subset_tree import SubsetTree
+from espalier.kernels.tagging import Tagging
+from espalier.parsing.evaluation import ROOTS
+from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
+from espalier.rerank.chooser import Chooser
+from espalier.structures.conllu import conllu_lines, read_conllu
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.group import Candidate, Group
+from espalier.structures.groups import read_groups, with_gold
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
+from espalier.structures.tree import Tree
+
+Tags = Literal["upos", "xpos"]
+
+
+class Learner(StrEnum):
+    """Who learns to choose."""
+
+    PERCEPTRON = "perceptron"
+    SVM = "svm"
+    GP = "gp"
+
+
+# Which options only some learners have.
+_OWN = {"epochs": (Learner.PERCEPTRON,), "C": (Learner.SVM,), "max_candidates": (Learner.GP,)}
+_CLASSES: dict[Learner, type[Chooser]] = {
+    Learner.PERCEPTRON: VotedPerceptron,
+    Learner.SVM: RankingSVM,
+    Learner.GP: GPPreference,
+}
+
+
+def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None) -> list[Group]:
+    """The groups of a file, with the gold trees of another where one is given.
+
+    Where gold trees are needed, ``needs`` is the option that gives them.
+    """
+    groups = read_groups(file, tags=tags, encoding=encoding)
+    if not groups:
+        raise InputError(f"{file} holds no group.")
+    if gold is not None:
+        groups = with_gold(groups, _gold(gold, groups, tags=tags, encoding=encoding), str(file))
+    for row, group in enumerate(groups):
+        if _kind(group) != _kind(groups[0]):
+            raise InputError(f"{file}, group {row}: it holds {_kind(group)}, and group 0 {_kind(groups[0])}.")
+        if needs is not None and group.gold is None:
+            raise InputError(f"{file}, group {row}: it has no gold tree. Give those of all groups by {needs} FILE.")
+    return groups
+
+
+def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
+    """Refuse a kernel that is none, and options that the learner does not have."""
+    for name, owners in _OWN.items():
+        if options.get(name) is not None and learner not in owners:
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} belongs to --learner {' or '.join(owners)}, not to {learner}.")
+    chosen = SubsetTree() if kernel is None else parse_kernel(kernel)
+    _learner(learner, chosen, **options)._check()
+
+
+def chooser_of(
+    learner: Learner, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: Any
+) -> Chooser:
+    """The learner that the options describe; those that are None keep their defaults."""
+    chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)
+    try:
+        chosen([example])
+    except TypeError as error:
+        raise InputError(f"{chosen!r} does not compare these candidates: {error}") from None
+    return _learner(learner, chosen, progress=progress, **options)
+
+
+def _learner(learner: Learner, kernel: Kernel, **options: Any) -> Chooser:
+    return _CLASSES[learner](kernel, **{name: value for name, value in options.items() if value is not None})
+
+
+def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
+    """A reranker that chooses among candidates of the kind that the groups of a file hold."""
+    reranker = Reranker.load(file)
+    learned = [Group([item]) for item in reranker.chooser_.support_[:1]]
+    if learned and _kind(learned[0]) != _kind(groups[0]):
+        raise InputError(f"{file} chooses among {_kind(learned[0])}, and {of} holds {_kind(groups[0])}.")
+    return reranker
+
+
+def default_kernel(learner: Learner, example: Candidate) -> Kernel:
+    """What candidates of a kind are compared by where nobody says."""
+    if isinstance(example, TaggedSequence):
+        kernel: Kernel = Tagging()
+    elif isinstance(example, DependencyTree):
+        kernel = DependencySubtree()
+    else:
+        kernel = SubsetTree(decay=0.3)
+    return 1.0 * kernel if learner is Learner.GP else kernel
+
+
+def score_weight_of(text: str | None) -> float | str | None:
+    """A weight: a number, or a word that the learner knows."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def candidate_number(option: str, text: str | None) -> Any:
+    """A candidate of a group by its number, or the gold one."""
+    if text is None or text == "gold":
+        return text
+    if not text.isdecimal():
+        raise InputError(f"{option} takes the number of a candidate, counted from 0, or gold, got {text!r}.")
+    return int(text)
+
+
+def lines_of(candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Candidates as text: a tree in brackets or the tagged words on one line, or the lines of CoNLL-U."""
+    for row, candidate in enumerate(candidates):
+        if isinstance(candidate, Tree):
+            yield candidate.to_brackets()
+        elif isinstance(candidate, TaggedSequence):
+            yield " ".join(f"{word}/{tag}" for word, tag in zip(candidate.words, candidate.tags, strict=True))
+        else:
+            yield from (f"# sent_id = {row + 1}", *conllu_lines(candidate), "")
+
+
+def ordered(groups: Sequence[Group], values: Sequence[Any]) -> list[Group]:
+    """Groups with new scores, the best first; equals stay in their order."""
+    out = []
+    for group, own in zip(groups, values, strict=True):
+        order = np.argsort(-own, kind="stable").tolist()
+        out.append(Group([group.candidates[k] for k in order], own[order].tolist(), group.gold))
+    return out
+
+
+def _kind(group: Group) -> str:
+    names = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
+    return names[type(group.candidates[0])]
+
+
+def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> list[Candidate]:
+    example = groups[0].candidates[0]
+    if not isinstance(example, Tree):
+        found = read_conllu(file, tags=tags, encoding=encoding)
+        return [TaggedSequence(own.words, own.tags) if isinstance(example, TaggedSequence) else own for own in found]
+    trees = read_trees([file], encoding)
+    # A parser that writes function tags has learned them; any other is compared without.
+    keeps_functions = any(strip_function_tags(own) is not own for group in groups for own in group.candidates[:1])
+    likes = [*(group.candidates[0] for group in groups), *[example] * len(trees)]
+    return [gold_like(tree, like, keeps_functions) for tree, like in zip(trees, likes, strict=False)]
+
+
+def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tree:
+    """A gold tree in the form of a candidate: without traces and function tags, and with its outer labels.
+
+    Were the form another, it would tell gold trees from candidates, and nothing else would be learned.
+    """
+    kept = strip_traces(drop_outer(tree, ROOTS)) or tree
+    kept = kept if keeps_functions else strip_function_tags(kept)
+    outer = []
+    while candidate.label in ROOTS and len(candidate.children) == 1 and candidate.children[0].children:
+        outer.append(candidate.label)
+        candidate = candidate.children[0]
+    for label in reversed(outer):
+        kept = Tree(label, [kept])
+    return kept

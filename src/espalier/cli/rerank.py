@@ -1,0 +1,212 @@
+"""``espalier rerank``: learn to choose among the candidates of any parser, choose, and measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from espalier.cli.bars import bar
+from espalier.cli.options import Encoding, check_output
+from espalier.cli.reporting import reported
+
+app = typer.Typer(
+    name="rerank",
+    help="Learn to choose among a parser's candidates, and choose.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Groups = Annotated[
+    Path,
+    typer.Argument(metavar="GROUPS", help="Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too."),
+]
+Model = Annotated[Path, typer.Argument(metavar="RERANKER", help="What espalier rerank fit wrote.")]
+Gold = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The gold trees, in the order of the groups, where GROUPS does not hold them."),
+]
+Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
+
+
+@app.callback()
+def rerank() -> None:
+    """Learn to choose among a parser's candidates, and choose."""
+
+
+@app.command()
+@reported
+def fit(
+    groups: Groups,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="reranker.safetensors", help="Where the reranker goes.")
+    ],
+    gold: Gold = None,
+    learner: Annotated[
+        Literal["perceptron", "svm", "gp"], typer.Option(help="Who learns; gp also learns the kernel.")
+    ] = "perceptron",
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="A kernel, as the library prints it; SubsetTree(decay=0.3) by default for trees."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Of the perceptron: how often it sees all groups.")] = None,
+    c: Annotated[
+        float | None, typer.Option("--C", help="Of the svm: the price of a rival that comes too near.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Learn from so many candidates of each group; 20 by default, for gp 3.")
+    ] = None,
+    max_candidates: Annotated[
+        int | None, typer.Option(min=2, help="Of gp: learn from so many candidates in all; 2,000 by default.")
+    ] = None,
+    target: Annotated[
+        Literal["gold", "best"], typer.Option(help="What is to win: the gold tree, or the candidate most like it.")
+    ] = "gold",
+    score_weight: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="What the parser's score weighs; what is best on development by default."),
+    ] = None,
+    development: Annotated[
+        Path | None, typer.Option(metavar="GROUPS", help="Groups to choose that on; a fifth of GROUPS by default.")
+    ] = None,
+    development_gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Their gold trees.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
+    tags: Tags = "upos",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Learn from groups of candidates with gold trees.
+
+    Gold trees given by --gold are first brought into the form of the candidates: without traces and function tags, and
+    with their outer label.
+    """
+    check_output(output, "A reranker")
+    from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
+    from espalier.rerank import Reranker
+
+    own: dict[str, Any] = {"epochs": epochs, "C": c, "sample": sample, "max_candidates": max_candidates}
+    own |= {"target": target, "score_weight": score_weight_of(score_weight), "random_state": seed}
+    # A mistyped option is reported before a long file is read.
+    check_options(Learner(learner), kernel, **own)
+    data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
+    held = None
+    if development is not None:
+        held = groups_of(development, development_gold, tags=tags, encoding=encoding, needs="--development-gold")
+    elif development_gold is not None:
+        raise ValueError("--development-gold needs --development.")
+    with bar(f"{len(data):,} groups") as progress:
+        chooser = chooser_of(Learner(learner), kernel, data[0].candidates[0], progress, **own)
+        reranker = Reranker(chooser).fit(data, development=held)
+    reranker.save(output)
+    fitted = reranker.chooser_
+    learned = getattr(fitted, "kernel_", fitted.kernel)
+    typer.echo(
+        f"{output}: {type(fitted).__name__} over {learned!r}, a sum of {len(fitted.support_):,} candidates; "
+        f"the parser's score weighs {fitted.score_weight_:.3g}"
+    )
+
+
+@app.command()
+@reported
+def apply(
+    reranker: Model,
+    groups: Groups,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="OUT", help="Where the choices go; standard output by default."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Write all candidates, the best first, with the values that decide.")
+    ] = False,
+    tags: Tags = "upos",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Choose the best candidate of each group: a tree a line, tagged words a line, or CoNLL-U."""
+    if output is not None:
+        check_output(output, "What is chosen")
+    elif whole:
+        raise ValueError("--all needs a file to write to: give -o GROUPS.jsonl.")
+    from espalier.cli.ranking import groups_of, lines_of, loaded, ordered
+    from espalier.structures.files import write_text
+    from espalier.structures.groups import write_groups
+
+    data = groups_of(groups, None, tags=tags, encoding=encoding)
+    model = loaded(reranker, data, groups)
+    if whole and output is not None:
+        write_groups(ordered(data, model.decision_function(data)), output)
+    else:
+        text = "".join(f"{line}\n" for line in lines_of(model.predict(data)))
+        if output is None:
+            typer.echo(text, nl=False)
+            return
+        write_text(output, text)
+    typer.echo(f"{output}: {len(data):,} groups")
+
+
+@app.command()
+@reported
+def score(
+    reranker: Model,
+    groups: Groups,
+    gold: Gold = None,
+    tags: Tags = "upos",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Measure what is chosen against gold trees, beside the parser's own choice and the best of each list.
+
+    Constituents are counted as espalier evaluate does. The score is the mean of precision and recall of each sentence,
+    weighed by the size of its tree (Collins and Duffy, 2001); less error is how much of what it misses to 100 is gone.
+    """
+    from rich.console import Console
+
+    from espalier.cli.measures import choices_table
+    from espalier.cli.ranking import groups_of, loaded
+
+    data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
+    model = loaded(reranker, data, groups)
+    Console(highlight=False).print(choices_table(data, model.chosen(data).tolist()))
+
+
+@app.command()
+@reported
+def explain(
+    reranker: Model,
+    groups: Groups,
+    row: Annotated[int, typer.Option(min=0, help="Which group, counted from 0.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with drawings.")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many fragments to show.")] = 10,
+    winner: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="A candidate, counted from 0, or gold; the chosen one by default."),
+    ] = None,
+    loser: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="Likewise; the parser's own choice by default, or the next best."),
+    ] = None,
+    gold: Gold = None,
+    tags: Tags = "upos",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Say which fragments made one candidate win over another, and draw both side by side."""
+    if output is not None:
+        check_output(output, "The page")
+    from espalier.cli.ranking import candidate_number, groups_of, loaded
+    from espalier.explain import Comparison
+    from espalier.explain import explain as compare
+
+    data = groups_of(groups, gold, tags=tags, encoding=encoding)
+    if row >= len(data):
+        raise ValueError(f"--row must be a group of {groups}, 0 to {len(data) - 1:,}, got {row:,}.")
+    rivals = {"winner": candidate_number("--winner", winner), "loser": candidate_number("--loser", loser)}
+    found = compare(loaded(reranker, data, groups), data[row], n=n, **rivals)
+    assert isinstance(found, Comparison)
+    typer.echo(" ".join(data[row].words))
+    typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
+    for reason in found:
+        typer.echo(f"{reason.contribution:+.4g}\t{reason.fragment}")
+    if output is not None:
+        found.to_html(output)
+        typer.echo(f"Drawn in {output}")

@@ -1,0 +1,155 @@
+"""``espalier tag``: learn a tagger, tag sentences, and make candidates for a reranker of tags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from espalier.cli.bars import bar
+from espalier.cli.options import Encoding, Threads, check_output, is_json
+from espalier.cli.reporting import reported
+
+if TYPE_CHECKING:
+    from espalier.structures.sequence import TaggedSequence
+
+app = typer.Typer(
+    name="tag",
+    help="Learn a tagger, and tag.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of CoNLL-U, plain or .gz.")]
+Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
+
+
+@app.callback()
+def tag() -> None:
+    """Learn a tagger, and tag."""
+
+
+@app.command()
+@reported
+def fit(
+    treebank: Treebank,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="tagger.safetensors", help="Where the tagger goes.")
+    ],
+    tags: Tags = "upos",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Learn a trigram tagger from tagged sentences."""
+    check_output(output, "A tagger")
+    from espalier.parsing import Tagger
+
+    sentences = _sentences(treebank, tags, encoding)
+    tagger = Tagger.from_sentences(sentences)
+    tagger.save(output)
+    known = len(tagger.lexicon.words)
+    typer.echo(f"{output}: {len(tagger.tags):,} tags and {known:,} words of {len(sentences):,} sentences")
+
+
+@app.command()
+@reported
+def apply(
+    tagger: Annotated[Path, typer.Argument(metavar="TAGGER", help="What espalier tag fit wrote.")],
+    sentences: Annotated[
+        Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Where tags go; standard output by default.")
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=1, help="How many taggings of each sentence; 20 for a name in .jsonl, else 1."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="conllu: tag its words and keep its tags as gold. text, the default."
+        ),
+    ] = None,
+    tags: Tags = "upos",
+    threads: Threads = None,
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Tag sentences: the words with their best tags on a line, word/TAG; or candidates, to a name in .jsonl."""
+    if output is not None:
+        check_output(output, "What is tagged")
+    k = k or (20 if is_json(output) else 1)
+    if k > 1 and not is_json(output):
+        raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
+    if form not in (None, "text", "conllu"):
+        raise ValueError(f"--format must be one of text, conllu, got {form!r}.")
+    from espalier.cli.proposals import read_sentences
+    from espalier.cli.ranking import lines_of
+    from espalier.kernels.schedule import Schedule
+    from espalier.parsing import Tagger
+    from espalier.rerank import propose
+    from espalier.structures.files import write_text
+    from espalier.structures.groups import write_groups
+
+    model = Tagger.load(tagger)
+    given = (
+        _sentences([sentences], tags, encoding)
+        if form == "conllu"
+        else read_sentences(sentences, form, encoding, tagged=False).listed
+    )
+    with bar(f"{len(given):,} sentences") as progress:
+        groups = propose(model, given, k, n_threads=Schedule.of(threads).n_threads, progress=progress)
+    if output is not None and is_json(output):
+        write_groups(groups, output)
+    else:
+        text = "".join(f"{line}\n" for line in lines_of([group.candidates[0] for group in groups]))
+        if output is None:
+            typer.echo(text, nl=False)
+            return
+        write_text(output, text)
+    typer.echo(f"{output}: {'tags' if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
+
+
+@app.command()
+@reported
+def candidates(
+    treebank: Treebank,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="GROUPS.jsonl", help="Where the candidates go.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many taggings of each sentence at most.")] = 20,
+    folds: Annotated[int, typer.Option(min=2, help="Into how many parts the sentences are dealt.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")] = 0,
+    tags: Tags = "upos",
+    threads: Threads = None,
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Make candidates to learn from: each sentence is tagged by a tagger that has not seen it."""
+    check_output(output, "What is proposed", json=True)
+    from espalier.kernels.schedule import Schedule
+    from espalier.parsing import Tagger
+    from espalier.rerank import jackknifed
+    from espalier.structures.groups import write_groups
+
+    sentences, n_threads = _sentences(treebank, tags, encoding), Schedule.of(threads).n_threads
+    options: dict[str, Any] = {"folds": folds, "n_threads": n_threads, "random_state": seed}
+    with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
+        groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)
+    write_groups(groups, output)
+    n_found = sum(group.gold in group.candidates for group in groups)
+    total = sum(map(len, groups))
+    typer.echo(
+        f"{output}: {total:,} candidates of {len(groups):,} sentences; {n_found:,} have the gold tags among them"
+    )
+
+
+def _sentences(files: list[Path], tags: Literal["upos", "xpos"], encoding: str) -> list[TaggedSequence]:
+    from espalier.errors import InputError
+    from espalier.structures.conllu import read_conllu
+
+    found = []
+    for file in files:
+        own = [tree.tagged() for tree in read_conllu(file, tags=tags, encoding=encoding)]
+        if not own:
+            raise InputError(f"{file} holds no sentence.")
+        found += own
+    return found

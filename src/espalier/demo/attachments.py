@@ -1,0 +1,73 @@
+"""Sentences whose prepositional phrases hang where their words say, which no plain grammar can know.
+
+*The painter watched the sailor with the telescope* and *the painter watched the sailor with the coat* have the same
+tags, and so the same parses by the same rules; but one watches with a telescope, and the sailor wears the coat. Where a
+phrase hangs follows from its words:
+
+========================  =================================================================
+*with* and a tool         on the verb, beside its object
+*with* and a mark         on the noun before it: *the sailor with the coat*
+*from* and a place        on the noun before it: *the telescope from the market*
+*in* and a time           on the verb, however far away
+========================  =================================================================
+
+Tools and marks are equally frequent, and verbs, nouns, places and times are drawn independently of them.
+"""
+
+from __future__ import annotations
+
+import random
+
+from espalier.demo.grammar import NOUNS, seeded
+from espalier.structures.tree import Tree
+
+VERBS = ("amused", "found", "painted", "praised", "tickled", "watched")
+TOOLS = ("brush", "camera", "feather", "telescope")
+MARKS = ("basket", "coat", "hat", "scarf")
+PLACES = ("castle", "harbour", "market", "village")
+TIMES = ("autumn", "evening", "morning", "winter")
+P_OWNER, P_FROM, P_TIME = 0.25, 0.4, 0.4
+
+
+def generate_attachments(n: int, seed: int = 0) -> list[Tree]:
+    """Draw the trees of ``n`` sentences; the same seed gives the same trees.
+
+    Parameters
+    ----------
+    n
+        How many.
+    seed
+        Any integer.
+
+    Examples
+    --------
+    >>> print(generate_attachments(2, seed=1)[1])
+    (S (NP (DT the) (NN doctor))
+       (VP (VBD amused) (NP (NP (DT the) (NN baker)) (PP (IN with) (NP (DT the) (NN scarf))))) (. .))
+    """
+    rng = seeded(n, seed)
+    return [_sentence(rng) for _ in range(n)]
+
+
+def _sentence(rng: random.Random) -> Tree:
+    subject, patient = (_noun_phrase(noun) for noun in rng.sample(NOUNS, 2))
+    if rng.random() < P_OWNER:
+        subject = Tree("NP", [subject, _phrase("with", _noun_phrase(rng.choice(MARKS)))])
+    is_tool = rng.random() < 0.5
+    thing = _noun_phrase(rng.choice(TOOLS if is_tool else MARKS))
+    if rng.random() < P_FROM:
+        thing = Tree("NP", [thing, _phrase("from", _noun_phrase(rng.choice(PLACES)))])
+    phrase = _phrase("with", thing)
+    below = [patient, phrase] if is_tool else [Tree("NP", [patient, phrase])]
+    if rng.random() < P_TIME:
+        below.append(_phrase("in", _noun_phrase(rng.choice(TIMES))))
+    verb = Tree("VBD", [rng.choice(VERBS)])
+    return Tree("S", [subject, Tree("VP", [verb, *below]), Tree(".", ["."])])
+
+
+def _noun_phrase(noun: str) -> Tree:
+    return Tree("NP", [Tree("DT", ["the"]), Tree("NN", [noun])])
+
+
+def _phrase(preposition: str, noun_phrase: Tree) -> Tree:
+    return Tree("PP", [Tree("IN", [preposition]), noun_phrase])

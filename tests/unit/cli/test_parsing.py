@@ -1,0 +1,268 @@
+"""From a treebank to parses: what the commands write, and what they say of bad input."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import espalier as es
+from espalier.cli import proposals
+from espalier.cli.main import app
+from espalier.demo import generate_attachments
+from espalier.parsing import PCFG, evaluate
+from espalier.rerank import jackknifed
+
+TREES = generate_attachments(60, seed=4)
+KNOWN, NEW = TREES[:40], TREES[40:]
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
+
+
+def done(*arguments: object) -> Result:
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a treebank, its grammar and new sentences."""
+    monkeypatch.chdir(tmp_path)
+    es.write_brackets(KNOWN, "known.mrg")
+    es.write_brackets(NEW, "new.mrg")
+    Path("new.txt").write_text("".join(f"{' '.join(tree.words())}\n" for tree in NEW))
+    PCFG.from_treebank(KNOWN).save("grammar.safetensors")
+    return tmp_path
+
+
+def test_a_grammar_is_learned_from_several_files(here):
+    es.write_brackets(KNOWN[:10], "a.mrg.gz")
+    Path("b.mrg").write_text("".join(f"( {tree} )\n" for tree in KNOWN[10:]) + "( (S (-NONE- *)) )")
+    result = done("grammar", "a.mrg.gz", "b.mrg", "-o", "g", "--markov", "2,1", "--skip")
+    assert result.stdout.startswith("g: ") and result.stdout.endswith(" words of 40 trees\n")
+    assert result.stderr == "1 of 41 trees have no words, or a word without a tag: they are left out.\n"
+    assert PCFG.load("g").grammar.symbols == PCFG.from_treebank(KNOWN, markov=(2, 1)).grammar.symbols
+
+
+def test_the_best_tree_of_each_sentence_on_a_line(here):
+    best = [parses[0].tree for parses in PCFG.load("grammar.safetensors").parse_all([t.words() for t in NEW], 1)]
+    result = done("parse", "grammar.safetensors", "new.txt")
+    assert result.stdout.splitlines() == [tree.to_brackets() for tree in best]
+    assert (
+        done("parse", "grammar.safetensors", "new.txt", "-o", "best.mrg").stdout == "best.mrg: parses of 20 sentences\n"
+    )
+    assert es.read_brackets("best.mrg") == best
+
+
+def test_lists_of_candidates(here, monkeypatch):
+    monkeypatch.setattr(proposals, "N_SENTENCES", 7)  # several at a time, the last fewer
+    done("parse", "grammar.safetensors", "new.txt", "-k", 3, "-o", "k.txt", "--threads", 2)
+    done("parse", "grammar.safetensors", "new.mrg", "-k", 3, "-o", "k.jsonl", "--format", "brackets")
+    parsed = PCFG.load("grammar.safetensors").parse_all([tree.words() for tree in NEW], 3)
+    plain, with_gold = es.read_groups("k.txt"), es.read_groups("k.jsonl")
+    assert [list(group.candidates) for group in plain] == [parses.trees for parses in parsed]
+    assert [list(group.scores) for group in plain] == [[parse.score for parse in parses] for parses in parsed]
+    assert [group.gold for group in with_gold] == NEW
+    assert [group.candidates for group in with_gold] == [group.candidates for group in plain]
+    assert done("parse", "grammar.safetensors", "new.txt", "-k", 3).stdout == Path("k.txt").read_text()
+
+
+def test_names_in_jsonl_hold_a_hundred_by_default(here):
+    done("parse", "grammar.safetensors", "new.txt", "-o", "k.jsonl")
+    assert 10 < max(map(len, es.read_groups("k.jsonl"))) <= 100
+
+
+def test_trees_lose_traces_and_function_tags_before_they_are_gold(here):
+    Path("raw.mrg").write_text("(ROOT (S (NP-SBJ (DT the) (NN sailor)) (VP (VBD found) (NP (-NONE- *T*-1))) (. .)))")
+    done("parse", "grammar.safetensors", "raw.mrg", "-o", "k.jsonl", "--format", "brackets")
+    (group,) = es.read_groups("k.jsonl")
+    assert str(group.gold) == "(S (NP (DT the) (NN sailor)) (VP (VBD found)) (. .))"
+
+
+def test_tags_are_kept_and_unknown_ones_passed_over(here):
+    Path("tagged.txt").write_text("the/DT zork/NN found/VBD the/DT and/or/ZZZ ./.\n")
+    result = done("parse", "grammar.safetensors", "tagged.txt", "--tagged")
+    (tree,) = (es.Tree.from_brackets(line) for line in result.stdout.splitlines())
+    assert str(tree) == "(S (NP (DT the) (NN zork)) (VP (VBD found) (NP (DT the) (NN and/or))) (. .))"
+    of_trees = done("parse", "grammar.safetensors", "new.mrg", "--tagged", "--format", "brackets").stdout
+    found = [es.Tree.from_brackets(line) for line in of_trees.splitlines()]
+    assert evaluate(NEW, found).tagging == 100.0
+
+
+def test_what_is_not_covered_is_said_and_kept(here):
+    rng = random.Random(0)
+    long = rng.choices([word for tree in KNOWN for word in tree.words()], k=300)
+    sentences = [NEW[0].words(), ["zork", "Blorped", "12-ish", "(", "!"], long]
+    Path("odd.txt").write_text("".join(f"{' '.join(words)}\n" for words in sentences))
+    result = done("parse", "grammar.safetensors", "odd.txt", "--beam", 12)
+    trees = [es.Tree.from_brackets(line) for line in result.stdout.splitlines()]
+    assert [tree.words() for tree in trees] == sentences
+    assert result.stderr == "2 of 3 sentences are not covered by the grammar; the first is on line 2.\n"
+
+
+def test_candidates_come_from_grammars_that_have_not_seen_the_sentence(here):
+    result = done("candidates", "known.mrg", "-o", "k.jsonl", "-k", 5, "--folds", 4, "--seed", 3, "--markov", "1")
+    groups = es.read_groups("k.jsonl")
+    assert groups == jackknifed(KNOWN, 5, folds=4, random_state=3, markov=(1, None))
+    Path("untagged.mrg").write_text("(S (N a) b)")
+    skipped = done("candidates", "untagged.mrg", "known.mrg", "-o", "s.jsonl", "-k", 5, "--folds", 2, "--skip")
+    assert skipped.stderr.startswith("1 of 41 trees have") and len(es.read_groups("s.jsonl")) == 40
+    found = sum(group.gold in group.candidates for group in groups)
+    assert result.stdout == (
+        f"k.jsonl: {sum(map(len, groups))} candidates of 40 sentences; {found} have the gold tree among them\n"
+    )
+
+
+GOLD = "(TOP (S (NP-SBJ (N cats)) (VP (V sleep) (PRT (R up))) (NP (-NONE- *)) (. .)))"
+PARSE = "(S (NP (N cats)) (VP (V sleep)) (ADVP (R up)) (. .))"
+
+
+def measured(*options: str) -> dict[str, str]:
+    lines = done("evaluate", "gold.mrg", "parsed.mrg", *options).stdout.splitlines()
+    return {" ".join(line.split()[:-1]): line.split()[-1] for line in lines}
+
+
+def test_evaluation_by_the_rules_of_collins_and_without(here):
+    Path("gold.mrg").write_text(GOLD)
+    Path("parsed.mrg").write_text(PARSE)
+    found = measured()
+    assert found["sentences"] == "1" and found["gold constituents"] == "4"
+    assert found["precision"] == found["recall"] == found["F1"] == found["score"] == "75.00"
+    assert found["exact"] == "0.00" and found["tags"] == "100.00"
+    assert measured("--all-labels")["recall"] == "40.00"  # TOP is missed, and PRT is no ADVP
+    Path("parsed.mrg").write_text(PARSE.replace("(. .)", "(, .)"))
+    assert measured("--all-punctuation")["tags"] == "75.00" and measured()["tags"] == "100.00"
+
+
+LINE = "the sailor found the hat .\n"
+GRAMMAR = "grammar.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grammar", "nowhere", "-o", "g"], "nowhere: No such file or directory"),
+        (["grammar", "known.mrg"], "-o"),
+        (["grammar", "empty", "-o", "g"], "empty holds no tree"),
+        (["grammar", "binary", "-o", "g"], "is not utf-8 text"),
+        (["grammar", "new.txt", "-o", "g"], "new.txt, line 1, column 1: a word stands outside any bracket"),
+        (["grammar", "groups.jsonl", "-o", "g"], "groups.jsonl holds groups of candidates, as it seems"),
+        (["grammar", "groups.txt", "-o", "g"], "groups.txt holds groups of candidates, as it seems"),
+        (["grammar", "known.mrg", "traces.mrg", "-o", "g"], "traces.mrg, tree 0: it has no words beside traces"),
+        (
+            ["grammar", "untagged.mrg", "-o", "g"],
+            "untagged.mrg, tree 0: it has a word without a tag above it. Leave such",
+        ),
+        (
+            ["grammar", "traces.mrg", "untagged.mrg", "-o", "g", "--skip"],
+            "no tree with words and tags in traces.mrg, unt",
+        ),
+        (["grammar", "known.mrg", "-o", "folder"], "this is a folder"),
+        (["grammar", "known.mrg", "-o", "nowhere/g"], "nowhere: There is no such folder to write to"),
+        (["grammar", "known.mrg", "-o", "g", "--markov", "two"], "--markov takes ancestors and siblings"),
+        (["grammar", "known.mrg", "-o", "g", "--markov", "2,1,1"], "--markov takes ancestors and siblings"),
+        (["grammar", "known.mrg", "-o", "g", "--markov", "0,1"], "ancestors >= 1"),
+        (["grammar", "known.mrg", "-o", "g", "--unknown", "0"], "--unknown"),
+        (["parse", GRAMMAR, "nowhere"], "nowhere: No such file or directory"),
+        (["parse", GRAMMAR, "empty"], "empty holds no sentence"),
+        (["parse", GRAMMAR, "blank.txt"], "blank.txt, line 2: there is no word here"),
+        (["parse", GRAMMAR, "binary"], "is not utf-8 text"),
+        (["parse", GRAMMAR, "nul"], "line 2: a NUL character stands here"),
+        (["parse", GRAMMAR, "new.mrg"], "new.mrg holds trees, as it seems: pass --format brackets"),
+        (["parse", GRAMMAR, "groups.jsonl"], "groups.jsonl holds groups of candidates, as it seems"),
+        (["parse", GRAMMAR, "groups.txt", "--format", "brackets"], "groups.txt holds groups of candidates"),
+        (["parse", GRAMMAR, "new.txt", "--format", "brackets"], "a word stands outside any bracket"),
+        (["parse", GRAMMAR, "traces.mrg", "--format", "brackets"], "traces.mrg, tree 0: it has no words"),
+        (
+            ["parse", GRAMMAR, "hollow.mrg", "--format", "brackets"],
+            "hollow.mrg, tree 1: it has an empty word, written ()",
+        ),
+        (["parse", GRAMMAR, "untagged.mrg", "--format", "brackets", "--tagged"], "tree 0: it has a word without a tag"),
+        (["parse", GRAMMAR, "new.txt", "--tagged"], "new.txt, line 1: with --tagged each word is written word/TAG"),
+        (["parse", GRAMMAR, "new.txt", "--format", "xml"], "--format must be one of text, brackets, got 'xml'"),
+        (["parse", GRAMMAR, "new.txt", "-k", "0"], "-k"),
+        (["parse", GRAMMAR, "new.txt", "--beam", "-1"], "--beam"),
+        (["parse", GRAMMAR, "new.txt", "--beam", "nan"], "--beam"),
+        (["parse", GRAMMAR, "new.txt", "-o", "folder"], "this is a folder"),
+        (["parse", GRAMMAR, "new.txt", "-o", "nowhere/k.jsonl"], "no such folder"),
+        (["parse", "nowhere", "new.txt"], "nowhere: No such file or directory"),
+        (["parse", "folder", "new.txt"], "folder: A grammar is one file, and this is a folder"),
+        (["parse", "known.mrg", "new.txt"], "known.mrg is no safetensors file"),
+        (["parse", "empty", "new.txt"], "empty is no safetensors file"),
+        (["candidates", "known.mrg", "-o", "k.txt"], "only .jsonl files hold these"),
+        (["candidates", "empty", "-o", "k.jsonl"], "empty holds no tree"),
+        (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
+        (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "1"], "--folds"),
+        (["candidates", "known.mrg", "traces.mrg", "-o", "k.jsonl"], "traces.mrg, tree 0: it has no words"),
+        (["candidates", "groups.jsonl", "-o", "k.jsonl"], "holds groups of candidates"),
+        (["evaluate", "new.mrg", "known.mrg"], "new.mrg has 20 trees and known.mrg 40"),
+        (["evaluate", "new.mrg", "groups.jsonl"], "groups.jsonl holds groups of candidates"),
+        (["evaluate", "new.mrg", "empty"], "empty holds no tree"),
+        (["evaluate", "other.mrg", "traces.mrg"], "traces.mrg, tree 0: it has no words beside traces"),
+        (["evaluate", "other.mrg", "untagged.mrg"], "Sentence 0: the parse has other words than the gold tree"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
+    Path("folder").mkdir()
+    Path("empty").write_text("\n")
+    Path("binary").write_bytes(bytes(range(128, 256)))
+    Path("nul").write_bytes(b"the cat\nthe\0dog\n")
+    Path("blank.txt").write_text(f"{LINE}\n{LINE}")
+    Path("traces.mrg").write_text("(S (-NONE- *))")
+    Path("untagged.mrg").write_text("(S (N a) b)")
+    Path("other.mrg").write_text("(S (N c))")
+    Path("hollow.mrg").write_text("(S (N c))\n(S (N ()) (N c))")
+    groups = [es.Group(["(S (N a))"], [-1.5])]
+    es.write_groups(groups, "groups.jsonl")
+    es.write_groups(groups, "groups.txt")
+    before = sorted(here.iterdir())
+    result = invoke(*arguments)
+    assert result.exit_code == 2, result.exception
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+    assert sorted(here.iterdir()) == before
+
+
+def test_a_reranker_is_no_grammar(here):
+    right, wrong = "(S (N a) (N b))", "(S (X (N a) (N b)))"
+    es.Reranker().fit([es.Group([wrong, right], gold=right)] * 5).save("reranker")
+    result = invoke("parse", "reranker", "new.txt")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: reranker holds no grammar, but what Reranker.load reads.\n"
+
+
+SLOW = """
+import sys, time
+from espalier.parsing import PCFG
+def slow(self, *arguments, progress, **options):
+    progress(0.5)
+    print("parsing", file=sys.stderr, flush=True)
+    time.sleep(100)
+PCFG.parse_all = slow
+from espalier.cli.main import run
+run()
+"""
+
+
+@pytest.mark.parametrize("command", [["parse", GRAMMAR, "new.txt"], ["candidates", "known.mrg"]])
+def test_an_interruption_exits_with_130_and_leaves_nothing(here, command):
+    before = sorted(here.iterdir())
+    arguments = [sys.executable, "-c", SLOW, *command, "-o", "k.jsonl"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": dict(os.environ)}
+    with subprocess.Popen(arguments, **pipes) as process:
+        assert process.stderr.readline() == "parsing\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err) == ("", "Interrupted.\n")
+    assert sorted(here.iterdir()) == before

@@ -1,0 +1,305 @@
+"""From lists of candidates to choices: what the commands learn, write and measure, and what they say of bad input."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import espalier as es
+from candidate_groups import dependency_groups, groups_of, tagged_groups
+from espalier.cli.main import app
+from espalier.cli.ranking import gold_like
+from espalier.parsing import PCFG
+from espalier.structures.files import write_text
+
+A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, ["rerank", *(str(a) for a in arguments)])
+
+
+def done(*arguments: object) -> Result:
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def table(*arguments: object) -> dict[str, list[str]]:
+    """The rows of a table of measures by their names."""
+    lines = done("score", *arguments).stdout.splitlines()
+    names = ("the parser's own", "reranked", "best of each list")
+    return {name: line.removeprefix(f" {name}").split() for line in lines for name in names if name in line}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with groups of every kind and a reranker of trees."""
+    folder = tmp_path_factory.mktemp("groups")
+    for name, make in (("trees", groups_of), ("tags", tagged_groups), ("arcs", dependency_groups)):
+        es.write_groups(make(0), folder / f"{name}.jsonl")
+        es.write_groups(make(1), folder / f"{name}.new.jsonl")
+    es.Reranker(es.VotedPerceptron(es.SubsetTree(0.5), random_state=0)).fit(groups_of(0)).save(folder / "r")
+    return folder
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for path in made.iterdir():
+        Path(path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "chooser"),
+    [
+        ([], es.VotedPerceptron(es.SubsetTree(0.3), random_state=0)),
+        (
+            ["--epochs", 2, "--sample", 2, "--target", "best", "--seed", 5, "--kernel", "PartialTree()"],
+            es.VotedPerceptron(es.PartialTree(), epochs=2, sample=2, target="best", random_state=5),
+        ),
+        (
+            ["--learner", "svm", "--C", 0.1, "--score-weight", 0.25],
+            es.RankingSVM(es.SubsetTree(0.3), C=0.1, score_weight=0.25, random_state=0),
+        ),
+    ],
+)
+def test_what_is_learned_is_what_the_library_learns(here, options, chooser):
+    result = done("fit", "trees.jsonl", "-o", "new", *options)
+    assert result.stdout.startswith(f"new: {type(chooser).__name__} over {chooser.kernel!r}, a sum of ")
+    ours, theirs = es.Reranker.load("new"), es.Reranker(chooser).fit(groups_of(0))
+    for own, other in zip(ours.decision_function(groups_of(1)), theirs.decision_function(groups_of(1)), strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def test_a_gaussian_process_learns_its_kernel(here):
+    result = done("fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--sample", 2, "--max-candidates", 60)
+    learned = es.Reranker.load("new").chooser_.kernel_
+    assert f"GPPreference over {learned!r}" in result.stdout
+    assert learned != 1.0 * es.SubsetTree(0.3)
+
+
+@pytest.mark.parametrize(("kind", "kernel"), [("tags", "Tagging()"), ("arcs", "DependencySubtree()")])
+def test_tags_and_dependency_trees(here, kind, kernel):
+    assert f"over {kernel}, " in done("fit", f"{kind}.jsonl", "-o", "new").stdout
+    rows = table("new", f"{kind}.new.jsonl")
+    assert rows["reranked"] == rows["best of each list"] == ["100.00", "100.00", "100.0", "%"]
+    assert float(rows["the parser's own"][0]) < 80 and len(rows["the parser's own"]) == 2
+    groups, reranker = es.read_groups(f"{kind}.new.jsonl"), es.Reranker.load("new")
+    lines = done("apply", "new", f"{kind}.new.jsonl").stdout
+    chosen = reranker.predict(groups)
+    if kind == "tags":
+        assert lines.splitlines()[3] == " ".join(
+            f"{w}/{t}" for w, t in zip(chosen[3].words, chosen[3].tags, strict=True)
+        )
+        assert len(lines.splitlines()) == len(groups)
+    else:
+        write_text("chosen.conllu", lines)
+        found = es.read_conllu("chosen.conllu")
+        assert [(own.words, own.heads) for own in found] == [(own.words, own.heads) for own in chosen]
+
+
+def test_a_tree_a_line_in_the_order_of_the_groups(here):
+    groups, reranker = groups_of(1), es.Reranker.load("r")
+    lines = done("apply", "r", "trees.new.jsonl").stdout.splitlines()
+    assert lines == [tree.to_brackets() for tree in reranker.predict(groups)]
+    assert done("apply", "r", "trees.new.jsonl", "-o", "best.mrg").stdout == "best.mrg: 25 groups\n"
+    assert Path("best.mrg").read_text().splitlines() == lines
+
+
+def test_all_candidates_by_the_values_that_decide(here):
+    done("apply", "r", "trees.new.jsonl", "--all", "-o", "all.jsonl")
+    values = es.Reranker.load("r").decision_function(groups_of(1))
+    for own, before, value in zip(es.read_groups("all.jsonl"), groups_of(1), values, strict=True):
+        assert own.gold == before.gold
+        assert list(own.scores) == sorted(value.tolist(), reverse=True)
+        known = dict(zip(before.candidates, value.tolist(), strict=True))
+        assert [known[tree] for tree in own.candidates] == list(own.scores) and len(own) == len(before)
+
+
+def test_measures_stand_beside_each_other(here):
+    rows = table("r", "trees.new.jsonl")
+    reranker = es.Reranker.load("r")
+    assert rows["reranked"][2] == f"{reranker.score(groups_of(1)):.2f}"
+    assert rows["best of each list"] == ["100.00"] * 5 + ["100.0", "%"]
+    assert len(rows["the parser's own"]) == 5 and float(rows["the parser's own"][4]) < float(rows["reranked"][4])
+
+
+def test_the_fragments_that_made_a_candidate_win(here):
+    group, reranker = groups_of(1)[2], es.Reranker.load("r")
+    why = es.explain(reranker, group, n=4, winner="gold", loser=0)
+    options = ["--row", 2, "-n", 4, "--winner", "gold", "--loser", 0, "-o", "why.html"]
+    lines = done("explain", "r", "trees.new.jsonl", *options).stdout.splitlines()
+    assert lines[0] == " ".join(group.words) and why.summary in lines[1]
+    assert lines[2:-1] == [f"{reason.contribution:+.4g}\t{reason.fragment}" for reason in why]
+    assert lines[-1] == "Drawn in why.html" and Path("why.html").read_text().startswith("<!doctype html>")
+
+
+def test_groups_of_one_candidate_and_ties_lose_no_row(here):
+    es.write_groups([es.Group([B]), es.Group([A, A, B]), es.Group([A])], "odd.txt")
+    assert len(done("apply", "r", "odd.txt").stdout.splitlines()) == 3
+    write_text("gold.mrg", f"{A}\n{A}\n{A}\n")
+    done("fit", "odd.txt", "--gold", "gold.mrg", "-o", "new")  # the gold tree of the first is no candidate
+    assert len(table("new", "odd.txt", "--gold", "gold.mrg")) == 3
+    assert done("apply", "new", "odd.txt").stdout.splitlines() == [B, A, A]
+
+
+def test_gold_trees_take_the_form_of_the_candidates(here):
+    es.write_groups([es.Group([f"(S1 {B})", f"(S1 {A})"], [-1.0, -2.0])] * 5, "k.txt")
+    raw = "(TOP (S (NP-SBJ=2 (N cats)) (VP (V sleep) (NP (-NONE- *)))))\n"
+    write_text("gold.mrg", raw * 5)
+    done("fit", "k.txt", "--gold", "gold.mrg", "-o", "new", "--development", "k.txt", "--development-gold", "gold.mrg")
+    assert all(tree.label == "S1" for tree in es.Reranker.load("new").chooser_.support_)
+    assert table("new", "k.txt", "--gold", "gold.mrg")["reranked"][3] == "100.00"
+    gold = es.Tree.from_brackets(raw)
+    assert str(gold_like(gold, es.Tree.from_brackets(B))) == A
+    assert str(gold_like(gold, es.Tree.from_brackets(B), keeps_functions=True)) == A.replace("(NP", "(NP-SBJ=2")
+
+
+def test_functions_are_kept_where_the_parser_writes_them(here):
+    es.write_groups(
+        [es.Group([B, A.replace("NP", "NP-SBJ")])] * 2 + [es.Group([A.replace("NP", "NP-SBJ"), B])], "k.txt"
+    )
+    write_text("gold.mrg", f"{A.replace('NP', 'NP-SBJ')}\n" * 3)
+    assert table("r", "k.txt", "--gold", "gold.mrg")["best of each list"][3] == "100.00"
+
+
+def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
+    tree = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])
+    other = es.DependencyTree(["cats", "sleep"], ["N", "V"], [0, 1], ["root", "dep"])
+    es.write_groups([es.Group([other, tree], [-1.0, -2.0])] * 5, "k.conllu")
+    es.write_groups([es.Group([tree])] * 5, "gold.conllu")
+    # Each sentence has a sent_id of its own, so that the groups are five.
+    done("fit", "k.conllu", "--gold", "gold.conllu", "-o", "arcs")
+    assert table("arcs", "k.conllu", "--gold", "gold.conllu")["reranked"][0] == "100.00"
+    tags = [es.TaggedSequence(tree.words, own) for own in (["V", "V"], ["N", "V"])]
+    es.write_groups([es.Group(tags)] * 5, "k.jsonl")
+    done("fit", "k.jsonl", "--gold", "gold.conllu", "-o", "tags")
+    assert table("tags", "k.jsonl", "--gold", "gold.conllu")["reranked"][0] == "100.00"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nowhere", "-o", "new"], "nowhere: No such file or directory"),
+        (["fit", "empty", "-o", "new"], "empty holds no group"),
+        (["fit", "binary", "-o", "new"], "is not utf-8 text"),
+        (["fit", "r", "-o", "new"], "r, line 1"),
+        (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: the number of candidates should stand here, got '(S"),
+        (
+            ["fit", "plain.txt", "-o", "new"],
+            "plain.txt, group 0: it has no gold tree. Give those of all groups by --gold",
+        ),
+        (
+            ["fit", "counts.txt", "-o", "new"],
+            "counts.txt, line 5: the tree of candidate 2 of the 3 that line 1 promises",
+        ),
+        (["fit", "more.txt", "-o", "new"], "more.txt, line 3: the number of candidates should stand here"),
+        (
+            ["fit", "yields.txt", "-o", "new"],
+            "yields.txt, line 1: Candidate 1 has other words than candidate 0: 'dogs'",
+        ),
+        (["fit", "mixed.jsonl", "-o", "new"], "mixed.jsonl, group 1: it holds tagged sequences, and group 0 trees"),
+        (["fit", "alone.jsonl", "-o", "new"], "there is nothing to learn"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "two.mrg"], "plain.txt has 1 groups, and there are 2 gold trees"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 0: The gold tree has other words"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "plain.txt"], "plain.txt holds groups of candidates, as it seems"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "empty"], "empty holds no tree"),
+        (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
+        (["fit", "trees.jsonl", "-o", "nowhere/new"], "no such folder"),
+        (["fit", "trees.jsonl", "-o", "new", "--kernel", "SubsetTre()"], "did you mean SubsetTree?"),
+        (["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"], "is no vector of numbers"),
+        (
+            ["fit", "tags.jsonl", "-o", "new", "--kernel", "SubsetTree()"],
+            "SubsetTree() does not compare these candidates",
+        ),
+        (["fit", "trees.jsonl", "-o", "new", "--learner", "tree"], "--learner"),
+        (["fit", "trees.jsonl", "-o", "new", "--C", "1"], "--C belongs to --learner svm, not to perceptron"),
+        (["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"], "C must be positive, got -1.0"),
+        (["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--epochs", "2"], "--epochs belongs to --learner perc"),
+        (["fit", "trees.jsonl", "-o", "new", "--epochs", "0"], "--epochs"),
+        (["fit", "trees.jsonl", "-o", "new", "--score-weight", "heavy"], "score_weight must be 'chosen' or a number"),
+        (["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"], "score_weight must be 'chosen' or a number"),
+        (["fit", "trees.jsonl", "-o", "new", "--development", "plain.txt"], "by --development-gold"),
+        (["fit", "trees.jsonl", "-o", "new", "--development-gold", "two.mrg"], "needs --development"),
+        (["apply", "nowhere", "trees.jsonl"], "nowhere: No such file or directory"),
+        (["apply", "folder", "trees.jsonl"], "folder: A reranker is one file, and this is a folder"),
+        (["apply", "grammar", "trees.jsonl"], "grammar holds no reranker, but what PCFG.load reads"),
+        (["apply", "best.mrg", "trees.jsonl"], "best.mrg is no safetensors file"),
+        (["apply", "r", "empty"], "empty holds no group"),
+        (["apply", "r", "tags.jsonl"], "r chooses among trees, and tags.jsonl holds tagged sequences"),
+        (["apply", "r", "counts.txt"], "counts.txt, line 5"),
+        (["apply", "r", "trees.jsonl", "--all"], "--all needs a file to write to"),
+        (["apply", "r", "trees.jsonl", "--all", "-o", "all.txt"], "Write to a .jsonl file"),
+        (["apply", "r", "trees.jsonl", "-o", "folder"], "this is a folder"),
+        (["explain", "r", "trees.jsonl"], "--row"),
+        (["explain", "r", "trees.jsonl", "--row", "25"], "--row must be a group of trees.jsonl, 0 to 24, got 25"),
+        (["explain", "r", "trees.jsonl", "--row", "0", "--winner", "x"], "--winner takes the number of a candidate"),
+        (
+            ["explain", "r", "trees.jsonl", "--row", "0", "--loser", "4"],
+            "loser must be the number of a candidate, 0 to 3",
+        ),
+        (["explain", "r", "alone.jsonl", "--row", "0"], "one candidate, so there is nothing to compare it with"),
+        (["explain", "r", "trees.jsonl", "--row", "0", "-o", "folder"], "this is a folder"),
+        (["score", "r", "plain.txt"], "plain.txt, group 0: it has no gold tree"),
+        (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, and there are 2 gold trees"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
+    Path("folder").mkdir()
+    Path("binary").write_bytes(bytes(range(128, 256)))
+    PCFG.from_treebank([A]).save("grammar")
+    files = {
+        "empty": "\n",
+        "best.mrg": f"{A}\n",
+        "two.mrg": f"{A}\n{B}\n",
+        "dogs.mrg": "(S (N dogs))",
+        "plain.txt": f"2\n-1 {A}\n-2 {B}\n",
+        "counts.txt": f"3\n-1 {A}\n-2 {B}\n1\n-1 {A}\n",
+        "more.txt": f"1\n-1 {A}\n-2 {B}\n",
+        "yields.txt": f"2\n-1 {A}\n-2 (S (N dogs))\n",
+    }
+    for name, text in files.items():
+        write_text(name, text)
+    es.write_groups([groups_of(0)[0], tagged_groups(0)[0]], "mixed.jsonl")
+    es.write_groups([es.Group([A], gold=A)] * 9, "alone.jsonl")
+    before = sorted(here.iterdir())
+    result = invoke(*arguments)
+    assert result.exit_code == 2, result.exception
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+    assert sorted(here.iterdir()) == before
+
+
+SLOW = """
+import sys, time
+from espalier.rerank import VotedPerceptron
+def slow(self, data, rng):
+    self.progress(0.5)
+    print("learning", file=sys.stderr, flush=True)
+    time.sleep(100)
+VotedPerceptron._learn = slow
+from espalier.cli.main import run
+run()
+"""
+
+
+def test_an_interruption_exits_with_130_and_keeps_the_old_file(here):
+    old = Path("r").read_bytes()
+    before = sorted(here.iterdir())
+    arguments = [sys.executable, "-c", SLOW, "rerank", "fit", "trees.jsonl", "-o", "r"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline() == "learning\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err) == ("", "Interrupted.\n")
+    assert Path("r").read_bytes() == old and sorted(here.iterdir()) == before

@@ -1,0 +1,110 @@
+"""From tagged sentences to reranked tags: what the commands write, and what they say of bad input."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import espalier as es
+from espalier.cli.main import app
+from espalier.parsing import Tagger
+from espalier.rerank import jackknifed
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
+
+
+def done(*arguments: object) -> Result:
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def sentences(n: int) -> list[es.TaggedSequence]:
+    """Sentences in which most words are nouns and verbs alike."""
+    rng = random.Random(3)
+    out = []
+    for _ in range(n):
+        tags = ["D", "N", "V", "D", "N"] if rng.random() < 0.6 else ["N", "V", "N"]
+        words = ["the" if tag == "D" else rng.choice(["saw", "fish", "can", "duck"]) for tag in tags]
+        out.append(es.TaggedSequence(words, tags))
+    return out
+
+
+SENTENCES = sentences(60)
+KNOWN, NEW = SENTENCES[:40], SENTENCES[40:]
+
+
+def write_conllu(sentences: list[es.TaggedSequence], path: str) -> None:
+    """Write tags as CoNLL-U: every word hangs on the first."""
+    trees = [
+        es.DependencyTree(own.words, own.tags, [0, *[1] * (len(own) - 1)], ["root", *["dep"] * (len(own) - 1)])
+        for own in sentences
+    ]
+    es.write_groups([es.Group([tree]) for tree in trees], path)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_conllu(KNOWN, "known.conllu")
+    write_conllu(NEW, "new.conllu")
+    Path("new.txt").write_text("".join(f"{' '.join(own.words)}\n" for own in NEW))
+    Tagger.from_sentences(KNOWN).save("tagger")
+    return tmp_path
+
+
+def test_the_whole_path_from_tags_to_reranked_tags(here):
+    learned = done("tag", "fit", "known.conllu", "-o", "t").stdout
+    assert learned == "t: 3 tags and 5 words of 40 sentences\n"
+    done("tag", "candidates", "known.conllu", "-o", "known.jsonl", "-k", 4, "--folds", 4, "--seed", 1)
+    groups = es.read_groups("known.jsonl")
+    assert groups == jackknifed(KNOWN, 4, folds=4, random_state=1, make=Tagger.from_sentences)
+    done("tag", "apply", "t", "new.conllu", "--format", "conllu", "-o", "new.jsonl", "-k", 4)
+    assert [group.gold for group in es.read_groups("new.jsonl")] == NEW
+    done("rerank", "fit", "known.jsonl", "-o", "r")
+    assert "best of each list" in done("rerank", "score", "r", "new.jsonl").stdout
+    assert len(done("rerank", "apply", "r", "new.jsonl").stdout.splitlines()) == len(NEW)
+
+
+def test_the_best_tags_of_each_sentence_on_a_line(here):
+    best = [found[0].sequence for found in Tagger.load("tagger").tag_all([own.words for own in NEW])]
+    wanted = [" ".join(f"{w}/{t}" for w, t in zip(own.words, own.tags, strict=True)) for own in best]
+    assert done("tag", "apply", "tagger", "new.txt").stdout.splitlines() == wanted
+    assert done("tag", "apply", "tagger", "new.txt", "-o", "new.tags").stdout == "new.tags: tags of 20 sentences\n"
+    assert Path("new.tags").read_text().splitlines() == wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nowhere", "-o", "t"], "nowhere: No such file or directory"),
+        (["fit", "empty", "-o", "t"], "empty holds no sentence"),
+        (["fit", "new.txt", "-o", "t"], "new.txt, sentence 1"),
+        (["fit", "known.conllu", "-o", "t", "--tags", "xpos"], "has no XPOS tag"),
+        (["fit", "known.conllu", "-o", "folder"], "this is a folder"),
+        (["apply", "known.conllu", "new.txt"], "known.conllu is no safetensors file"),
+        (["apply", "tagger", "empty"], "empty holds no sentence"),
+        (["apply", "tagger", "blank.txt"], "blank.txt, line 2: there is no word here"),
+        (["apply", "tagger", "new.txt", "-k", "3"], "give -o GROUPS.jsonl"),
+        (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
+        (["apply", "tagger", "new.txt", "--format", "conllu"], "new.txt, sentence 1"),
+        (["candidates", "known.conllu", "-o", "k.txt"], "only .jsonl files hold these"),
+        (["candidates", "known.conllu", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
+    Path("folder").mkdir()
+    Path("empty").write_text("\n")
+    Path("blank.txt").write_text("a b\n\nc\n")
+    before = sorted(here.iterdir())
+    result = invoke("tag", *arguments)
+    assert result.exit_code == 2, result.exception
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+    assert sorted(here.iterdir()) == before
