@@ -411,7 +411,6 @@ def parse_sentences(
     n_threads: int,
     progress: Callable[[float], object] | None,
 ) -> dict[str, NDArray[Any]]: ...
-
 def tag_sentences(
     trigrams: NDArray[np.float64],
     n_tags: int,
