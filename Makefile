@@ -33,7 +33,7 @@ help:
 	@echo "make demo        a story on data that comes with the package"
 	@echo "make test        every test: units, slow twins, laws, golden files, documents"
 	@echo "make check       format, lint, types, import contracts, executed documents"
-	@echo "make bench       speed and memory of the engine, of learning, of fragments and of sequences, and the cost of the import"
+	@echo "make bench       speed and memory of the engine, of learning, of fragments, of sequences and of the parser, and the cost of the import"
 	@echo "make browser     install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize    the core under address, undefined-behaviour and thread sanitizers, and a fuzz run"
 	@echo "make format      format Python and C++"
@@ -93,6 +93,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.learning
 	$(BIN)/python -m benchmarks.fragments
 	$(BIN)/python -m benchmarks.sequences
+	$(BIN)/python -m benchmarks.parsing
 
 # Sanitizers -----------------------------------------------------------------------------------------------
 

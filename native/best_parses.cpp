@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace espalier {
+namespace {
+
+constexpr std::int64_t kMapped = 64;  // what a map and the allocator add to a value, about
+
+}  // namespace
 
 bool BestParses::Choice::operator<(const Choice& other) const {
   if (weight != other.weight) return weight < other.weight;
@@ -24,7 +29,7 @@ bool BestParses::parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std:
 
 // A symbol over a span with at most `layer` unary rules on top; null where the chart has none.
 BestParses::Node* BestParses::node(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer) {
-  const std::uint64_t cell = static_cast<std::uint64_t>(i * (chart_.n_words() + 1) + j);
+  const auto cell = static_cast<std::uint64_t>(Chart::index(i, j));
   const std::uint64_t key = (cell * grammar_.n_symbols + symbol) * (grammar_.max_unary + 1) + layer;
   const auto found = nodes_.find(key);
   if (found != nodes_.end()) return found->second.get();
@@ -33,6 +38,7 @@ BestParses::Node* BestParses::node(std::int64_t i, std::int64_t j, std::int32_t 
   made->j = j;
   made->symbol = symbol;
   made->layer = layer;
+  bytes_ += static_cast<std::int64_t>(sizeof(Node)) + kMapped;
   return nodes_.emplace(key, std::move(made)).first->second.get();
 }
 
@@ -42,107 +48,191 @@ double BestParses::estimate(std::int64_t i, std::int64_t j, std::int32_t symbol,
   if (!entry) return kImpossible;
   if (layer == 0 || symbol >= grammar_.n_base) return entry->split;
   if (layer == grammar_.max_unary) return entry->best;
-  const std::vector<Entry>& cell = chart_.cell(i, j);
-  const auto n = static_cast<std::int64_t>(cell.size());
-  std::vector<double>& table = layers_[i * (chart_.n_words() + 1) + j];
+  const Cell& cell = chart_.cell(i, j);
+  const std::int64_t n = cell.n_base;
+  std::vector<double>& table = layers_[Chart::index(i, j)];
   if (table.empty()) {
     table.assign(n * grammar_.max_unary, kImpossible);
-    for (std::int64_t k = 0; k < n; ++k) table[k] = cell[k].split;
+    bytes_ += n * grammar_.max_unary * static_cast<std::int64_t>(sizeof(double)) + kMapped;
+    for (std::int64_t k = 0; k < n; ++k) table[k] = cell.first[k].split;
     for (std::int32_t l = 1; l < grammar_.max_unary; ++l) {
       for (std::int64_t k = 0; k < n; ++k) {
         double& value = table[l * n + k];
-        value = cell[k].split;
-        if (cell[k].symbol >= grammar_.n_base) continue;
-        for (std::int64_t r = grammar_.down_start[cell[k].symbol]; r < grammar_.down_start[cell[k].symbol + 1]; ++r) {
+        value = cell.first[k].split;
+        const std::int32_t parent = cell.first[k].symbol;
+        for (std::int64_t r = grammar_.down_start[parent]; r < grammar_.down_start[parent + 1]; ++r) {
           const Entry* child = chart_.find(i, j, grammar_.down_child[r]);
-          if (child) value = std::max(value, grammar_.down_weight[r] + table[(l - 1) * n + (child - cell.data())]);
+          if (child) value = std::max(value, grammar_.down_weight[r] + table[(l - 1) * n + (child - cell.first)]);
         }
       }
     }
   }
-  return table[layer * n + (entry - cell.data())];
+  return table[layer * n + (entry - cell.first)];
 }
 
 // Lists the edges of a node that can lead to one of its best parses.
 void BestParses::open(Node& node) {
   node.opened = true;
-  std::vector<std::pair<double, Edge>> edges;
+  std::vector<Option> options;
   if (node.layer > 0) {
-    const double own = estimate(node.i, node.j, node.symbol, 0);
-    if (own > kImpossible) edges.push_back({own, {alias, 0.0, this->node(node.i, node.j, node.symbol, 0), nullptr}});
-    for (std::int64_t r = grammar_.down_start[node.symbol]; r < grammar_.down_start[node.symbol + 1]; ++r) {
-      const std::int32_t child = grammar_.down_child[r];
-      const double below = estimate(node.i, node.j, child, node.layer - 1);
-      if (below == kImpossible) continue;
-      const double weight = grammar_.down_weight[r];
-      edges.push_back({weight + below, {unary, weight, this->node(node.i, node.j, child, node.layer - 1), nullptr}});
-    }
+    list_unary(node, options);
   } else if (node.j == node.i + 1) {
     const double own = estimate(node.i, node.j, node.symbol, 0);
-    if (own > kImpossible) edges.push_back({own, {word, own, nullptr, nullptr}});
+    if (own > kImpossible) options.push_back({own, word, 0, 0});
   } else {
-    add_binary(node, edges);
+    list_binary(node, options);
   }
   // No more edges can take part than parses are asked for.
-  const auto better = [](const auto& x, const auto& y) { return x.first > y.first; };
-  if (static_cast<std::int64_t>(edges.size()) > most_) {
-    std::stable_sort(edges.begin(), edges.end(), better);
-    edges.resize(most_);
+  if (static_cast<std::int64_t>(options.size()) > most_) {
+    const auto better = [](const Option& x, const Option& y) { return x.weight > y.weight; };
+    std::stable_sort(options.begin(), options.end(), better);
+    options.resize(most_);
   }
-  for (const auto& [weight, edge] : edges) node.edges.push_back(edge);
-  for (std::size_t e = 0; e < edges.size(); ++e) {
-    node.heap.push_back({edges[e].first, static_cast<std::int32_t>(e), 0, 0});
+  node.edges.reserve(options.size());
+  node.heap.reserve(options.size());
+  for (const Option& option : options) {
+    node.heap.push_back({option.weight, static_cast<std::int32_t>(node.edges.size()), 0, 0});
+    node.edges.push_back(edge_of(node, option));
   }
   std::make_heap(node.heap.begin(), node.heap.end());
+  bytes_ += static_cast<std::int64_t>(options.size() * (sizeof(Edge) + sizeof(Choice)));
 }
 
-void BestParses::add_binary(Node& node, std::vector<std::pair<double, Edge>>& edges) {
+void BestParses::list_unary(const Node& node, std::vector<Option>& options) {
+  const double own = estimate(node.i, node.j, node.symbol, 0);
+  if (own > kImpossible) options.push_back({own, alias, 0, 0});
+  for (std::int64_t r = grammar_.down_start[node.symbol]; r < grammar_.down_start[node.symbol + 1]; ++r) {
+    const double below = estimate(node.i, node.j, grammar_.down_child[r], node.layer - 1);
+    if (below > kImpossible) options.push_back({grammar_.down_weight[r] + below, unary, r, 0});
+  }
+}
+
+// The rules of a parent are in the order of their left children, as the entries of a cell are.
+void BestParses::list_binary(const Node& node, std::vector<Option>& options) {
   const GrammarView& g = grammar_;
+  const std::int32_t* first = g.parent_rule + g.parent_start[node.symbol];
+  const std::int32_t* last = g.parent_rule + g.parent_start[node.symbol + 1];
+  if (first == last) return;
+  const auto before = [&](std::int32_t r, std::int32_t symbol) { return g.left[r] < symbol; };
   for (std::int64_t k = node.i + 1; k < node.j; ++k) {
-    const std::vector<Entry>&lefts = chart_.cell(node.i, k), &rights = chart_.cell(k, node.j);
-    if (lefts.empty() || rights.empty()) continue;
-    for (std::int64_t p = g.parent_start[node.symbol]; p < g.parent_start[node.symbol + 1]; ++p) {
-      const std::int32_t r = g.parent_rule[p];
-      const Entry* left = chart_.find(node.i, k, g.left[r]);
-      if (!left) continue;
-      const Entry* right = chart_.find(k, node.j, g.right[r]);
-      if (!right) continue;
-      const std::int32_t left_layer = g.left[r] < g.n_base ? g.max_unary : 0;
-      edges.push_back({left->best + right->best + g.weight[r],
-                       {binary, g.weight[r], this->node(node.i, k, g.left[r], left_layer),
-                        this->node(k, node.j, g.right[r], g.max_unary)}});
+    if (chart_.cell(k, node.j).n_base == 0) continue;
+    const std::int32_t* rule = first;
+    for (const Entry& left : chart_.cell(node.i, k)) {
+      if (g.left[*rule] < left.symbol) rule = std::lower_bound(rule, last, left.symbol, before);
+      for (; rule != last && g.left[*rule] == left.symbol; ++rule) {
+        const Entry* right = chart_.find(k, node.j, g.right[*rule]);
+        if (right) options.push_back({left.best + right->best + g.weight[*rule], binary, *rule, k});
+      }
+      if (rule == last) break;
     }
   }
 }
 
-// Finds parses until there is one of the rank; false where there is none.
-bool BestParses::reach(Node& node, std::int64_t rank) {
-  if (!node.opened) open(node);
-  while (static_cast<std::int64_t>(node.found.size()) <= rank) {
-    if (!node.found.empty()) {
-      const Choice last = node.found.back();
-      const Edge& edge = node.edges[last.edge];
-      // The neighbours of the last choice; where the second child is not at its best, the first stays.
-      if (edge.kind == binary && reach(*edge.second, last.second + 1)) {
-        push(node, last.edge, last.first, last.second + 1);
-      }
-      if (edge.kind != word && last.second == 0 && reach(*edge.first, last.first + 1)) {
-        push(node, last.edge, last.first + 1, 0);
-      }
-    }
-    if (node.heap.empty()) return false;
-    std::pop_heap(node.heap.begin(), node.heap.end());
-    Choice best = node.heap.back();
-    node.heap.pop_back();
-    const Edge& edge = node.edges[best.edge];
-    if (best.first == 0 && best.second == 0) {
-      // The best parses of the children are looked at only now: up to here the chart has said what they weigh.
-      if (edge.first && !reach(*edge.first, 0)) continue;
-      if (edge.second && !reach(*edge.second, 0)) continue;
-    }
-    node.found.push_back(best);
+BestParses::Edge BestParses::edge_of(const Node& node, const Option& option) {
+  const GrammarView& g = grammar_;
+  const std::int64_t i = node.i, j = node.j, r = option.rule;
+  switch (option.kind) {
+    case word:
+      return {word, option.weight, nullptr, nullptr};
+    case alias:
+      return {alias, 0.0, this->node(i, j, node.symbol, 0), nullptr};
+    case unary:
+      return {unary, g.down_weight[r], this->node(i, j, g.down_child[r], node.layer - 1), nullptr};
+    default:
+      const std::int32_t layer = g.left[r] < g.n_base ? g.max_unary : 0;
+      return {binary, g.weight[r], this->node(i, option.split, g.left[r], layer),
+              this->node(option.split, j, g.right[r], g.max_unary)};
   }
-  return true;
+}
+
+// Finds parses until there is one of the rank; false where there is none. Searches wait on a stack, for parses can be
+// as deep as a sentence is long.
+bool BestParses::reach(Node& top, std::int64_t rank) {
+  std::vector<Search> stack{{&top, rank, start, {}}};
+  bool found = false;  // what the last search came to
+  Search below{};
+  while (!stack.empty()) {
+    if (!fits()) return false;
+    if (step(stack.back(), found, below)) {
+      stack.pop_back();
+    } else {
+      stack.push_back(below);
+    }
+  }
+  return found;
+}
+
+// Goes on with a search, `found` saying what the one below it came to. True where it is over, and `found` tells with
+// what; else it waits for `below`.
+bool BestParses::step(Search& search, bool& found, Search& below) {
+  Node& node = *search.node;
+  const auto wait = [&](Stage stage, Node* child, std::int64_t rank) {
+    search.stage = stage;
+    below = {child, rank, start, {}};
+    return false;
+  };
+  for (;;) {
+    Choice& choice = search.choice;
+    switch (search.stage) {
+      case start: {
+        if (!node.opened) open(node);
+        const bool is_there = static_cast<std::int64_t>(node.found.size()) > search.rank;
+        if (is_there || node.finished) {
+          found = is_there;
+          return true;
+        }
+        search.stage = take;
+        if (node.found.empty()) break;
+        // The neighbours of the last choice; where the second child is not at its best, the first stays.
+        choice = node.found.back();
+        search.stage = after_second;
+        found = false;
+        const Edge& edge = node.edges[choice.edge];
+        if (edge.kind == binary) return wait(after_second, edge.second, choice.second + 1);
+        break;
+      }
+      case after_second: {
+        if (found) push(node, choice.edge, choice.first, choice.second + 1);
+        search.stage = after_first;
+        found = false;
+        const Edge& edge = node.edges[choice.edge];
+        if (edge.kind != word && choice.second == 0) return wait(after_first, edge.first, choice.first + 1);
+        break;
+      }
+      case after_first:
+        if (found) push(node, choice.edge, choice.first + 1, 0);
+        search.stage = take;
+        break;
+      case take: {
+        if (node.heap.empty()) {
+          node.finished = true;
+          search.stage = start;
+          break;
+        }
+        std::pop_heap(node.heap.begin(), node.heap.end());
+        choice = node.heap.back();
+        node.heap.pop_back();
+        // The best parses of the children are looked at only now: up to here the chart has said what they weigh.
+        search.stage = accept;
+        const Edge& edge = node.edges[choice.edge];
+        if (choice.first == 0 && choice.second == 0 && edge.first) return wait(check_second, edge.first, 0);
+        found = true;
+        break;
+      }
+      case check_second: {
+        search.stage = accept;
+        const Edge& edge = node.edges[choice.edge];
+        if (found && edge.second) return wait(accept, edge.second, 0);
+        break;
+      }
+      case accept:
+        search.stage = found ? start : take;
+        if (!found) break;
+        node.found.push_back(choice);
+        bytes_ += static_cast<std::int64_t>(sizeof(Choice));
+        break;
+    }
+  }
 }
 
 void BestParses::push(Node& node, std::int32_t edge, std::int32_t first, std::int32_t second) {
@@ -150,6 +240,7 @@ void BestParses::push(Node& node, std::int32_t edge, std::int32_t first, std::in
   double weight = e.weight + e.first->found[first].weight;
   if (e.second) weight += e.second->found[second].weight;
   node.heap.push_back({weight, edge, first, second});
+  bytes_ += static_cast<std::int64_t>(sizeof(Choice));
   std::push_heap(node.heap.begin(), node.heap.end());
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "chart.hpp"
@@ -18,11 +19,14 @@ struct Parse {
 
 class BestParses {
  public:
-  BestParses(const GrammarView& grammar, const Chart& chart, std::int64_t most)
-      : grammar_(grammar), chart_(chart), most_(most) {}
+  BestParses(const GrammarView& grammar, const Chart& chart, std::int64_t most, std::int64_t memory)
+      : grammar_(grammar), chart_(chart), most_(most), memory_(memory) {}
 
-  // The parse of a rank, from 0, of a symbol over a span; false where there is none.
+  // The parse of a rank, from 0, of a symbol over a span; false where there is none, or no memory to find it.
   bool parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int64_t rank, Parse& out);
+  // Whether the memory suffices: once it does not, no further parse is found.
+  bool fits() const { return bytes_ <= memory_; }
+  std::int64_t bytes() const { return bytes_; }
 
  private:
   enum Kind : std::int32_t { word, alias, unary, binary };
@@ -31,6 +35,12 @@ class BestParses {
     Kind kind;
     double weight;  // of the rule, or of the word
     Node *first, *second;
+  };
+  // An edge before its children are looked for: the number of its rule, and where a binary rule splits the span.
+  struct Option {
+    double weight;  // of the best parse with it
+    Kind kind;
+    std::int64_t rule, split;
   };
   // A way to use an edge: the ranks of its children.
   struct Choice {
@@ -41,22 +51,33 @@ class BestParses {
   struct Node {
     std::int64_t i, j;
     std::int32_t symbol, layer;
-    bool opened = false;
+    bool opened = false, finished = false;
     std::vector<Edge> edges;
     std::vector<Choice> heap, found;
+  };
+  // A search for one more parse of a node, and how far it is.
+  enum Stage : std::int32_t { start, after_second, after_first, take, check_second, accept };
+  struct Search {
+    Node* node;
+    std::int64_t rank;
+    Stage stage;
+    Choice choice;
   };
 
   Node* node(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);
   void open(Node& node);
-  void add_binary(Node& node, std::vector<std::pair<double, Edge>>& edges);
+  Edge edge_of(const Node& node, const Option& option);
+  void list_unary(const Node& node, std::vector<Option>& options);
+  void list_binary(const Node& node, std::vector<Option>& options);
   double estimate(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);
-  bool reach(Node& node, std::int64_t rank);
+  bool reach(Node& top, std::int64_t rank);
+  bool step(Search& search, bool& found, Search& below);
   void push(Node& node, std::int32_t edge, std::int32_t first, std::int32_t second);
   void write(const Node& node, std::int64_t rank, Parse& out) const;
 
   const GrammarView& grammar_;
   const Chart& chart_;
-  std::int64_t most_;
+  std::int64_t most_, memory_, bytes_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Node>> nodes_;
   std::unordered_map<std::int64_t, std::vector<double>> layers_;  // by cell: V_l of its base entries, layer by layer
 };

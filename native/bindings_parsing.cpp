@@ -35,8 +35,8 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
   std::vector<std::int64_t> sentence_start{0}, parse_start{0};
   std::vector<std::int32_t> symbol, n_children;
   std::vector<double> weight;
-  std::vector<std::int8_t> complete, widened;
-  std::vector<std::int64_t> n_entries;
+  std::vector<std::int8_t> complete, exact, narrowed;
+  std::vector<std::int64_t> n_entries, bytes;
   for (const SentenceParses& sentence : found) {
     for (const Parse& parse : sentence.parses) {
       symbol.insert(symbol.end(), parse.symbol.begin(), parse.symbol.end());
@@ -46,8 +46,10 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
     }
     sentence_start.push_back(static_cast<std::int64_t>(weight.size()));
     complete.push_back(sentence.complete);
-    widened.push_back(sentence.widened);
+    exact.push_back(sentence.exact);
+    narrowed.push_back(sentence.narrowed);
     n_entries.push_back(sentence.n_entries);
+    bytes.push_back(sentence.bytes);
   }
   nb::dict out;
   out["sentence_start"] = to_numpy(std::move(sentence_start));
@@ -56,8 +58,10 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
   out["n_children"] = to_numpy(std::move(n_children));
   out["weight"] = to_numpy(std::move(weight));
   out["complete"] = to_numpy(std::move(complete));
-  out["widened"] = to_numpy(std::move(widened));
+  out["exact"] = to_numpy(std::move(exact));
+  out["narrowed"] = to_numpy(std::move(narrowed));
   out["n_entries"] = to_numpy(std::move(n_entries));
+  out["bytes"] = to_numpy(std::move(bytes));
   return out;
 }
 
@@ -67,20 +71,26 @@ void bind_parsing(nb::module_& m) {
   m.def(
       "parse_sentences",
       [](nb::dict grammar, In<std::int64_t> sentence_start, In<std::int64_t> word_start, In<std::int32_t> tag,
-         In<double> weight, double beam, In<double> prior, std::int64_t most, int n_threads, nb::object progress) {
+         In<double> weight, double beam, In<double> prior, double margin, nb::object coarse, std::int64_t memory,
+         std::int64_t most, int n_threads, nb::object progress) {
         std::vector<nb::object> kept;
         const GrammarView view = grammar_of(grammar, kept);
         const Sentences sentences{static_cast<std::int64_t>(sentence_start.size()) - 1, sentence_start.data(),
                                   word_start.data(), tag.data(), weight.data()};
-        const Pruning pruning{beam, prior.data()};
+        CoarseGrammar coarse_grammar{};
+        if (!coarse.is_none()) {
+          const auto arrays = nb::cast<nb::dict>(coarse);
+          coarse_grammar = {grammar_of(arrays, kept), array_of<std::int32_t>(arrays, "symbol", kept)};
+        }
+        const Search search{beam, prior.data(), margin, coarse.is_none() ? nullptr : &coarse_grammar, memory, most};
         std::vector<SentenceParses> found;
         Gate gate;
         run_released(gate, n_threads, progress,
-                     [&](Team& team) { found = parse_sentences(view, sentences, pruning, most, team); });
+                     [&](Team& team) { found = parse_sentences(view, sentences, search, team); });
         return arrays_of(found);
       },
-      "grammar"_a, "sentence_start"_a, "word_start"_a, "tag"_a, "weight"_a, "beam"_a, "prior"_a, "most"_a,
-      "n_threads"_a, "progress"_a.none());
+      "grammar"_a, "sentence_start"_a, "word_start"_a, "tag"_a, "weight"_a, "beam"_a, "prior"_a, "margin"_a,
+      "coarse"_a.none(), "memory"_a, "most"_a, "n_threads"_a, "progress"_a.none());
 }
 
 }  // namespace espalier

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "team.hpp"
@@ -44,10 +45,35 @@ struct WordsView {
   const double* weight;
 };
 
-// What is left out to be fast.
+// Which coarse symbols may stand over each span of a sentence: those that a parse with a coarse grammar needs which is
+// at most `margin` less probable than the best one.
+class Chart;
+class Allowed {
+ public:
+  // The chart is of the coarse grammar, whole and with the root over all words. No more than `memory` bytes are taken;
+  // where that is not enough, fits() is false.
+  Allowed(const GrammarView& coarse, const Chart& chart, double margin, std::int64_t memory, Team* team, int worker);
+
+  bool fits() const { return fits_; }
+  bool any(std::int64_t cell) const { return any_[cell]; }
+  // By coarse symbol.
+  const char* at(std::int64_t cell) const { return table_.data() + cell * n_coarse_; }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(table_.size() + any_.size()); }
+
+ private:
+  std::int64_t n_coarse_;
+  bool fits_;
+  std::vector<char> table_, any_;
+};
+
+// What is left out to be fast, and to need no more memory than there is.
 struct Pruning {
   double beam = std::numeric_limits<double>::infinity();  // how far below the best of its cell an entry may be
   const double* prior = nullptr;                          // by symbol, added to weights when entries are compared
+  const Allowed* allowed = nullptr;                       // null where all may stand everywhere
+  const std::int32_t* coarse = nullptr;                   // the coarse symbol of each symbol
+  const std::int32_t* words_as = nullptr;                 // what the tags of words are here; null where as they are
+  std::int64_t memory = std::numeric_limits<std::int64_t>::max();
 };
 
 struct Entry {
@@ -56,36 +82,63 @@ struct Entry {
   double best;   // V_max_unary
 };
 
+// The entries of a span by their symbols; those of base symbols come first.
+struct Cell {
+  const Entry* first = nullptr;
+  std::int32_t size = 0, n_base = 0;
+  const Entry* begin() const { return first; }
+  const Entry* end() const { return first + size; }
+};
+
 // The best weight of every symbol over every span.
 class Chart {
  public:
   Chart(const GrammarView& grammar, const WordsView& words, const Pruning& pruning, Team* team, int worker);
 
   std::int64_t n_words() const { return n_; }
-  const std::vector<Entry>& cell(std::int64_t i, std::int64_t j) const { return cells_[index(i, j)]; }
+  // Spans are numbered by their end, and those of one end by their start.
+  static std::int64_t index(std::int64_t i, std::int64_t j) { return j * (j - 1) / 2 + i; }
+  const Cell& cell(std::int64_t i, std::int64_t j) const { return cells_[index(i, j)]; }
   // The entry of a symbol, or null.
   const Entry* find(std::int64_t i, std::int64_t j, std::int32_t symbol) const;
-  std::int64_t n_entries() const;
+  std::int64_t n_entries() const { return n_entries_; }
+  std::int64_t bytes() const { return bytes_; }
+  // False where the memory did not suffice; the chart is of no use then.
+  bool fits() const { return fits_; }
+  // Whether entries were left out.
+  bool is_pruned() const { return is_pruned_; }
 
  private:
-  std::int64_t index(std::int64_t i, std::int64_t j) const { return i * (n_ + 1) + j; }
+  bool take(std::int64_t bytes);
+  Entry* room_for(std::int64_t n);
   void fill_word(std::int64_t i);
   void combine(std::int64_t i, std::int64_t j);
   void finish(std::int64_t i, std::int64_t j);
   void offer(std::int32_t symbol, double weight);
   void prune();
+  // Whether a symbol may stand over the span that is filled.
+  bool may_stand(std::int32_t symbol) {
+    if (!here_ || here_[pruning_.coarse[symbol]]) return true;
+    is_pruned_ = true;
+    return false;
+  }
 
   const GrammarView& grammar_;
   const WordsView& words_;
   const Pruning& pruning_;
-  std::int64_t n_;
-  std::vector<std::vector<Entry>> cells_;
+  std::int64_t n_, n_entries_ = 0, bytes_ = 0;
+  bool fits_ = true, is_pruned_ = false;
+  std::vector<Cell> cells_;
+  // Entries lie in blocks, so that nothing is ever moved; a cell never crosses two.
+  std::vector<std::unique_ptr<Entry[]>> blocks_;
+  std::int64_t block_size_ = 0, block_used_ = 0;
   std::vector<double> column_;  // by start of a span that ends where we are, and by base symbol
   // For the cell that is filled, by symbol.
+  const char* here_ = nullptr;  // by coarse symbol, whether it may stand here; null where all may
   std::vector<double> split_, best_, next_;
   std::vector<std::int32_t> via_, next_via_;  // the child of the unary rule on top of the best way; -1 for none
   std::vector<char> is_kept_;
-  std::vector<std::int32_t> touched_, frontier_, reached_, kept_;
+  std::vector<std::int32_t> touched_, frontier_, reached_, better_, kept_;
 };
 
 }  // namespace espalier

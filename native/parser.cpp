@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace espalier {
@@ -9,7 +10,7 @@ namespace {
 
 // The fewest constituents that cover the sentence, and of these the most probable, side by side below the root. A word
 // without a tag stands there alone.
-Parse side_by_side(const GrammarView& grammar, const Chart& chart, BestParses& parses) {
+Parse side_by_side(const GrammarView& grammar, const Chart& chart) {
   struct Step {
     std::int64_t n_parts = std::numeric_limits<std::int64_t>::max(), from = -1;
     double weight = kImpossible;
@@ -33,6 +34,7 @@ Parse side_by_side(const GrammarView& grammar, const Chart& chart, BestParses& p
   Parse out{steps[n].weight, {}, {}};
   std::vector<std::int64_t> ends;
   for (std::int64_t j = n; j > 0; j = steps[j].from) ends.push_back(j);
+  BestParses parses(grammar, chart, 1, std::numeric_limits<std::int64_t>::max());
   Parse part;
   for (std::size_t k = ends.size(); k-- > 0;) {
     const Step& step = steps[ends[k]];
@@ -49,40 +51,122 @@ Parse side_by_side(const GrammarView& grammar, const Chart& chart, BestParses& p
   return out;
 }
 
-SentenceParses parse_sentence(const GrammarView& grammar, const WordsView& words, Pruning pruning, std::int64_t most,
-                              Team& team, int worker) {
-  SentenceParses out;
-  if (words.n_words == 0) return out;
-  for (int attempt = 0;; ++attempt) {
-    const Chart chart(grammar, words, pruning, &team, worker);
-    out.n_entries = std::max(out.n_entries, chart.n_entries());
-    BestParses parses(grammar, chart, most);
-    Parse parse;
-    while (static_cast<std::int64_t>(out.parses.size()) < most &&
-           parses.parse(0, words.n_words, grammar.root, static_cast<std::int64_t>(out.parses.size()), parse)) {
-      out.parses.push_back(parse);
+// Every word below its best tag, and all side by side: what needs no chart.
+Parse best_tags(const GrammarView& grammar, const WordsView& words) {
+  Parse out{0.0, {}, {}};
+  for (std::int64_t i = 0; i < words.n_words; ++i) {
+    std::int64_t best = words.start[i];
+    for (std::int64_t k = best; k < words.start[i + 1]; ++k) {
+      if (words.weight[k] > words.weight[best]) best = k;
     }
-    out.complete = !out.parses.empty();
-    if (out.complete) return out;
-    if (attempt == 2 || pruning.beam == std::numeric_limits<double>::infinity()) {
-      out.parses.push_back(side_by_side(grammar, chart, parses));
-      return out;
-    }
-    out.widened = true;
-    pruning.beam *= 2.0;
+    out.symbol.push_back(static_cast<std::int32_t>(-1 - i));
+    out.n_children.push_back(0);
+    if (best == words.start[i + 1]) continue;
+    out.symbol.push_back(words.tag[best]);
+    out.n_children.push_back(1);
+    out.weight += words.weight[best];
   }
+  out.symbol.push_back(grammar.root);
+  out.n_children.push_back(static_cast<std::int32_t>(words.n_words));
+  return out;
 }
+
+// The search for the parses of one sentence, again and again with other pruning until there are some.
+class SentenceSearch {
+ public:
+  SentenceSearch(const GrammarView& grammar, const WordsView& words, const Search& search, Team& team, int worker)
+      : grammar_(grammar), words_(words), search_(search), team_(team), worker_(worker) {}
+
+  SentenceParses run() {
+    beam_ = search_.beam;
+    margin_ = search_.margin;
+    for (int n_widened = 0; words_.n_words > 0;) {
+      const Outcome outcome = attempt(out_.narrowed || n_widened == kMostWider);
+      if (outcome == Outcome::done) break;
+      out_.parses.clear();
+      if (outcome == Outcome::no_parse) {
+        ++n_widened;
+        beam_ *= 2.0;
+        margin_ *= 2.0;
+        continue;
+      }
+      out_.narrowed = true;
+      beam_ = beam_ == std::numeric_limits<double>::infinity() ? kFirstBeam : beam_ / 2.0;
+      if (beam_ > kLastBeam) continue;
+      out_.exact = out_.complete = false;
+      out_.parses.push_back(best_tags(grammar_, words_));
+      break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  enum class Outcome { done, no_parse, no_memory };
+  static constexpr int kMostWider = 2;
+  static constexpr double kFirstBeam = 20.0, kLastBeam = 0.05;
+
+  // What a coarse parse allows; null where it is not asked for, where there is none, and where it takes too much memory.
+  std::unique_ptr<Allowed> look_ahead() {
+    if (!search_.coarse || margin_ == std::numeric_limits<double>::infinity()) return nullptr;
+    const GrammarView& coarse = search_.coarse->grammar;
+    Pruning pruning;
+    pruning.words_as = search_.coarse->symbol;
+    pruning.memory = search_.memory / 2;
+    const Chart chart(coarse, words_, pruning, &team_, worker_);
+    if (!chart.fits() || !chart.find(0, words_.n_words, coarse.root)) return nullptr;
+    auto allowed = std::make_unique<Allowed>(coarse, chart, margin_, search_.memory - chart.bytes(), &team_, worker_);
+    return allowed->fits() ? std::move(allowed) : nullptr;
+  }
+
+  Outcome attempt(bool is_last) {
+    const std::unique_ptr<Allowed> allowed = look_ahead();
+    const std::int64_t memory = search_.memory - (allowed ? allowed->bytes() : 0);
+    Pruning pruning{beam_,   search_.prior,      allowed.get(), allowed ? search_.coarse->symbol : nullptr,
+                    nullptr, memory - memory / 4};  // the rest is for the search in the chart
+    const Chart chart(grammar_, words_, pruning, &team_, worker_);
+    BestParses parses(grammar_, chart, search_.most, memory - chart.bytes());
+    if (chart.fits()) extract(parses);
+    out_.n_entries = std::max(out_.n_entries, chart.n_entries());
+    if (!chart.fits() || (out_.parses.empty() && !parses.fits())) return Outcome::no_memory;
+    out_.bytes = std::max(out_.bytes, search_.memory - memory + chart.bytes() + parses.bytes());
+    out_.complete = !out_.parses.empty();
+    out_.exact = !chart.is_pruned() && parses.fits();
+    if (!parses.fits()) out_.narrowed = true;
+    if (out_.complete) return Outcome::done;
+    if (chart.is_pruned() && !is_last) return Outcome::no_parse;
+    out_.parses.push_back(side_by_side(grammar_, chart));
+    return Outcome::done;
+  }
+
+  void extract(BestParses& parses) {
+    Parse parse;
+    while (static_cast<std::int64_t>(out_.parses.size()) < search_.most) {
+      team_.breathe(worker_);
+      const auto rank = static_cast<std::int64_t>(out_.parses.size());
+      if (!parses.parse(0, words_.n_words, grammar_.root, rank, parse)) return;
+      out_.parses.push_back(parse);
+    }
+  }
+
+  const GrammarView& grammar_;
+  const WordsView& words_;
+  const Search& search_;
+  Team& team_;
+  int worker_;
+  double beam_ = 0.0, margin_ = 0.0;
+  SentenceParses out_;
+};
 
 }  // namespace
 
 std::vector<SentenceParses> parse_sentences(const GrammarView& grammar, const Sentences& sentences,
-                                            const Pruning& pruning, std::int64_t most, Team& team) {
+                                            const Search& search, Team& team) {
   std::vector<SentenceParses> out(sentences.n_sentences);
   team.run(sentences.n_sentences, [&](std::int64_t s, int worker) {
     const std::int64_t first = sentences.sentence_start[s];
     const WordsView words{sentences.sentence_start[s + 1] - first, sentences.word_start + first, sentences.tag,
                           sentences.weight};
-    out[s] = parse_sentence(grammar, words, pruning, most, team, worker);
+    out[s] = SentenceSearch(grammar, words, search, team, worker).run();
   });
   return out;
 }

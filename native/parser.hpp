@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "best_parses.hpp"
@@ -18,15 +19,33 @@ struct Sentences {
   const double* weight;
 };
 
+// A grammar with fewer symbols that says in advance what may stand where.
+struct CoarseGrammar {
+  GrammarView grammar;
+  const std::int32_t* symbol;  // what each symbol of the other grammar is here
+};
+
+// How parses are looked for.
+struct Search {
+  double beam = std::numeric_limits<double>::infinity();
+  const double* prior = nullptr;  // by symbol, for the beam
+  double margin = std::numeric_limits<double>::infinity();
+  const CoarseGrammar* coarse = nullptr;                           // used where the margin is finite
+  std::int64_t memory = std::numeric_limits<std::int64_t>::max();  // of one sentence
+  std::int64_t most = 1;
+};
+
 struct SentenceParses {
   std::vector<Parse> parses;
   bool complete = false;  // false where fragments were put side by side, because no parse covers the sentence
-  bool widened = false;   // true where the beam had to be widened
-  std::int64_t n_entries = 0;
+  bool exact = true;      // false where something was left out
+  bool narrowed = false;  // whether that was for want of memory
+  std::int64_t n_entries = 0, bytes = 0;  // at most at one time
 };
 
-// The best parses of every sentence, at most `most` of each. A beam that leaves no parse is doubled, twice at most.
+// The best parses of every sentence. A beam and a margin that leave no parse are doubled, twice at most. What does not
+// fit into memory is left to ever narrower beams, and last to the best tag of each word.
 std::vector<SentenceParses> parse_sentences(const GrammarView& grammar, const Sentences& sentences,
-                                            const Pruning& pruning, std::int64_t most, Team& team);
+                                            const Search& search, Team& team);
 
 }  // namespace espalier

@@ -141,7 +141,10 @@ void test_parses() {
         std::vector<std::vector<SentenceParses>> found;
         for (int n_threads : {1, 3}) {
           Team team(n_threads, nullptr);
-          found.push_back(parse_sentences(grammar.view(max_unary), sentences.view(), {beam, nullptr}, 40, team));
+          Search search;
+          search.beam = beam;
+          search.most = 40;
+          found.push_back(parse_sentences(grammar.view(max_unary), sentences.view(), search, team));
         }
         for (std::size_t s = 0; s < found[0].size(); ++s) {
           const SentenceParses &one = found[0][s], &three = found[1][s];
@@ -153,6 +156,58 @@ void test_parses() {
             CHECK(k == 0 || one.parses[k - 1].weight >= one.parses[k].weight - 1e-12);
           }
         }
+      }
+    }
+  }
+}
+
+std::vector<SentenceParses> parsed(const RandomGrammar& grammar, const RandomSentences& sentences,
+                                   const Search& search) {
+  Team team(2, nullptr);
+  return parse_sentences(grammar.view(2), sentences.view(), search, team);
+}
+
+// A grammar that is its own coarse grammar keeps all parses that are within the margin of the best.
+void test_coarse_pruning() {
+  std::vector<std::int32_t> same(kSymbols);
+  for (std::int32_t s = 0; s < kSymbols; ++s) same[s] = s;
+  for (unsigned seed = 0; seed < 25; ++seed) {
+    const RandomGrammar grammar(seed);
+    const RandomSentences sentences(seed + 100, 9);
+    const CoarseGrammar coarse{grammar.view(2), same.data()};
+    Search search;
+    search.most = 60;
+    const auto exact = parsed(grammar, sentences, search);
+    search.margin = 1.0;
+    search.coarse = &coarse;
+    const auto pruned = parsed(grammar, sentences, search);
+    for (std::size_t s = 0; s < exact.size(); ++s) {
+      CHECK(exact[s].complete == pruned[s].complete && exact[s].exact);
+      if (!exact[s].complete) continue;
+      const double least = exact[s].parses[0].weight - search.margin;
+      for (std::size_t k = 0; k < exact[s].parses.size() && exact[s].parses[k].weight > least; ++k) {
+        CHECK(k < pruned[s].parses.size());
+        CHECK(near(exact[s].parses[k].weight, pruned[s].parses[k].weight, 1e-12));
+      }
+      CHECK(pruned[s].n_entries <= exact[s].n_entries);
+    }
+  }
+}
+
+// However little memory there is, every sentence has a tree over its words, and no more memory is taken.
+void test_memory() {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const RandomGrammar grammar(seed);
+    const RandomSentences sentences(seed + 100, 30);
+    for (std::int64_t memory : {1, 2000, 20000, 60000, 400000}) {
+      Search search;
+      search.most = 40;
+      search.memory = memory;
+      const auto found = parsed(grammar, sentences, search);
+      for (std::size_t s = 1; s < found.size(); ++s) {
+        CHECK(!found[s].parses.empty() && found[s].bytes <= memory + 2000);
+        CHECK(memory > 1 || (!found[s].complete && !found[s].exact && found[s].narrowed));
+        for (const Parse& parse : found[s].parses) CHECK(is_tree_over(parse, static_cast<std::int64_t>(s)));
       }
     }
   }
@@ -190,4 +245,9 @@ void test_combinations() {
 
 }  // namespace
 
-int main() { return run_all("parsing_tests", {{"parses", test_parses}, {"combinations", test_combinations}}); }
+int main() {
+  return run_all("parsing_tests", {{"parses", test_parses},
+                                   {"coarse pruning", test_coarse_pruning},
+                                   {"memory", test_memory},
+                                   {"combinations", test_combinations}});
+}

@@ -124,6 +124,8 @@ def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
 
 
 def _numbered(parts: list[tuple[Any, tuple[Any, ...], float]], root: str, max_unary: int) -> Grammar:
+    if isinstance(max_unary, bool) or not isinstance(max_unary, int) or not 0 <= max_unary <= 100:
+        raise ValueError(f"max_unary must be an integer from 0 to 100, got {max_unary!r}.")
     names: dict[Any, None] = {root: None}
     for parent, children, _ in parts:
         for name in (parent, *children):

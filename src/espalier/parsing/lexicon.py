@@ -6,7 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
 
@@ -60,48 +61,98 @@ class Lexicon:
         By class, how often rare words of it were seen below each tag.
     smoothing
         How many observations the class of a word is worth beside those of the word itself.
+    parts
+        By tag, how often each of the symbols was seen that it was split into; empty where tags are not split.
+    word_parts
+        By word, how often it was seen below each of these.
     """
 
     tag_counts: Mapping[str, int]
     word_counts: Mapping[str, Mapping[str, int]] = field(repr=False)
     class_counts: Mapping[str, Mapping[str, int]] = field(repr=False)
     smoothing: float = 1.0
+    parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    word_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def from_sentences(
         sentences: Iterable[Iterable[tuple[str, str]]], *, rare: int = 2, smoothing: float = 1.0
     ) -> Lexicon:
         """Count words and tags; words seen at most ``rare`` times also stand for their class."""
-        if smoothing < 0 or rare < 1:
-            raise ValueError(f"smoothing must not be negative and rare at least 1, got {smoothing!r} and {rare!r}.")
-        listed = [list(sentence) for sentence in sentences]
+        seen: Counter[tuple[str, str, bool]] = Counter()
+        for sentence in sentences:
+            for position, (word, tag) in enumerate(sentence):
+                seen[word, tag, position == 0] += 1
+        return Lexicon.from_counts(seen, rare=rare, smoothing=smoothing)
+
+    @staticmethod
+    def from_counts(seen: Mapping[tuple[str, str, bool], int], *, rare: int = 2, smoothing: float = 1.0) -> Lexicon:
+        """The same from counts of a word, its tag, and whether it begins a sentence."""
+        if not 0.0 <= smoothing < math.inf:
+            raise ValueError(f"smoothing must be a number that is not negative, got {smoothing!r}.")
+        if isinstance(rare, bool) or not isinstance(rare, int) or rare < 1:
+            raise ValueError(f"Words are rare that were seen at most so often: at least 1, got {rare!r}.")
         by_word: dict[str, Counter[str]] = {}
         tags: Counter[str] = Counter()
-        for sentence in listed:
-            for word, tag in sentence:
-                by_word.setdefault(word, Counter())[tag] += 1
-                tags[tag] += 1
+        for (word, tag, _), count in seen.items():
+            by_word.setdefault(word, Counter())[tag] += count
+            tags[tag] += count
         by_class: dict[str, Counter[str]] = {}
-        for sentence in listed:
-            for position, (word, tag) in enumerate(sentence):
-                if sum(by_word[word].values()) <= rare:
-                    by_class.setdefault(word_class(word, first=position == 0), Counter())[tag] += 1
+        for (word, tag, is_first), count in seen.items():
+            if by_word[word].total() <= rare:
+                by_class.setdefault(word_class(word, first=is_first), Counter())[tag] += count
         return Lexicon(tags, by_word, by_class, smoothing)
 
+    def with_parts(self, seen: Mapping[tuple[str, str, str], int]) -> Lexicon:
+        """The same with tags split in parts, from counts of a word, its tag, and the part."""
+        parts: dict[str, Counter[str]] = {}
+        word_parts: dict[str, Counter[str]] = {}
+        for (word, tag, part), count in seen.items():
+            parts.setdefault(tag, Counter())[part] += count
+            word_parts.setdefault(word, Counter())[part] += count
+        return replace(self, parts=parts, word_parts=word_parts)
+
     def weights(self, words: list[str]) -> list[dict[str, float]]:
-        """For each word the tags it may have, with the logarithm of how probable the word is below each."""
-        return [self._weights(word, first=position == 0) for position, word in enumerate(words)]
+        """For each word the tags it may have, with the logarithm of how probable the word is below each.
+
+        Where tags are split, these are their parts.
+        """
+        out = []
+        for position, word in enumerate(words):
+            found = self._weights(word, first=position == 0)
+            if self.parts:
+                found = {
+                    part: weight + more for tag, weight in found.items() for part, more in self.split(word, tag).items()
+                }
+            out.append(found)
+        return out
+
+    def split(self, word: str, tag: str) -> dict[str, float]:
+        """The parts of a tag, and how much more probable a word is below each than below the tag, as logarithms.
+
+        The share of a part among a word's own observations is smoothed with its share of the tag.
+        """
+        parts = self.parts.get(tag)
+        if parts is None:
+            return {tag: 0.0}
+        own, total = self.word_parts.get(word, {}), sum(parts.values())
+        n_own, out = sum(own.get(part, 0) for part in parts), {}
+        for part, count in parts.items():
+            share = count / total
+            of_word = (own.get(part, 0) + share) / (n_own + 1)
+            out[part] = math.log(of_word / share)
+        return out
 
     def _weights(self, word: str, *, first: bool) -> dict[str, float]:
         seen = self.word_counts.get(word, {})
-        n_seen, n_all = sum(seen.values()), sum(self.tag_counts.values())
+        n_seen = sum(seen.values())
         likely = self._class_tags(word_class(word, first=first))
         share = self.smoothing if seen else 1.0
         out = {}
         for tag in {**seen, **likely} if share > 0.0 else seen:
             of_word = (seen.get(tag, 0) + share * likely.get(tag, 0.0)) / (n_seen + share)
             # P(word | tag) = P(tag | word) P(word) / P(tag); a word never seen counts as seen once.
-            of_tag = of_word * max(n_seen, 1) / n_all / (self.tag_counts[tag] / n_all)
+            of_tag = of_word * max(n_seen, 1) / self.tag_counts[tag]
             if of_tag > 0.0:
                 out[tag] = math.log(of_tag)
         return out
@@ -110,10 +161,11 @@ class Lexicon:
         """How probable each tag is for a rare word of a class, or of the nearest that was seen."""
         while name not in self.class_counts and "-" in name:
             name = name.rsplit("-", 1)[0]
-        counts = self.class_counts.get(name) or self._all_rare()
+        counts = self.class_counts.get(name) or self._all_rare
         total = sum(counts.values())
         return {tag: count / total for tag, count in counts.items()}
 
+    @cached_property
     def _all_rare(self) -> Mapping[str, int]:
         total: Counter[str] = Counter()
         for counts in self.class_counts.values():

@@ -5,68 +5,158 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
+from espalier.errors import InputError
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.structures.tree import Tree
 
 Symbol = tuple[str, ...]  # a label and those of its ancestors that count
+Rules = Counter[tuple[Symbol, tuple[Symbol, ...]]]
+Seen = tuple[str, Symbol, bool]  # a word, its tag, and whether it begins its sentence
 
 
-def count_rules(trees: Iterable[Tree], root: str, vertical: int) -> Counter[tuple[Symbol, tuple[Symbol, ...]]]:
-    """How often each rule occurs; nodes that only repeat their one child are left out.
+class Counts(NamedTuple):
+    """What a treebank says: how often each rule occurs, and each word below its tag."""
 
-    Every symbol remembers ``vertical - 1`` ancestors; tags remember none.
+    rules: Rules
+    words: Counter[Seen]
+
+
+def count_rules(trees: Iterable[Tree | None], root: str, vertical: int, *, split_tags: bool = False) -> Counts:
+    """Count rules and words; nodes that only repeat their one child are left out, and trees that are None.
+
+    Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing.
+
+    Raises
+    ------
+    InputError
+        If a word has no tag above it.
     """
-    counts: Counter[tuple[Symbol, tuple[Symbol, ...]]] = Counter()
-    for tree in trees:
-        counts[(root,), ((tree.label, root)[:vertical],)] += 1
-        stack = [(tree, (tree.label, root)[:vertical])]
-        while stack:
-            node, symbol = stack.pop()
-            while len(node.children) == 1 and node.children[0].label == node.label and not node.is_preterminal:
-                node = node.children[0]
-            if node.is_preterminal or node.is_leaf:
-                continue
-            children = [
-                (child.label,) if child.is_preterminal else (child.label, *symbol)[:vertical] for child in node.children
-            ]
-            counts[symbol, tuple(children)] += 1
-            stack.extend(zip(node.children, children, strict=True))
+    counts = Counts(Counter(), Counter())
+    for row, tree in enumerate(trees):
+        if tree is not None:
+            _count_tree(tree, row, root, (vertical, 2 if split_tags else 1), counts)
     return counts
 
 
+def _count_tree(tree: Tree, row: int, root: str, memory: tuple[int, int], counts: Counts) -> None:
+    vertical, of_tags = memory
+    top = _without_repeats(tree)
+    symbol: Symbol = (top.label, root)[: of_tags if _is_tag(top) else vertical]
+    counts.rules[(root,), (symbol,)] += 1
+    stack: list[tuple[Tree, Symbol, Symbol]] = [(top, symbol, (top.label, root))]
+    is_first = True
+    while stack:
+        node, symbol, line = stack.pop()
+        if _is_tag(node):
+            counts.words[node.children[0].label, symbol, is_first] += 1
+            is_first = False
+            continue
+        found = []
+        for each in node.children:
+            if not each.children:
+                raise InputError(f"Tree {row} has a word without a tag above it: {str(tree)[:80]}")
+            child = _without_repeats(each)
+            below = (child.label, *line)
+            found.append((child, below[: of_tags if _is_tag(child) else vertical], below[: vertical + 1]))
+        if not found:
+            raise InputError(f"Tree {row} is a word without a tag above it: {str(tree)[:80]}")
+        counts.rules[symbol, tuple([part[1] for part in found])] += 1
+        stack.extend(reversed(found))
+
+
+def _without_repeats(node: Tree) -> Tree:
+    """The lowest node of a chain in which each only repeats the label of the one above."""
+    children = node.children
+    while len(children) == 1 and children[0].label == node.label and children[0].children:
+        node = children[0]
+        children = node.children
+    return node
+
+
+def _is_tag(node: Tree) -> bool:
+    """Whether a node stands above one word."""
+    children = node.children
+    return len(children) == 1 and not children[0].children
+
+
+def shorten(counts: Counts, least: int) -> Counts:
+    """Let symbols forget their furthest ancestors as long as they were seen fewer than ``least`` times."""
+    seen: Counter[Symbol] = Counter()
+    for (_, children), count in counts.rules.items():
+        for symbol in children:
+            for end in range(1, len(symbol) + 1):
+                seen[symbol[:end]] += count
+    short: dict[Symbol, Symbol] = {}
+    for symbol in seen:
+        kept = symbol
+        while len(kept) > 1 and seen[kept] < least:
+            kept = kept[:-1]
+        short[symbol] = kept
+    rules: Rules = Counter()
+    for (parent, children), count in counts.rules.items():
+        rules[short.get(parent, parent), tuple([short[child] for child in children])] += count
+    words: Counter[Seen] = Counter()
+    for (word, tag, is_first), count in counts.words.items():
+        words[word, short[tag], is_first] += count
+    return Counts(rules, words)
+
+
 def markov_grammar(
-    counts: Counter[tuple[Symbol, tuple[Symbol, ...]]],
-    root: str,
-    horizontal: int | None,
-    *,
-    max_unary: int = MAX_UNARY,
+    rules: Rules, root: str, horizontal: int | None, *, least: int = 0, max_unary: int = MAX_UNARY
 ) -> Grammar:
-    """Estimate a grammar by relative frequencies; a cut rule remembers ``horizontal`` siblings, all where None."""
+    """Estimate a grammar by relative frequencies; a cut rule remembers ``horizontal`` siblings, all where None.
+
+    Siblings that were seen together fewer than ``least`` times are forgotten but for the last.
+    """
+    names = {symbol: spelled(symbol) for rule in rules for symbol in (rule[0], *rule[1])}
     if horizontal is None:
         total: Counter[Symbol] = Counter()
-        for (parent, _), count in counts.items():
+        for (parent, _), count in rules.items():
             total[parent] += count
-        rules = {
-            (spelled(parent), tuple(map(spelled, children))): count / total[parent]
-            for (parent, children), count in counts.items()
+        weighed = {
+            (names[parent], tuple([names[child] for child in children])): count / total[parent]
+            for (parent, children), count in rules.items()
         }
-        return Grammar.from_rules(rules, root, max_unary=max_unary)
+        return Grammar.from_rules(weighed, root, max_unary=max_unary)
     parts: Counter[tuple[Any, tuple[Any, ...]]] = Counter()
-    for (parent, children), count in counts.items():
-        names = tuple(map(spelled, children))
-        above: Any = spelled(parent)
-        for end in range(len(names) - 1, 1, -1):
-            prefix = (spelled(parent), *names[max(0, end - horizontal) : end])
-            parts[above, (prefix, names[end])] += count
+    siblings = _Siblings(rules, horizontal, least)
+    for (parent, children), count in rules.items():
+        named = [names[child] for child in children]
+        above: Any = names[parent]
+        for end in range(len(named) - 1, 1, -1):
+            prefix = (names[parent], *named[siblings.start(parent, children, end) : end])
+            parts[above, (prefix, named[end])] += count
             above = prefix
-        parts[above, names[:2]] += count
+        parts[above, tuple(named[:2])] += count
     sums: Counter[Any] = Counter()
     for (above, _), count in parts.items():
         sums[above] += count
     listed = [(above, below, math.log(count / sums[above])) for (above, below), count in parts.items()]
     return Grammar.from_parts(listed, root, max_unary=max_unary)
+
+
+class _Siblings:
+    """Which siblings a cut rule remembers."""
+
+    def __init__(self, rules: Rules, horizontal: int, least: int) -> None:
+        self._horizontal, self._least = horizontal, least
+        self._seen: Counter[tuple[Symbol, tuple[Symbol, ...]]] = Counter()
+        if least > 1:
+            for (parent, children), count in rules.items():
+                for end in range(2, len(children)):
+                    for start in range(max(0, end - horizontal), end):
+                        self._seen[parent, children[start:end]] += count
+
+    def start(self, parent: Symbol, children: tuple[Symbol, ...], end: int) -> int:
+        """The first of the siblings before ``end`` that is remembered."""
+        start = max(0, end - self._horizontal)
+        if self._least > 1:
+            # The last is never forgotten: without it, one tree could be derived in several ways.
+            while start < end - 1 and self._seen[parent, children[start:end]] < self._least:
+                start += 1
+        return start
 
 
 def spelled(symbol: Symbol) -> str:

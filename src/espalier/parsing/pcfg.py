@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier import _core
+from espalier.corpus.memory import parse_memory, show_bytes
 from espalier.errors import InputError
+from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
-from espalier.parsing.markov import count_rules, markov_grammar, spelled
-from espalier.structures.interop import as_tree
-from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
+from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
+from espalier.parsing.requests import Sentence, distance, positive, words_and_tags
+from espalier.parsing.treebank import lexicon_of
+from espalier.parsing.treebank import plain as plain
 from espalier.structures.tree import Tree, trees_from_arrays
 
 Progress = Callable[[float], object]
+_Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
 class Parse(NamedTuple):
@@ -39,10 +47,16 @@ class Parses(Sequence[Parse]):
     complete
         False where the grammar covers no more than parts of the sentence: these then stand side by side below the
         root, in a single tree.
+    exact
+        Whether these are the best of all: False where a beam, a coarse grammar or too little memory left something out.
+    n_bytes
+        The memory that the search took.
     """
 
     parses: tuple[Parse, ...]
     complete: bool = True
+    exact: bool = True
+    n_bytes: int = field(default=0, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.parses)
@@ -86,6 +100,8 @@ class PCFG:
         trees: Iterable[Any],
         *,
         markov: tuple[int, int | None] | None = None,
+        split_tags: bool = False,
+        least: int = 0,
         unknown: int = 2,
         smoothing: float = 1.0,
         max_unary: int = MAX_UNARY,
@@ -102,6 +118,11 @@ class PCFG:
         markov
             How many ancestors a constituent remembers, itself included, and how many siblings a long rule does: ``(2,
             2)``. None is ``(1, None)``: rules as they stand in the treebank.
+        split_tags
+            Whether a tag remembers its parent, so that a preposition below ``PP`` is another than one below ``SBAR``.
+            Parses have the tags of the treebank all the same.
+        least
+            Ancestors and siblings are remembered only as far as they were seen together so often.
         unknown
             Words seen at most so often also stand for their class of rare words.
         smoothing
@@ -111,23 +132,17 @@ class PCFG:
         root
             The name of the symbol above all sentences; it is no part of parses.
         """
-        vertical, horizontal = markov or (1, None)
-        if vertical < 1 or (horizontal is not None and horizontal < 0):
-            raise ValueError(f"markov must be (ancestors >= 1, siblings >= 0 or None), got {markov!r}.")
-        kept = [tree for tree in map(plain, trees) if tree is not None]
-        for row, tree in enumerate(kept):
-            if (
-                any(child.is_leaf for node in tree if not node.is_preterminal for child in node.children)
-                or tree.is_leaf
-            ):
-                raise InputError(f"Tree {row} has a word without a tag above it: {str(tree)[:80]}")
-        if not kept:
+        vertical, horizontal = _checked_markov(markov)
+        if isinstance(least, bool) or not isinstance(least, int) or least < 0:
+            raise ValueError(f"least must be a number of observations, got {least!r}.")
+        counts = count_rules(map(plain, trees), root, vertical, split_tags=split_tags)
+        if not counts.rules:
             raise InputError("A grammar needs at least one tree that is not empty.")
-        counts = count_rules(kept, root, vertical)
-        grammar = markov_grammar(counts, root, horizontal, max_unary=max_unary)
-        label = {spelled(symbol): symbol[0] for rule in counts for symbol in (rule[0], *rule[1])}
-        sentences = ([(n.children[0].label, n.label) for n in tree if n.is_preterminal] for tree in kept)
-        lexicon = Lexicon.from_sentences(sentences, rare=unknown, smoothing=smoothing)
+        if least > 1:
+            counts = shorten(counts, least)
+        grammar = markov_grammar(counts.rules, root, horizontal, least=least, max_unary=max_unary)
+        label = {spelled(symbol): symbol[0] for rule in counts.rules for symbol in (rule[0], *rule[1])}
+        lexicon = lexicon_of(counts.words, unknown, smoothing, split_tags=split_tags)
         return PCFG(grammar, lexicon, [label[name] for name in grammar.symbols], hides_root=True)
 
     def parse(self, words: Sequence[str], k: int = 100, **options: Any) -> Parses:
@@ -140,47 +155,65 @@ class PCFG:
         k: int = 100,
         *,
         beam: float | None = None,
-        n_threads: int = 1,
+        coarse: float | None = None,
+        memory: int | float | str | None = "1 GiB",
+        n_threads: int | None = 1,
         progress: Progress | None = None,
     ) -> list[Parses]:
-        """The ``k`` best parses of each sentence.
+        """The ``k`` best parses of each sentence, in order; a sentence without words has none.
+
+        Where nothing is left out (no ``beam``, no ``coarse``, memory enough), they are exactly the best. Where pruning
+        leaves no parse, it is loosened to twice and then four times what was asked.
 
         Parameters
         ----------
         sentences
             Lists of words, or of pairs of a word and its tag, which is then kept; for a tag that the grammar does not
-            have, the word has the tags that the lexicon gives it.
+            have, or None, the word has the tags that the lexicon gives it.
         k
             How many parses at most.
         beam
             How much less probable than the best over the same words a constituent may be, as a difference of
-            logarithms; None leaves nothing out, and the parses are exactly the best.
-        n_threads, progress
-            As everywhere.
+            logarithms, each with its label's own probability. 12 changes hardly a parse, 8 is faster.
+        coarse
+            Parse first with a grammar of labels alone, and keep a label over a span only if the best coarse parse with
+            it is by no more than this less probable than the best of all, as a difference of logarithms.
+        memory
+            How much the search of one sentence may take; every thread has one. Exactly, n words take at most 12 n (n +
+            1) bytes for each symbol of the grammar, prefixes included. A search that needs more is repeated with ever
+            narrower beams, ``exact`` is then False, and one warning says of how many sentences. None is a quarter of
+            the machine's memory.
+        n_threads
+            Threads over sentences; None is one for each core. Results do not depend on it.
+        progress
+            Called now and then with the fraction that is done.
         """
-        listed = [_checked(row, sentence) for row, sentence in enumerate(sentences)]
-        tags: list[int] = []
-        weights: list[float] = []
-        word_start, sentence_start = [0], [0]
-        for words, given in listed:
-            for found in self._tags_of(words, given):
-                tags += found
-                weights += found.values()
-                word_start.append(len(tags))
-            sentence_start.append(len(word_start) - 1)
-        arrays = _core.parse_sentences(
+        if isinstance(sentences, str):
+            raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [text.split()].")
+        listed = [words_and_tags(row, sentence) for row, sentence in enumerate(sentences)]
+        budget = parse_memory(memory)
+        found = _core.parse_sentences(
             self.grammar.arrays,
-            np.array(sentence_start, np.int64),
-            np.array(word_start, np.int64),
-            np.array(tags, np.int32),
-            np.array(weights, np.float64),
-            np.inf if beam is None else float(beam),
-            np.zeros(len(self.grammar.symbols) + self.grammar.n_prefixes),
-            k,
-            n_threads,
+            *self._words(listed),
+            distance("beam", beam),
+            self._prior,
+            distance("coarse", coarse),
+            None if coarse is None else self._coarse,
+            budget,
+            positive("k", k),
+            len(os.sched_getaffinity(0)) if n_threads is None else positive("n_threads", n_threads),
             progress,
         )
-        return [self._parses(arrays, s, words) for s, (words, _) in enumerate(listed)]
+        narrowed = np.flatnonzero(found["narrowed"])
+        if len(narrowed):
+            first = int(narrowed[0])
+            warnings.warn(
+                f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(budget)}, the first is "
+                f"sentence {first} with {len(listed[first][0])} words: their parses are not exactly the best. Pass a "
+                "larger memory, or a beam of your own, such as 10.",
+                stacklevel=2,
+            )
+        return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]
 
     def save(self, path: str | Path) -> None:
         """Write the grammar to one file (safetensors with a JSON header); nothing is left half-written."""
@@ -195,13 +228,38 @@ class PCFG:
 
         return load_pcfg(path)
 
-    def _tags_of(self, words: list[str], given: list[str] | None) -> Iterator[dict[int, float]]:
+    @cached_property
+    def _coarse(self) -> dict[str, Any]:
+        return coarse_grammar(self.grammar, self.labels)
+
+    @cached_property
+    def _prior(self) -> NDArray[np.float64]:
+        usage = expected_counts(self.grammar)
+        prior: NDArray[np.float64] = np.log(usage / usage.sum())
+        return prior
+
+    def _words(self, listed: list[Sentence]) -> _Words:
+        """Where sentences and words start, and the tags that each word may have with their weights."""
+        tags: list[int] = []
+        weights: list[float] = []
+        word_start, sentence_start = [0], [0]
+        for words, given in listed:
+            for found in self._tags_of(words, given):
+                tags += found
+                weights += found.values()
+                word_start.append(len(tags))
+            sentence_start.append(len(word_start) - 1)
+        starts = np.array(sentence_start, np.int64), np.array(word_start, np.int64)
+        return *starts, np.array(tags, np.int32), np.array(weights, np.float64)
+
+    def _tags_of(self, words: list[str], given: list[str | None] | None) -> Iterator[dict[int, float]]:
         for position, found in enumerate(self.lexicon.weights(words)):
             tag = None if given is None else given[position]
-            if tag in self._number:
-                yield {self._number[tag]: 0.0}
-            else:
-                yield {self._number[tag]: weight for tag, weight in found.items() if tag in self._number}
+            own = {} if tag is None else self._known(self.lexicon.split(words[position], tag))
+            yield own or self._known(found)
+
+    def _known(self, weights: dict[str, float]) -> dict[int, float]:
+        return {self._number[tag]: weight for tag, weight in weights.items() if tag in self._number}
 
     def _parses(self, arrays: dict[str, Any], s: int, words: list[str]) -> Parses:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
@@ -213,7 +271,8 @@ class PCFG:
         trees = trees_from_arrays((labels, numbers, arrays["n_children"][start[0] : start[-1]], start[1:]))
         scores = arrays["weight"][first:last].tolist()
         found = (Parse(self._top(tree), score) for tree, score in zip(trees, scores, strict=True))
-        return Parses(tuple(found), complete=bool(arrays["complete"][s]))
+        complete, exact, n_bytes = (arrays[name][s] for name in ("complete", "exact", "bytes"))
+        return Parses(tuple(found), bool(complete), bool(exact), int(n_bytes))
 
     def _top(self, tree: Tree) -> Tree:
         return tree.children[0] if self.hides_root and len(tree.children) == 1 else tree
@@ -222,20 +281,13 @@ class PCFG:
         return f"<PCFG: {self.grammar!r}, {len(self.lexicon.word_counts):,} words>"
 
 
-def plain(tree: Any) -> Tree | None:
-    """A tree without traces, function tags, indices and an outer label; None where nothing is left."""
-    stripped = strip_traces(drop_outer(as_tree(tree)))
-    return None if stripped is None else strip_function_tags(stripped)
-
-
-def _checked(row: int, sentence: Sequence[Any]) -> tuple[list[str], list[str] | None]:
-    """The words, and the tags where they are given."""
-    if isinstance(sentence, str):
-        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use text.split().")
-    items = list(sentence)
-    if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
-        return [word for word, _ in items], [tag for _, tag in items]
-    for item in items:
-        if not isinstance(item, str) or not item:
-            raise InputError(f"Sentence {row} must hold words, or pairs of a word and a tag, got {item!r}.")
-    return items, None
+def _checked_markov(markov: Any) -> tuple[int, int | None]:
+    if markov is None:
+        return 1, None
+    try:
+        vertical, horizontal = markov
+        if vertical >= 1 and (horizontal is None or horizontal >= 0):
+            return int(vertical), horizontal if horizontal is None else int(horizontal)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"markov must be (ancestors >= 1, siblings >= 0 or None), got {markov!r}.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "espalier.pcfg", 1
 _OTHERS = {"espalier.reranker": "Reranker.load", "espalier.tagger": "Tagger.load"}
+_LEAST = -1e6  # so that sums stay finite
 _RULES = {"binary": np.int32, "binary_weight": np.float64, "unary": np.int32, "unary_weight": np.float64}
 
 
@@ -37,6 +38,8 @@ def save_pcfg(parser: PCFG, path: str | Path) -> None:
             "word_counts": lexicon.word_counts,
             "class_counts": lexicon.class_counts,
             "smoothing": lexicon.smoothing,
+            "parts": lexicon.parts,
+            "word_parts": lexicon.word_parts,
         },
     }
     save_arrays(path, {name: getattr(grammar, name) for name in _RULES}, header)
@@ -56,7 +59,11 @@ def load_pcfg(path: str | Path) -> PCFG:
     labels: Any = header.get("labels")
     require(are_texts(symbols) and are_texts(labels), "symbols and labels must be lists of texts")
     require(len(symbols) == len(labels) == len(set(symbols)) > 0, "each symbol needs one label")
-    for name, least, most in (("n_prefixes", 0, 2**30), ("root", 0, len(symbols) - 1), ("max_unary", 0, 100)):
+    for name, least, most in (
+        ("n_prefixes", 0, len(arrays.get("binary", ()))),
+        ("root", 0, len(symbols) - 1),
+        ("max_unary", 0, 100),
+    ):
         require(type(header.get(name)) is int and least <= header[name] <= most, f"{name} is out of range")
     require(type(header.get("hides_root")) is bool, "hides_root must be true or false")
     _check_rules(arrays, len(symbols), len(symbols) + header["n_prefixes"], require)
@@ -77,7 +84,8 @@ def _check_rules(arrays: Arrays, n_base: int, n_symbols: int, require: Any) -> N
         rules, weight = arrays[name], arrays[f"{name}_weight"]
         require(rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),), f"{name} has no rules")
         require(bool(np.all((rules >= 0) & (rules < n_symbols))), f"a symbol of a {name} rule is out of range")
-        require(bool(np.all(np.isfinite(weight))), f"the weight of a {name} rule is no number")
+        # NaN is no number between the two.
+        require(bool(np.all((weight >= _LEAST) & (weight <= 1e-9))), f"a weight of a {name} rule is no log probability")
     require(bool(np.all(arrays["binary"][:, 2] < n_base)), "the right child of a rule is a prefix")
     require(bool(np.all(arrays["unary"] < n_base)), "a unary rule has a prefix")
 
@@ -91,7 +99,14 @@ def _lexicon(given: Any, require: Any) -> Lexicon:
         require(all(tag in tags for counts in table.values() for tag in counts), "a word has an unknown tag")
     smoothing = given.get("smoothing")
     require(type(smoothing) in (int, float) and 0 <= smoothing < float("inf"), "its smoothing is no number")
-    return Lexicon(tags, words, classes, smoothing)
+    parts, word_parts = (given.get(name, {}) for name in ("parts", "word_parts"))
+    for table in (parts, word_parts):
+        require(isinstance(table, dict) and all(map(are_counts, table.values())), "parts of tags have no counts")
+    tables = ({"": tags}, words, classes, parts, word_parts)
+    largest = max(count for table in tables for counts in table.values() for count in (0, *counts.values()))
+    require(largest < 2**53, "a count is too large")
+    require(all(parts.values()) and all(tag in tags for tag in parts), "a tag has no parts, or is unknown")
+    return Lexicon(tags, words, classes, smoothing, parts, word_parts)
 
 
 def are_counts(table: Any) -> bool:

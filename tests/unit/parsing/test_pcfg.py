@@ -59,8 +59,9 @@ def test_the_best_parses_are_the_best_of_all(seed, max_unary):
 
 
 @pytest.mark.parametrize("markov", [None, (1, None), (1, 2), (2, 0), (2, 1), (2, 2), (3, None)])
-def test_a_treebank_parses_itself(markov):
-    parser = PCFG.from_treebank(TREES, markov=markov)
+@pytest.mark.parametrize("options", [{}, {"split_tags": True}, {"split_tags": True, "least": 3}])
+def test_a_treebank_parses_itself(markov, options):
+    parser = PCFG.from_treebank(TREES, markov=markov, **options)
     for text in TREES:
         from espalier import Tree
 
@@ -69,6 +70,7 @@ def test_a_treebank_parses_itself(markov):
         assert found.complete
         assert text in [str(parse.tree) for parse in found]
         assert all(parse.tree.words() == words for parse in found)
+        assert len(set(found.trees)) == len(found)
         scores = [parse.score for parse in found]
         assert scores == sorted(scores, reverse=True)
 
@@ -86,6 +88,42 @@ def test_long_rules_remember_their_last_siblings():
     # S -> [..C] D or [..B] E, one half each; what leads to C and to B is certain.
     assert parser.parse(list("abcd"))[0].score == pytest.approx(np.log(0.5))
     assert parser.parse(list("abe"))[0].score == pytest.approx(np.log(0.5))
+
+
+def test_tags_remember_their_parents():
+    trees = ["(S (NP (N a)) (VP (V b) (NP (N a))))", "(S (NP (N a)) (VP (N c)))", "(S (NP (N c)) (VP (V b)))"]
+    parser = PCFG.from_treebank(trees, split_tags=True, smoothing=0.0)
+    assert {"N^NP", "N^VP", "V^VP"} <= set(parser.grammar.symbols) and parser.lexicon.parts["N"] == {
+        "N^NP": 4,
+        "N^VP": 1,
+    }
+    found = parser.parse(["a", "b"])[0]
+    assert str(found.tree) == "(S (NP (N a)) (VP (V b)))"
+    # Of three words a, all N^NP: (3 + 4/5) / (3 + 1) of the word's N are, and 4/5 of all N; 3 of 5 N are a.
+    assert found.score == pytest.approx(np.log(1 / 3 * 3 / 5 * (3.8 / 4) / (4 / 5)))
+    given = parser.parse([("a", "N"), ("c", "N")])[0]
+    assert str(given.tree) == "(S (NP (N a)) (VP (N c)))"
+
+
+def test_rare_contexts_are_forgotten():
+    trees = ["(S (A a) (B b) (C c) (D d))"] * 5 + ["(S (A a) (X x) (C c) (D d))"]
+    full, short = (PCFG.from_treebank(trees, markov=(1, 2), least=least, smoothing=0.0) for least in (0, 2))
+    assert full.grammar.n_prefixes == 4  # A B, A X, B C, X C
+    assert short.grammar.n_prefixes == 4  # A B, X for A X, B C, C for X C
+    assert full.parse(list("abcd"))[0].score == pytest.approx(np.log(5 / 6))
+    assert short.parse(list("abcd"))[0].score == pytest.approx(np.log(5 / 6))
+
+
+def test_no_tree_is_derived_twice():
+    trees = ["(S (X x) (Y y) (Z z))"] * 3 + ["(S (Q q) (X x) (Y y) (Z z))", "(S (Q q) (W w) (Y y) (Z z))"]
+    for least in (0, 2, 3, 4, 9):
+        parser = PCFG.from_treebank(trees, markov=(2, 2), least=least, smoothing=0.0)
+        assert [str(tree) for tree in parser.parse(list("qxyz")).trees] == [trees[3]]
+
+
+def test_labels_that_repeat_above_a_tag_are_one():
+    parser = PCFG.from_treebank(["(S (N (N a)) (V b))", "(S (S (N a)) )"], smoothing=0.0)
+    assert str(parser.parse(["a", "b"])[0].tree) == "(S (N a) (V b))"
 
 
 def test_sentences_of_every_kind():
@@ -137,6 +175,28 @@ def test_threads_and_beams():
         (lambda: PCFG.from_treebank(TREES, markov=(0, 1)), ValueError, "markov must be"),
         (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(\)"),
         (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must hold words"),
+        (lambda: PCFG.from_treebank(["(S the (N cat))", *TREES]), InputError, "Tree 0 has a word without a tag"),
+        (lambda: PCFG.from_treebank([*TREES, "(-NONE- *)", "(word)"]), InputError, "Tree 6 is a word without a tag"),
+        (lambda: PCFG.from_treebank(["(S (-NONE- *))"]), InputError, "needs at least one tree"),
+        (lambda: PCFG.from_treebank(TREES, markov=2), ValueError, "markov must be"),
+        (lambda: PCFG.from_treebank(TREES, least=-1), ValueError, "least must be a number of observations"),
+        (lambda: PCFG.from_treebank(TREES, unknown=0), ValueError, "at least 1, got 0"),
+        (lambda: PCFG.from_treebank(TREES, smoothing=float("nan")), ValueError, "smoothing must be a number"),
+        (lambda: PCFG.from_treebank(TREES, max_unary=-1), ValueError, "max_unary must be an integer from 0 to 100"),
+        (lambda: PCFG.from_treebank(TREES).parse_all("the cat"), TypeError, r"Use \[text.split\(\)\]"),
+        (lambda: PCFG.from_treebank(TREES).parse_all(["the", "cat"]), TypeError, "Sentence 0 must be a list of words"),
+        (lambda: PCFG.from_treebank(TREES).parse_all([["a"], None]), TypeError, "Sentence 1 must be a list of words"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the", ""]), InputError, "must hold words"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the", ("cat", "N")]), InputError, r"got \('cat', 'N'\)"),
+        (lambda: PCFG.from_treebank(TREES).parse([("the", 3)]), InputError, r"got \('the', 3\)"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], 0), ValueError, "k must be a positive integer, got 0"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], -1), ValueError, "k must be a positive integer"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], 2.5), ValueError, "k must be a positive integer"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], beam=float("nan")), ValueError, "beam must be a positive"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], beam=-1), ValueError, "beam must be a positive"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], coarse="wide"), ValueError, "coarse must be a positive"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], memory="much"), ValueError, "memory must be"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], n_threads=0), ValueError, "n_threads must be a positive"),
         (lambda: Grammar.from_rules({("S", ()): 1.0}, "S"), InputError, "no right side"),
         (lambda: Grammar.from_rules({("S", ("A",)): 0.0}, "S"), InputError, r"must be in \(0, 1\]"),
     ],
@@ -167,8 +227,13 @@ def test_saved_grammars_parse_the_same(tmp_path):
         (lambda arrays, header: header["lexicon"]["word_counts"].update(cat={"N": -1}), "no counts"),
         (lambda arrays, header: arrays.update(binary=arrays["binary"] + 10_000), "out of range"),
         (lambda arrays, header: arrays.update(binary=arrays["binary"][:-1]), "binary has no rules"),
-        (lambda arrays, header: arrays.update(unary_weight=arrays["unary_weight"] * np.nan), "no number"),
+        (lambda arrays, header: arrays.update(unary_weight=arrays["unary_weight"] * np.nan), "no log probability"),
         (lambda arrays, header: arrays.pop("unary"), "'unary' is missing"),
+        (lambda arrays, header: header.update(n_prefixes=2**29), "n_prefixes is out of range"),
+        (lambda arrays, header: arrays.update(unary_weight=arrays["unary_weight"] + 5), "no log probability"),
+        (lambda arrays, header: header["lexicon"]["tag_counts"].update(N=10**400), "a count is too large"),
+        (lambda arrays, header: header["lexicon"].update(parts={"N": {}}), "a tag has no parts"),
+        (lambda arrays, header: header["lexicon"].update(word_parts=3), "parts of tags have no counts"),
     ],
 )
 def test_damaged_files(tmp_path, change, message):

@@ -237,7 +237,7 @@ def test_saved_taggers_tag_the_same(tmp_path):
     ("change", "message"),
     [
         (lambda arrays, header: header.update(version=2), "version 2"),
-        (lambda arrays, header: header.update(format="espalier.pcfg"), "not a tagger"),
+        (lambda arrays, header: header.update(format="espalier.pcfg"), "holds no tagger, but what PCFG.load reads"),
         (lambda arrays, header: header.update(tags=["N", "N"]), "list of different texts"),
         (lambda arrays, header: header.update(tags=[str(n) for n in range(500)]), "500 tags"),
         (lambda arrays, header: header.update(suffix=-1), "suffix is out of range"),

@@ -1,0 +1,46 @@
+"""What a caller asks of a parser: sentences and options, checked before any work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from espalier.errors import InputError
+
+Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
+
+
+def distance(name: str, value: float | None) -> float:
+    """A difference of logarithms; None is no limit."""
+    if value is None:
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
+        raise ValueError(f"{name} must be a positive difference of logarithms or None, got {value!r}.")
+    return float(value)
+
+
+def positive(name: str, value: int) -> int:
+    """A number that is at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < value < 2**31:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+    return int(value)
+
+
+def words_and_tags(row: int, sentence: Any) -> Sentence:
+    """The words, and the tags where they are given."""
+    if isinstance(sentence, str):
+        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use text.split().")
+    if not isinstance(sentence, Iterable):
+        raise TypeError(f"Sentence {row} must be a list of words, got {sentence!r}.")
+    items = list(sentence)
+    are_pairs = [isinstance(item, tuple | list) and len(item) == 2 for item in items]
+    for item, is_pair in zip(items, are_pairs, strict=True):
+        word, tag = item if is_pair else (item, None)
+        if is_pair != are_pairs[0] or not isinstance(word, str) or not word or not isinstance(tag, str | None):
+            raise InputError(f"Sentence {row} must hold words, or pairs of a word and a tag, got {item!r}.")
+    if items and are_pairs[0]:
+        return [word for word, _ in items], [tag for _, tag in items]
+    return items, None

@@ -1,0 +1,37 @@
+"""Treebanks as grammars want them: trees without what annotators added, and words below their tags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from espalier.parsing.lexicon import Lexicon
+from espalier.parsing.markov import Seen, spelled
+from espalier.structures.interop import as_tree
+from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
+from espalier.structures.tree import Tree
+
+
+def plain(tree: Any) -> Tree | None:
+    """A tree without traces, function tags, indices and an outer label; None where nothing is left."""
+    found = drop_outer(as_tree(tree))
+    # Most trees of most treebanks have neither: to see that is cheaper than to build them anew.
+    labels = {node.label for node in found if node.children}
+    if "-NONE-" in labels:
+        stripped = strip_traces(found)
+        if stripped is None:
+            return None
+        found = stripped
+    return strip_function_tags(found) if any("-" in label[1:] or "=" in label[1:] for label in labels) else found
+
+
+def lexicon_of(words: Mapping[Seen, int], rare: int, smoothing: float, *, split_tags: bool) -> Lexicon:
+    """The lexicon of counted words, whose tags may remember their parents."""
+    seen: Counter[tuple[str, str, bool]] = Counter()
+    parts: Counter[tuple[str, str, str]] = Counter()
+    for (word, symbol, is_first), count in words.items():
+        seen[word, symbol[0], is_first] += count
+        parts[word, symbol[0], spelled(symbol)] += count
+    lexicon = Lexicon.from_counts(seen, rare=rare, smoothing=smoothing)
+    return lexicon.with_parts(parts) if split_tags else lexicon
