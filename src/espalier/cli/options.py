@@ -18,6 +18,10 @@ Markov = Annotated[
     ),
 ]
 Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most so often also stand for their class.")]
+SplitTags = Annotated[
+    bool, typer.Option("--split-tags", help="Let tags remember their parents; with --markov 2,2 and --least 10.")
+]
+Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together so often.")]
 Candidates = Annotated[int, typer.Option("-k", min=1, help="How many parses of each sentence at most.")]
 Beam = Annotated[
     float | None,

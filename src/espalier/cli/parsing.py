@@ -12,8 +12,10 @@ from espalier.cli.options import (
     Beam,
     Candidates,
     Encoding,
+    Least,
     Markov,
     Skip,
+    SplitTags,
     Threads,
     Treebank,
     Unknown,
@@ -38,6 +40,8 @@ def grammar(
     treebank: Treebank,
     output: Annotated[Path, typer.Option("-o", "--output", metavar=GRAMMAR, help="Where the grammar goes.")],
     markov: Markov = None,
+    split_tags: SplitTags = False,
+    least: Least = 0,
     unknown: Unknown = 2,
     smoothing: Annotated[
         float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
@@ -50,11 +54,11 @@ def grammar(
     Traces, function tags and outer labels are left out.
     """
     check_output(output, "A grammar")
-    memory = markov_of(markov)
+    options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.parsing import PCFG
 
     trees = _treebank(treebank, encoding, skip=skip)
-    parser = PCFG.from_treebank(trees, markov=memory, unknown=unknown, smoothing=smoothing)
+    parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **options)
     parser.save(output)
     rules = parser.grammar
     typer.echo(
@@ -79,6 +83,12 @@ def parse(
         typer.Option("-k", min=1, help="How many parses of each sentence at most; 100 for a name in .jsonl, else 1."),
     ] = None,
     beam: Beam = None,
+    coarse: Annotated[
+        float | None, typer.Option(min=0.0, help="Parse with labels alone first, and keep what is so near the best.")
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")
+    ] = "1 GiB",
     tagged: Annotated[
         bool, typer.Option("--tagged", help="Words are written word/TAG; of trees, their tags are kept.")
     ] = False,
@@ -104,14 +114,18 @@ def parse(
 
     parser, given = PCFG.load(grammar), read_sentences(sentences, form, encoding, tagged=tagged)
     with bar(f"{len(given):,} sentences") as progress:
-        found = Proposals(parser, given, k, beam, Schedule.of(threads).n_threads, progress)
+        options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": Schedule.of(threads).n_threads}
+        found = Proposals(parser, given, k, options, progress)
         text = _written(found, output)
     if text:
         typer.echo(text, nl=False)
-    if found.uncovered:
-        row = found.uncovered[0]
-        first = f"the first is on line {row + 1}" if given.gold is None else f"the first is tree {row}"
-        say(f"{len(found.uncovered):,} of {len(given):,} sentences are not covered by the grammar; {first}.")
+    for rows, what in (
+        (found.uncovered, "are not covered by the grammar"),
+        (found.narrowed, f"need more memory than {memory}, so that their parses are not exactly the best"),
+    ):
+        if rows:
+            first = f"the first is on line {rows[0] + 1}" if given.gold is None else f"the first is tree {rows[0]}"
+            say(f"{len(rows):,} of {len(given):,} sentences {what}; {first}.")
     if output is not None:
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
 
@@ -155,6 +169,8 @@ def candidates(
     k: Candidates = 100,
     folds: Annotated[int, typer.Option(min=2, help="Into how many parts the trees are dealt.")] = 5,
     markov: Markov = None,
+    split_tags: SplitTags = False,
+    least: Least = 0,
     unknown: Unknown = 2,
     beam: Beam = None,
     skip: Skip = False,
@@ -167,13 +183,13 @@ def candidates(
     The trees are dealt into parts, and each part is parsed by a grammar of the others.
     """
     check_output(output, "What is proposed", json=True)
-    memory = markov_of(markov)
+    options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.kernels.schedule import Schedule
     from espalier.rerank.candidates import jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
-    options: dict[str, Any] = {"folds": folds, "beam": beam, "random_state": seed, "markov": memory, "unknown": unknown}
+    options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
         groups = jackknifed(trees, k, n_threads=Schedule.of(threads).n_threads, progress=progress, **options)
     write_groups(groups, output)

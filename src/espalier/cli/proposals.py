@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.parsing import PCFG, Parses
-from espalier.parsing.pcfg import plain
+from espalier.parsing.treebank import plain
 from espalier.structures.brackets import read_brackets
 from espalier.structures.files import read_text
 from espalier.structures.group import Group
@@ -35,15 +36,15 @@ class Sentences:
 
 @dataclass
 class Proposals:
-    """Groups of candidates, made while they are asked for; counts what was not covered."""
+    """Groups of candidates, made while they are asked for; tells which were not covered, or not exactly searched."""
 
     parser: PCFG
     sentences: Sentences
     k: int
-    beam: float | None
-    n_threads: int
+    options: dict[str, Any]
     progress: Progress
     uncovered: list[int] = field(default_factory=list)
+    narrowed: list[int] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Group]:
         total = len(self.sentences)
@@ -52,17 +53,17 @@ class Proposals:
             for row, parses in enumerate(self._parsed(some, first / total, len(some) / total), start=first):
                 if not parses.complete:
                     self.uncovered.append(row)
+                if parses.narrowed:
+                    self.narrowed.append(row)
                 gold = None if self.sentences.gold is None else self.sentences.gold[row]
                 yield Group(parses.trees, [parse.score for parse in parses], gold)
 
     def _parsed(self, some: Sequence[list[Any]], start: float, share: float) -> list[Parses]:
-        return self.parser.parse_all(
-            some,
-            self.k,
-            beam=self.beam,
-            n_threads=self.n_threads,
-            progress=lambda fraction: self.progress(start + share * fraction),
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
+            return self.parser.parse_all(
+                some, self.k, progress=lambda fraction: self.progress(start + share * fraction), **self.options
+            )
 
 
 def read_trees(files: Sequence[Path], encoding: str) -> list[Tree]:

@@ -49,6 +49,8 @@ class Parses(Sequence[Parse]):
         root, in a single tree.
     exact
         Whether these are the best of all: False where a beam, a coarse grammar or too little memory left something out.
+    narrowed
+        Whether memory did not suffice, so that a narrower beam than asked for was taken.
     n_bytes
         The memory that the search took.
     """
@@ -56,6 +58,7 @@ class Parses(Sequence[Parse]):
     parses: tuple[Parse, ...]
     complete: bool = True
     exact: bool = True
+    narrowed: bool = False
     n_bytes: int = field(default=0, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -271,8 +274,8 @@ class PCFG:
         trees = trees_from_arrays((labels, numbers, arrays["n_children"][start[0] : start[-1]], start[1:]))
         scores = arrays["weight"][first:last].tolist()
         found = (Parse(self._top(tree), score) for tree, score in zip(trees, scores, strict=True))
-        complete, exact, n_bytes = (arrays[name][s] for name in ("complete", "exact", "bytes"))
-        return Parses(tuple(found), bool(complete), bool(exact), int(n_bytes))
+        complete, exact, narrowed = (bool(arrays[name][s]) for name in ("complete", "exact", "narrowed"))
+        return Parses(tuple(found), complete, exact, narrowed, int(arrays["bytes"][s]))
 
     def _top(self, tree: Tree) -> Tree:
         return tree.children[0] if self.hides_root and len(tree.children) == 1 else tree

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.errors import InputError
-from espalier.parsing.pcfg import plain
 from espalier.parsing.suffixes import SuffixLexicon
+from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.sequence import TaggedSequence

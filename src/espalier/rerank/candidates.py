@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from espalier.errors import InputError
-from espalier.parsing.pcfg import PCFG, plain
+from espalier.parsing.pcfg import PCFG
+from espalier.parsing.treebank import plain
 from espalier.structures.group import Group, words_of
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree

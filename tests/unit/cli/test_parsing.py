@@ -109,6 +109,29 @@ def test_what_is_not_covered_is_said_and_kept(here):
     assert result.stderr == "2 of 3 sentences are not covered by the grammar; the first is on line 2.\n"
 
 
+def test_what_needs_more_memory_is_said_once(here, monkeypatch):
+    monkeypatch.setattr(proposals, "N_SENTENCES", 1)
+    words = " ".join(" ".join(tree.words()[:-1]) for tree in NEW)
+    Path("long.txt").write_text(f"{' '.join(NEW[0].words())}\n{words}\n{words}\n")
+    result = done("parse", "grammar.safetensors", "long.txt", "--memory", "100 kB", "-o", "long.mrg")
+    assert "2 of 3 sentences need more memory than 100 kB" in result.stderr and "line 2." in result.stderr
+    assert [len(tree.words()) for tree in es.read_brackets("long.mrg")] == [
+        len(NEW[0].words()),
+        *[len(words.split())] * 2,
+    ]
+
+
+def test_options_of_grammars_and_parsers(here):
+    done("grammar", "known.mrg", "-o", "g", "--markov", "2,2", "--split-tags", "--least", 3)
+    own = PCFG.from_treebank(KNOWN, markov=(2, 2), split_tags=True, least=3)
+    assert PCFG.load("g").grammar.symbols == own.grammar.symbols
+    done("parse", "g", "new.txt", "--coarse", 10, "--beam", 12, "-o", "new.jsonl")
+    parsed = own.parse_all([tree.words() for tree in NEW], coarse=10, beam=12)
+    assert [list(group.candidates) for group in es.read_groups("new.jsonl")] == [own.trees for own in parsed]
+    done("candidates", "known.mrg", "-k", 3, "-o", "c.jsonl", "--split-tags", "--markov", "2,2", "--folds", 2)
+    assert es.read_groups("c.jsonl") == jackknifed(KNOWN, 3, folds=2, split_tags=True, markov=(2, 2))
+
+
 def test_candidates_come_from_grammars_that_have_not_seen_the_sentence(here):
     result = done("candidates", "known.mrg", "-o", "k.jsonl", "-k", 5, "--folds", 4, "--seed", 3, "--markov", "1")
     groups = es.read_groups("k.jsonl")

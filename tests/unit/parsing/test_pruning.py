@@ -119,8 +119,8 @@ def test_little_memory_is_flagged_and_loses_no_word():
         UserWarning, match="1 of 2 sentences need more memory than 1.0 MiB, the first is sentence 0 with 300"
     ):
         found, short = parser.parse_all([words, ["the", "cat", "saw", "dogs"]], 3, memory="1 MiB")
-    assert not found.exact and found[0].tree.words() == words and found.n_bytes <= 2**20
-    assert short == best and short.exact
+    assert not found.exact and found.narrowed and found[0].tree.words() == words and found.n_bytes <= 2**20
+    assert short == best and short.exact and not short.narrowed
     with pytest.warns(UserWarning, match="need more memory than 10 bytes"):
         flat = parser.parse(words[:4], memory=10)
     assert not flat.complete and not flat.exact
