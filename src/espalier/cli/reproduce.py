@@ -48,6 +48,8 @@ PAPERS = {
     "Experiments: questions, sentiment, emotion.",
     "beck2015": "Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes. "
     "Experiments: synthetic, time, emotion, quality.",
+    "collins2001": "Collins and Duffy (2001): a grammar proposes parses, and kernels over all subtrees choose. "
+    "Experiments: questions, beyond, treebanks, tagging, cost.",
     "pighin2009": "Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear. "
     "Experiments: questions, boundary, roles.",
 }
