@@ -9,6 +9,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
@@ -75,6 +76,14 @@ def test_a_reranker_by_default():
     assert reranker.chooser is None and isinstance(reranker.chooser_, VotedPerceptron)
     assert reranker.score(groups_of(1)) > 97
     assert clone(Reranker(RankingSVM(TREES))).chooser.kernel == TREES
+
+
+def test_a_search_of_scikit_learn_chooses_settings():
+    reranker = Reranker(VotedPerceptron(TREES, random_state=0))
+    grid = {"chooser__kernel": [es.SubsetTree(decay) for decay in (1e-6, 0.5)], "chooser__epochs": [1, 2]}
+    search = GridSearchCV(reranker, grid, cv=3).fit(groups_of(0))
+    assert search.best_score_ > 97 and len(search.cv_results_["params"]) == 4
+    assert search.predict(groups_of(1)) == search.best_estimator_.predict(groups_of(1))
 
 
 def test_groups_of_one_candidate_without_gold_and_with_ties():
