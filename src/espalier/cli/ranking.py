@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -58,8 +59,8 @@ def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs
     if gold is not None:
         groups = with_gold(groups, _gold(gold, groups, tags=tags, encoding=encoding), str(file))
     for row, group in enumerate(groups):
-        if _kind(group) != _kind(groups[0]):
-            raise InputError(f"{file}, group {row}: it holds {_kind(group)}, and group 0 {_kind(groups[0])}.")
+        if group.kind != groups[0].kind:
+            raise InputError(f"{file}, group {row}: it holds {group.kind}, and group 0 {groups[0].kind}.")
         if needs is not None and group.gold is None:
             raise InputError(f"{file}, group {row}: it has no gold tree. Give those of all groups by {needs} FILE.")
     return groups
@@ -82,7 +83,7 @@ def chooser_of(
     chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)
     try:
         chosen([example])
-    except TypeError as error:
+    except (TypeError, InputError) as error:
         raise InputError(f"{chosen!r} does not compare these candidates: {error}") from None
     return _learner(learner, chosen, progress=progress, **options)
 
@@ -95,8 +96,8 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     """A reranker that chooses among candidates of the kind that the groups of a file hold."""
     reranker = Reranker.load(file)
     learned = [Group([item]) for item in reranker.chooser_.support_[:1]]
-    if learned and _kind(learned[0]) != _kind(groups[0]):
-        raise InputError(f"{file} chooses among {_kind(learned[0])}, and {of} holds {_kind(groups[0])}.")
+    if learned and learned[0].kind != groups[0].kind:
+        raise InputError(f"{file} chooses among {learned[0].kind}, and {of} holds {groups[0].kind}.")
     return reranker
 
 
@@ -148,16 +149,14 @@ def ordered(groups: Sequence[Group], values: Sequence[Any]) -> list[Group]:
     return out
 
 
-def _kind(group: Group) -> str:
-    names = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
-    return names[type(group.candidates[0])]
-
-
 def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> list[Candidate]:
     example = groups[0].candidates[0]
     if not isinstance(example, Tree):
         found = read_conllu(file, tags=tags, encoding=encoding)
-        return [TaggedSequence(own.words, own.tags) if isinstance(example, TaggedSequence) else own for own in found]
+        if isinstance(example, TaggedSequence):
+            return [own.tagged() for own in found]
+        firsts = [*(group.candidates[0] for group in groups), *[example] * len(found)]
+        return [arcs_like(tree, like) for tree, like in zip(found, firsts, strict=False)]
     trees = read_trees([file], encoding)
     # A parser that writes function tags has learned them; any other is compared without.
     keeps_functions = any(strip_function_tags(own) is not own for group in groups for own in group.candidates[:1])
@@ -179,3 +178,10 @@ def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tre
     for label in reversed(outer):
         kept = Tree(label, [kept])
     return kept
+
+
+def arcs_like(tree: DependencyTree, candidate: DependencyTree) -> DependencyTree:
+    """A gold dependency tree with a candidate's lemmas and features, which are no part of what is to be told apart."""
+    if tree.words != candidate.words:  # reported where the two meet
+        return tree
+    return replace(tree, lemmas=candidate.lemmas, features=candidate.features)

@@ -88,6 +88,8 @@ def explain(
         from espalier.explain.comparing import compare
 
         return compare(model, dual, example, winner, loser, n, max_size, schedule)
+    if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
+        raise TypeError("One group is explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
     if example is None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
 
@@ -88,7 +89,7 @@ class Lexicon:
     @staticmethod
     def from_counts(seen: Mapping[tuple[str, str, bool], int], *, rare: int = 2, smoothing: float = 1.0) -> Lexicon:
         """The same from counts of a word, its tag, and whether it begins a sentence."""
-        if not 0.0 <= smoothing < math.inf:
+        if not isinstance(smoothing, Real) or not 0.0 <= float(smoothing) < math.inf:
             raise ValueError(f"smoothing must be a number that is not negative, got {smoothing!r}.")
         if isinstance(rare, bool) or not isinstance(rare, int) or rare < 1:
             raise ValueError(f"Words are rare that were seen at most so often: at least 1, got {rare!r}.")

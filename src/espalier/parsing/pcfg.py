@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -135,6 +136,8 @@ class PCFG:
         root
             The name of the symbol above all sentences; it is no part of parses.
         """
+        if isinstance(trees, str):
+            raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
         vertical, horizontal = _checked_markov(markov)
         if isinstance(least, bool) or not isinstance(least, int) or least < 0:
             raise ValueError(f"least must be a number of observations, got {least!r}.")
@@ -288,9 +291,9 @@ def _checked_markov(markov: Any) -> tuple[int, int | None]:
     if markov is None:
         return 1, None
     try:
-        vertical, horizontal = markov
-        if vertical >= 1 and (horizontal is None or horizontal >= 0):
-            return int(vertical), horizontal if horizontal is None else int(horizontal)
-    except (TypeError, ValueError):
+        vertical, horizontal = index(markov[0]), None if markov[1] is None else index(markov[1])
+        if len(markov) == 2 and vertical >= 1 and (horizontal is None or horizontal >= 0):
+            return vertical, horizontal
+    except (TypeError, LookupError):
         pass
     raise ValueError(f"markov must be (ancestors >= 1, siblings >= 0 or None), got {markov!r}.")

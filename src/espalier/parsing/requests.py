@@ -25,7 +25,7 @@ def distance(name: str, value: float | None) -> float:
 def positive(name: str, value: int) -> int:
     """A number that is at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < value < 2**31:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+        raise ValueError(f"{name} must be a positive integer, at most 2,147,483,647, got {value!r}.")
     return int(value)
 
 

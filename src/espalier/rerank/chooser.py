@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.errors import InputError
 from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import Target, TrainingSet, checked, runs
+from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
 from espalier.structures.group import Group
 
 Floats = NDArray[np.float64]
@@ -63,7 +64,8 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             Not used.
         development
             Groups with gold trees on which the weight of the parser's score is chosen. Where None, and it is to be
-            chosen, a fifth of the groups is kept for that and not learned from.
+            chosen, a fifth of the groups is kept for that and not learned from; of fewer than five none is, and the
+            score weighs nothing.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -71,6 +73,9 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         chooses = self.score_weight == "chosen"
         if chooses and development is not None:
             development = checked(development, "developed on", gold="to choose the weight of scores by")
+            if not development:
+                raise InputError("There are no development groups to choose the weight of scores by. Pass None.")
+            check_kind(development, "Groups to learn from hold", groups, "development group")
         if chooses and development is None:
             order = rng.permutation(len(groups))
             kept, learned = np.sort(order[: len(groups) // 5]), np.sort(order[len(groups) // 5 :])
@@ -86,8 +91,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included."""
-        check_is_fitted(self, "score_weight_")
-        groups = checked(groups, "chosen among")
+        groups = self._checked(groups)
         scores = [self.score_weight_ * np.array(group.scores) for group in groups]
         return [own + score for own, score in zip(self._values(groups), scores, strict=True)]
 
@@ -100,6 +104,13 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "coefficients_")
         sums = self._combination
         return DualForm(sums.kernel, sums.inputs, self.coefficients_[None, :], np.zeros(1), ("choice",))
+
+    def _checked(self, groups: Sequence[Group]) -> list[Group]:
+        """Groups to choose in, of the kind that was learned from."""
+        check_is_fitted(self, "score_weight_")
+        groups = checked(groups, "chosen among")
+        check_kind(groups, "It has learned from", [Group([item]) for item in self.support_[:1]])
+        return groups
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         """Learn the function of candidates: a coefficient for each item."""
@@ -128,20 +139,27 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     def _check(self) -> None:
         self._check_integer("sample", least=1, none=True)
         self._check_choice("target", ("gold", "best"))
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
 
     def _check_integer(self, name: str, *, least: int, none: bool = False) -> None:
         value = getattr(self, name)
         if none and value is None:
             return
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            wanted = "a positive integer or None" if none else "a positive integer"
-            raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+            wanted = "a positive integer" if least == 1 else f"an integer of {least} or more"
+            raise ValueError(f"{name} must be {wanted}{' or None' if none else ''}, got {value!r}.")
 
-    def _check_weight(self) -> None:
+    def _check_positive(self, name: str) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+            raise ValueError(f"{name} must be positive, got {value!r}.")
+
+    def _check_weight(self, *words: str) -> None:
         weight: Any = self.score_weight
         is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight))
-        if weight != "chosen" and not is_number:
-            raise ValueError(f"score_weight must be 'chosen' or a number, got {weight!r}.")
+        if not is_number and not (isinstance(weight, str) and weight in words):
+            raise ValueError(f"score_weight must be {', '.join(map(repr, words))} or a number, got {weight!r}.")
 
     def _check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
         if getattr(self, name) not in allowed:

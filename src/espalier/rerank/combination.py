@@ -120,6 +120,7 @@ class Combination:
 
     def __init__(self, kernel: Kernel, items: Sequence[Any], coefficients: Floats) -> None:
         self.kernel, self.coefficients = kernel, coefficients
+        self._items = items
         self.inputs = Inputs.of(list(items))
         self._compressed: CompressedModel | None = None
         if is_compressible(kernel):
@@ -137,3 +138,7 @@ class Combination:
             return self._compressed(inputs.forest(None))
         values: Floats = self.kernel(inputs, self.inputs) @ self.coefficients
         return values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is compressed lives in the core: it is made again.
+        return Combination, (self.kernel, self._items, self.coefficients)

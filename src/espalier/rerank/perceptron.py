@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser, Floats, State
 from espalier.rerank.combination import growing_sum
-from espalier.rerank.training import Target, TrainingSet, checked
+from espalier.rerank.training import Target, TrainingSet
 from espalier.structures.group import Group
 
 
@@ -85,12 +84,11 @@ class VotedPerceptron(Chooser):
         """The value of every candidate, the parser's score included; or how many perceptrons vote for it."""
         if self.vote != "vote":
             return super().decision_function(groups)
-        check_is_fitted(self, "score_weight_")
-        return self._votes(checked(groups, "chosen among"))
+        return self._votes(self._checked(groups))
 
     def _check(self) -> None:
         super()._check()
-        self._check_weight()
+        self._check_weight("chosen")
         self._check_integer("epochs", least=1)
         self._check_choice("vote", ("average", "last", "vote"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -272,14 +271,8 @@ class GPPreference(Chooser):
         self._check_integer("max_candidates", least=2, none=True)
         for name in ("restarts", "max_iterations"):
             self._check_integer(name, least=0)
-        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, Real) or not self.tolerance > 0:
-            raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}.")
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
-        weight: Any = self.score_weight
-        is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight))
-        if weight not in ("learned", "chosen") and not is_number:
-            raise ValueError(f"score_weight must be 'learned', 'chosen' or a number, got {weight!r}.")
+        self._check_positive("tolerance")
+        self._check_weight("learned", "chosen")
 
     def _state(self) -> State:
         from espalier.rerank.storage import written_kernel

@@ -79,11 +79,10 @@ class RankingSVM(Chooser):
 
     def _check(self) -> None:
         super()._check()
-        self._check_weight()
+        self._check_weight("chosen")
         self._check_integer("max_passes", least=1)
         for name in ("C", "tolerance"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}.")
+            self._check_positive(name)
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         start = data.start.tolist()
@@ -109,11 +108,13 @@ class RankingSVM(Chooser):
         values = model(first, first + len(matrix))
         before = weights.copy()
         for k in range(len(weights)):
+            length = matrix[0, 0] - 2.0 * matrix[0, k + 1] + matrix[k + 1, k + 1]
+            if length <= 0.0:  # the kernel does not tell the two apart: no weight changes the function
+                continue
             slope = values[0] - values[k + 1] - 1.0  # of the dual, downhill where negative
             gain = min(slope, 0.0) if weights[k] == 0.0 else max(slope, 0.0) if weights[k] == self.C else slope
             self.gap_ = max(self.gap_, abs(gain))
-            length = matrix[0, 0] - 2.0 * matrix[0, k + 1] + matrix[k + 1, k + 1]
-            if gain == 0.0 or length <= 0.0:
+            if gain == 0.0:
                 continue
             new = min(max(weights[k] - slope / length, 0.0), self.C)
             values += (new - weights[k]) * (matrix[:, 0] - matrix[:, k + 1])

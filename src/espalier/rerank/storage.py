@@ -40,7 +40,9 @@ def save_reranker(reranker: Reranker, path: str | Path) -> None:
         "format": FORMAT,
         "version": VERSION,
         "learner": name,
-        "settings": {key: value for key, value in chooser.get_params(deep=False).items() if key not in _UNSAVED},
+        "settings": {
+            key: _plain(value) for key, value in chooser.get_params(deep=False).items() if key not in _UNSAVED
+        },
         "kernel": written_kernel(chooser.kernel),
         "score_weight": chooser.score_weight_,
         "state": state.header,
@@ -91,6 +93,11 @@ def written_kernel(kernel: Any) -> str:
     except InputError:
         pass
     raise InputError(f"This kernel cannot be saved, for its text does not say all of it: {text:.200}.")
+
+
+def _plain(setting: Any) -> Any:
+    """A number of numpy as one of Python, which JSON holds."""
+    return setting.item() if isinstance(setting, np.generic) else setting
 
 
 def _lines(items: Sequence[Any]) -> NDArray[np.uint8]:

@@ -85,7 +85,15 @@ def checked(groups: Iterable[Group], purpose: str, *, gold: str | None = None) -
             raise TypeError(f"Groups are {purpose}, got {type(group).__name__} at {row}. Write Group(candidates).")
         if gold is not None and group.gold is None:
             raise InputError(f"Group {row} has no gold tree {gold}.")
+    check_kind(listed, "Group 0 holds", listed)
     return listed
+
+
+def check_kind(groups: Sequence[Group], what: str, others: Sequence[Group], name: str = "group") -> None:
+    """Refuse candidates of another kind than the first of the others have, which ``what`` says."""
+    for row, group in enumerate(groups if others else ()):
+        if group.kind != others[0].kind:
+            raise InputError(f"{what} {others[0].kind}, and {name} {row} holds {group.kind}.")
 
 
 def runs(groups: Sequence[Group], n_candidates: int) -> Iterator[list[Group]]:

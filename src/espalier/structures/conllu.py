@@ -33,7 +33,7 @@ def read_conllu(
     them, and empty nodes (``8.1``) belong to the enhanced graph; neither is part of the basic tree,
     so both are skipped, as are comments and the columns DEPS and MISC. The FEATS column becomes
     ``features``. Arcs may cross and there may be several roots. A tag that the file leaves out is ``_``, as it is
-    written there.
+    written there; where a sentence has no lemma at all, ``lemmas`` is None.
 
     Parameters
     ----------
@@ -106,11 +106,12 @@ def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
             raise InputError(f"Word {number} ({word['form']!r}) has no head.")
         if tags == "xpos" and word["xpos"] == "_" and word["form"] != "_":
             raise InputError(f"Word {number} ({word['form']!r}) has no XPOS tag. Pass tags='upos' instead.")
+    lemmas = [word["lemma"] for word in words]
     return DependencyTree(
         [word["form"] for word in words],
         [word[tags] for word in words],
         [word["head"] for word in words],
         [word["deprel"] for word in words],
-        lemmas=[word["lemma"] for word in words],
+        lemmas=None if all(lemma == "_" for lemma in lemmas) else lemmas,
         features=[word["feats"] for word in words],
     )

@@ -111,10 +111,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write bytes to ``path`` whole or not at all: beside it first, then renamed."""
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(target))
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         draft.write_bytes(data)
         os.replace(draft, target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, os.fspath(target)) from None  # the draft tells nobody anything
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Known, Tree, tree_from_text
 
 Candidate = Tree | TaggedSequence | DependencyTree
+
+_KINDS = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
 
 
 @dataclass(frozen=True)
@@ -43,16 +45,15 @@ class Group:
     def __post_init__(self) -> None:
         if isinstance(self.candidates, str | bytes):
             raise TypeError(f"candidates must be a list, got the text {self.candidates[:60]!r}. Write [tree].")
+        if not isinstance(self.candidates, Iterable):
+            raise TypeError(f"candidates must be a list, got {self.candidates!r}. Write [tree].")
         known: Known = {}  # candidates of one sentence have most of their subtrees in common, each kept once
         listed = tuple(as_candidate(candidate, known) for candidate in self.candidates)
         if not listed:
             raise InputError("A group needs at least one candidate.")
-        scores = (0.0,) * len(listed) if self.scores is None else tuple(float(score) for score in self.scores)
+        scores = (0.0,) * len(listed) if self.scores is None else _as_scores(self.scores)
         if len(scores) != len(listed):
             raise InputError(f"{len(listed)} candidates need as many scores, got {len(scores)}.")
-        for place, score in enumerate(scores):
-            if not math.isfinite(score):
-                raise InputError(f"The score of candidate {place} is {score}; a score is a finite number.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
         for place, candidate in enumerate(listed[1:], 1):
             _check_like(f"Candidate {place}", candidate, "candidate 0", listed[0])
@@ -71,6 +72,11 @@ class Group:
         return words_of(self.candidates[0])
 
     @property
+    def kind(self) -> str:
+        """What the candidates are, in words: trees, tagged sequences or dependency trees."""
+        return _KINDS[type(self.candidates[0])]
+
+    @property
     def best(self) -> int:
         """The candidate with the largest score; the first of equals."""
         assert self.scores is not None
@@ -87,6 +93,20 @@ def as_candidate(item: Any, known: Known | None = None) -> Candidate:
 def words_of(candidate: Candidate) -> list[str]:
     """The words of a candidate of any kind."""
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)
+
+
+def _as_scores(scores: Any) -> tuple[float, ...]:
+    if isinstance(scores, str | bytes) or not isinstance(scores, Iterable):
+        raise InputError(f"scores must be a list of numbers, one for each candidate, got {scores!r:.80}.")
+    out = []
+    for place, score in enumerate(scores):
+        try:
+            out.append(float(score))
+        except (TypeError, ValueError):
+            out.append(math.nan)
+        if not math.isfinite(out[-1]):
+            raise InputError(f"The score of candidate {place} is {score}; a score is a finite number.")
+    return tuple(out)
 
 
 def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None:

@@ -71,7 +71,11 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
     """
     suffix = Path(os.fspath(path).removesuffix(".gz")).suffix
     lines: list[str] = []
+    if isinstance(groups, Group):
+        raise TypeError("Groups are written, got a single one. Write [group].")
     for row, group in enumerate(groups):
+        if not isinstance(group, Group):
+            raise TypeError(f"Groups are written, got {type(group).__name__} at {row}. Write Group(candidates).")
         if suffix == ".jsonl":
             lines.append(json.dumps(_record(group), ensure_ascii=False))
             continue
@@ -95,7 +99,10 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
 def layout_lines(group: Group) -> list[str]:
     """A group of trees as k-best parsers write it: their number, then a score and a tree on each line."""
     scored = zip(group.candidates, group.scores or (), strict=True)
-    return [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
+    lines = [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
+    if any("\n" in line for line in lines):
+        raise InputError("A label has a line break, for which this layout has no place. Write to a .jsonl file.")
+    return lines
 
 
 def candidate_record(candidate: Candidate) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import subprocess
 import sys
@@ -179,6 +180,11 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
     # Each sentence has a sent_id of its own, so that the groups are five.
     done("fit", "k.conllu", "--gold", "gold.conllu", "-o", "arcs")
     assert table("arcs", "k.conllu", "--gold", "gold.conllu")["reranked"][0] == "100.00"
+    # Lemmas and features are no arcs: a gold tree that has them is the candidate that has not.
+    rich = dataclasses.replace(tree, lemmas=["cat", "sleep"], features=[["Number=Plur"], []])
+    es.write_groups([es.Group([rich])] * 5, "rich.conllu")
+    done("fit", "k.conllu", "--gold", "rich.conllu", "-o", "rich")
+    assert Path("rich").read_bytes() == Path("arcs").read_bytes()
     tags = [es.TaggedSequence(tree.words, own) for own in (["V", "V"], ["N", "V"])]
     es.write_groups([es.Group(tags)] * 5, "k.jsonl")
     done("fit", "k.jsonl", "--gold", "gold.conllu", "-o", "tags")
@@ -215,7 +221,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
         (["fit", "trees.jsonl", "-o", "nowhere/new"], "no such folder"),
         (["fit", "trees.jsonl", "-o", "new", "--kernel", "SubsetTre()"], "did you mean SubsetTree?"),
-        (["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"], "is no vector of numbers"),
+        (["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"], "RBF() does not compare these candidates: Row 0"),
         (
             ["fit", "tags.jsonl", "-o", "new", "--kernel", "SubsetTree()"],
             "SubsetTree() does not compare these candidates",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import espalier as es
-from candidate_groups import groups_of
+from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.parsing import PCFG, Tagger, evaluate, oracle
-from espalier.rerank import RankingSVM, Reranker, VotedPerceptron, quality
+from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron, quality
 
 A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
 BARE = es.Group([A, B])
@@ -51,7 +52,7 @@ def test_measures_need_gold_trees_and_equal_numbers():
 
 
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
-@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "heavy", True, None])
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "heavy", True, None, np.ones(2)])
 def test_weights_of_scores_are_numbers(learner, weight):
     with pytest.raises(ValueError, match="score_weight must be 'chosen' or a number, got"):
         learner(KERNEL, score_weight=weight).fit(groups_of(0))
@@ -85,3 +86,27 @@ def test_a_gold_tree_that_is_no_candidate_is_learned_from_and_never_chosen():
     reranker = Reranker(VotedPerceptron(KERNEL, score_weight=0.0, random_state=0)).fit(groups)
     assert es.Tree.from_brackets(right) in reranker.chooser_.support_
     assert reranker.chosen(groups[:1]).tolist() == [1]  # it shares the verb phrase with the gold tree
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM, GPPreference])
+def test_candidates_are_all_of_one_kind(learner):
+    trees, arcs = groups_of(0), dependency_groups(0)
+    with pytest.raises(es.InputError, match="Group 0 holds trees, and group 25 holds dependency trees"):
+        learner(KERNEL).fit(trees + arcs)
+    with pytest.raises(es.InputError, match="learn from hold trees, and development group 0 holds tagged sequences"):
+        learner(KERNEL, score_weight="chosen").fit(trees, development=tagged_groups(0))
+    fitted = learner(KERNEL, random_state=0).fit(trees)
+    with pytest.raises(es.InputError, match="It has learned from trees, and group 0 holds dependency trees"):
+        fitted.predict(arcs)
+
+
+def test_no_development_groups_are_no_development_groups():
+    with pytest.raises(es.InputError, match=r"no development groups to choose the weight of scores by\. Pass None"):
+        VotedPerceptron(KERNEL).fit(groups_of(0), development=[])
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM, GPPreference])
+@pytest.mark.parametrize("kernel", ["SubsetTree()", None, es.SubsetTree])
+def test_kernels_are_kernels(learner, kernel):
+    with pytest.raises(TypeError, match=r"kernel must be a kernel of Espalier such as SubsetTree\(\), got"):
+        learner(kernel).fit(groups_of(0))

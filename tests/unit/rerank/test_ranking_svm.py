@@ -64,8 +64,19 @@ def test_a_pass_that_was_the_last_allowed_says_what_was_left():
         ({"C": 0.0}, "C must be positive"),
         ({"tolerance": -1.0}, "tolerance must be positive"),
         ({"max_passes": 0}, "max_passes must be a positive integer"),
+        ({"C": "much"}, "C must be positive, got 'much'"),
     ],
 )
 def test_bad_settings(options, message):
     with pytest.raises(ValueError, match=message):
         RankingSVM(KERNEL, **options).fit(groups_of(0))
+
+
+def test_rivals_that_the_kernel_does_not_tell_from_the_target_do_not_keep_it_from_converging():
+    right, twin = "(S (X (A a)) (X (A b) (A c)))", "(S (X (A a) (A b)) (X (A c)))"  # the same rules
+    wrong = "(S (A a) (A b) (A c))"
+    kernel = es.SubsetTree(1.0, max_depth=1)
+    assert kernel.value(right, right) == kernel.value(right, twin) == kernel.value(twin, twin)
+    machine = RankingSVM(kernel, score_weight=0.0, random_state=0).fit([es.Group([wrong, twin], gold=right)] * 5)
+    assert machine.n_passes_ < machine.max_passes and machine.gap_ < machine.tolerance
+    assert machine.predict([es.Group([wrong, twin])]).tolist() == [1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
-from espalier.rerank import RankingSVM, Reranker, VotedPerceptron, quality
+from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron, quality
 from espalier.structures.group import Group
 
 TREES = es.SubsetTree(0.5)
@@ -84,6 +86,30 @@ def test_a_search_of_scikit_learn_chooses_settings():
     search = GridSearchCV(reranker, grid, cv=3).fit(groups_of(0))
     assert search.best_score_ > 97 and len(search.cv_results_["params"]) == 4
     assert search.predict(groups_of(1)) == search.best_estimator_.predict(groups_of(1))
+
+
+@pytest.mark.parametrize("chooser", [VotedPerceptron(TREES, vote="vote"), RankingSVM(TREES), GPPreference(TREES)])
+def test_copies_of_what_was_fitted_choose_alike(chooser):
+    reranker = Reranker(clone(chooser).set_params(random_state=0)).fit(groups_of(0))
+    expected = reranker.decision_function(groups_of(1))
+    for copied in (copy.deepcopy(reranker), pickle.loads(pickle.dumps(reranker))):
+        for values, own in zip(copied.decision_function(groups_of(1)), expected, strict=True):
+            np.testing.assert_array_equal(values, own)
+
+
+def test_settings_may_be_numbers_of_numpy(tmp_path):
+    chooser = VotedPerceptron(TREES, epochs=np.int64(2), score_weight=np.float32(0.5), random_state=0)
+    Reranker(chooser).fit(groups_of(0)).save(tmp_path / "reranker")
+    found = Reranker.load(tmp_path / "reranker").chooser
+    assert (found.epochs, found.score_weight) == (2, 0.5)
+
+
+def test_a_place_where_nothing_can_be_written_is_named(tmp_path):
+    reranker = Reranker().fit(groups_of(0))
+    with pytest.raises(IsADirectoryError, match=f"This is a folder, and a file is to be written: '{tmp_path}'"):
+        reranker.save(tmp_path)
+    with pytest.raises(FileNotFoundError, match=f"'{tmp_path}/nowhere/reranker'"):
+        reranker.save(tmp_path / "nowhere" / "reranker")
 
 
 def test_groups_of_one_candidate_without_gold_and_with_ties():

@@ -55,6 +55,13 @@ def test_multiword_tokens_and_empty_nodes_are_skipped():
     assert tree.features == (("Mood=Imp", "VerbForm=Fin"), (), (), ())
 
 
+def test_words_stand_for_lemmas_that_a_file_leaves_out():
+    rows = ["1 Cats _ NOUN _ _ 2 nsubj _ _", "2 sleep _ VERB _ _ 0 root _ _"]
+    (tree,) = read_conllu(io.StringIO("\n".join(row.replace(" ", "\t") for row in rows)))
+    assert tree.lemmas is None
+    assert "LEX##cats::n" in tree.lexical_tree().to_brackets()
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_of_any_system(end):
     (tree,) = read_conllu(io.StringIO(SENTENCE.replace("\n", end)))

@@ -29,6 +29,9 @@ def test_groups():
         (([],), "needs at least one candidate"),
         (([A], [1.0, 2.0]), "1 candidates need as many scores, got 2"),
         (([A], [float("nan")]), "score of candidate 0 is nan"),
+        (([A], ["high"]), "The score of candidate 0 is high; a score is a finite number"),
+        (([A, B], "12"), "scores must be a list of numbers, one for each candidate, got '12'"),
+        (([A], 1.0), "scores must be a list of numbers, one for each candidate, got 1.0"),
         (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
         (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
         (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
@@ -136,7 +139,10 @@ def test_scores_on_lines_of_their_own(tmp_path):
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
         ('{"trees": []}\n', "line 1: a group should stand here"),
         ('{"candidates": [{"score": 1}]}\n', "line 1: a group should stand here"),
-        ('{"candidates": [{"tree": "(S a)", "score": "x"}]}\n', "line 1: could not convert"),
+        (
+            '{"candidates": [{"tree": "(S a)", "score": "x"}]}\n',
+            "line 1: The score of candidate 0 is x; a score is a finite number",
+        ),
         ("{broken\n", "line 1: a group should stand here"),
     ],
 )
@@ -178,3 +184,21 @@ def test_words_are_compared_whatever_the_trees(a, b, same):
         else:
             with pytest.raises(es.InputError, match="has other words"):
                 Group(listed)
+
+
+def test_only_groups_are_made_of_lists_and_written(tmp_path):
+    with pytest.raises(TypeError, match="candidates must be a list, got None"):
+        Group(None)
+    with pytest.raises(TypeError, match=r"Groups are written, got a single one\. Write \[group\]"):
+        write_groups(Group([A]), tmp_path / "k.jsonl")
+    with pytest.raises(TypeError, match="Groups are written, got str at 0"):
+        write_groups([A], tmp_path / "k.jsonl")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_line_break_in_a_word_is_kept_or_refused(tmp_path):
+    groups = [Group([es.Tree("S", [es.Tree("N", [es.Tree("a\nb")])])])]
+    write_groups(groups, tmp_path / "k.jsonl")
+    assert read_groups(tmp_path / "k.jsonl") == groups
+    with pytest.raises(es.InputError, match=r"a line break, for which this layout has no place\. Write to a \.jsonl"):
+        write_groups(groups, tmp_path / "k.txt")
