@@ -119,6 +119,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         os.replace(draft, target)
     except OSError as error:
         draft.unlink(missing_ok=True)
+        if error.errno is None:
+            raise
         raise OSError(error.errno, error.strerror, os.fspath(target)) from None  # the draft tells nobody anything
     except BaseException:
         draft.unlink(missing_ok=True)
