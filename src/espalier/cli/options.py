@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -30,6 +30,10 @@ Beam = Annotated[
         help="Leave out constituents whose logarithm of probability is so much less than the best over the same words; "
         "12 is fast. Exact by default.",
     ),
+]
+Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
+SentenceFile = Annotated[
+    Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")
 ]
 Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of bracketed trees, plain or .gz.")]
 Skip = Annotated[

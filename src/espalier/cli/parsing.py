@@ -14,6 +14,7 @@ from espalier.cli.options import (
     Encoding,
     Least,
     Markov,
+    SentenceFile,
     Skip,
     SplitTags,
     Threads,
@@ -71,9 +72,7 @@ def grammar(
 @reported
 def parse(
     grammar: Annotated[Path, typer.Argument(metavar="GRAMMAR", help="What espalier grammar wrote.")],
-    sentences: Annotated[
-        Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")
-    ],
+    sentences: SentenceFile,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="OUT", help="Where the parses go; standard output by default."),

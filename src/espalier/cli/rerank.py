@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, check_output
+from espalier.cli.options import Encoding, Tags, check_output
 from espalier.cli.reporting import reported
 
 app = typer.Typer(
@@ -28,7 +28,6 @@ Gold = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The gold trees, in the order of the groups, where GROUPS does not hold them."),
 ]
-Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
 
 
 @app.callback()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, Threads, check_output, is_json
+from espalier.cli.options import Encoding, SentenceFile, Tags, Threads, check_output, is_json
 from espalier.cli.reporting import reported
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ app = typer.Typer(
 )
 
 Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of CoNLL-U, plain or .gz.")]
-Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
 
 
 @app.callback()
@@ -56,9 +55,7 @@ def fit(
 @reported
 def apply(
     tagger: Annotated[Path, typer.Argument(metavar="TAGGER", help="What espalier tag fit wrote.")],
-    sentences: Annotated[
-        Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")
-    ],
+    sentences: SentenceFile,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="OUT", help="Where tags go; standard output by default.")
     ] = None,
