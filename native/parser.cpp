@@ -163,9 +163,7 @@ std::vector<SentenceParses> parse_sentences(const GrammarView& grammar, const Se
                                             const Search& search, Team& team) {
   std::vector<SentenceParses> out(sentences.n_sentences);
   team.run(sentences.n_sentences, [&](std::int64_t s, int worker) {
-    const std::int64_t first = sentences.sentence_start[s];
-    const WordsView words{sentences.sentence_start[s + 1] - first, sentences.word_start + first, sentences.tag,
-                          sentences.weight};
+    const WordsView words = sentences.words(s);
     out[s] = SentenceSearch(grammar, words, search, team, worker).run();
   });
   return out;

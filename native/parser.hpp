@@ -17,6 +17,10 @@ struct Sentences {
   const std::int64_t* word_start;      // the first tag of each word
   const std::int32_t* tag;
   const double* weight;
+
+  WordsView words(std::int64_t s) const {
+    return {sentence_start[s + 1] - sentence_start[s], word_start + sentence_start[s], tag, weight};
+  }
 };
 
 // A grammar with fewer symbols that says in advance what may stand where.

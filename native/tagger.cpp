@@ -167,9 +167,7 @@ std::vector<std::vector<TagSequence>> tag_sentences(const TrigramView& trigrams,
                                                     std::int64_t most, Team& team) {
   std::vector<std::vector<TagSequence>> out(sentences.n_sentences);
   team.run(sentences.n_sentences, [&](std::int64_t s, int worker) {
-    const std::int64_t first = sentences.sentence_start[s];
-    const WordsView words{sentences.sentence_start[s + 1] - first, sentences.word_start + first, sentences.tag,
-                          sentences.weight};
+    const WordsView words = sentences.words(s);
     out[s] = BestTags(trigrams, words, most, team, worker).sequences();
   });
   return out;

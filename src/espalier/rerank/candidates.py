@@ -7,11 +7,11 @@ too little of its mistakes. :func:`jackknifed` lets each sentence be parsed by o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from espalier.errors import InputError
+from espalier.gp.sampling import generator
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
 from espalier.structures.group import Group, words_of
@@ -107,8 +107,8 @@ def jackknifed(
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
     if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(golds):
         raise ValueError(f"folds must be an integer from 2 to the number of trees, {len(golds)}, got {folds!r}.")
-    wanted = list(range(len(golds))) if rows is None else [range(len(golds))[row] for row in rows]
-    order = np.random.default_rng(random_state).permutation(len(golds))
+    wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
+    order = generator(random_state).permutation(len(golds))
     groups: dict[int, Group] = {}
     for fold in range(folds):
         held_out = set(order[fold::folds].tolist())
@@ -134,7 +134,11 @@ def _proposed(
     """Groups of numbered gold trees, gold sequences or lists of words."""
     words = [words_of(sentence) if isinstance(sentence, Gold) else sentence for _, sentence in rows]
     options = {"n_threads": n_threads, "progress": progress, **({} if beam is None else {"beam": beam})}
-    run = parser.parse_all if hasattr(parser, "parse_all") else parser.tag_all
+    run = getattr(parser, "parse_all", None) or getattr(parser, "tag_all", None)
+    if run is None:
+        raise TypeError(f"parser must be a PCFG, a Tagger or another with parse_all, got {parser!r}.")
+    if beam is not None and not hasattr(parser, "parse_all"):
+        raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
     groups = []
     for found, (row, sentence) in zip(run(words, k, **options), rows, strict=True):
         if not len(found):
@@ -147,6 +151,13 @@ def _proposed(
 def _sentence(row: int, sentence: Any) -> Any:
     """A list of words as it is; anything else as what is gold."""
     return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
+
+
+def _row(row: Any, n_trees: int) -> int:
+    """The number of a tree; those below 0 count from the last."""
+    if isinstance(row, bool) or not isinstance(row, Integral) or not -n_trees <= int(row) < n_trees:
+        raise ValueError(f"rows must be numbers of trees, 0 to {n_trees - 1}, got {row!r}.")
+    return int(row) % n_trees
 
 
 def _gold(row: int, sentence: Any) -> Gold:

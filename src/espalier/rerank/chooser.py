@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
+from espalier.gp.sampling import generator
 from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
@@ -24,6 +26,7 @@ Floats = NDArray[np.float64]
 # How much the parser's scores may weigh, where the spread of the kernel's values inside groups weighs 1.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
+N_LOOKED_AT = 100  # groups, to see whether the kernel tells their candidates apart
 N_CANDIDATES = 4096  # whose values are computed at once
 
 
@@ -69,7 +72,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
-        rng = np.random.default_rng(self.random_state)
+        rng = generator(self.random_state)
         chooses = self.score_weight == "chosen"
         if chooses and development is not None:
             development = checked(development, "developed on", gold="to choose the weight of scores by")
@@ -82,6 +85,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             development, groups = [groups[row] for row in kept], [groups[row] for row in learned]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
         coefficients = self._learn(data, rng)
+        self._warn_if_blind(data)
         kept = np.flatnonzero(coefficients)
         self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
         self.score_weight_ = 0.0 if chooses else self._weight()
@@ -104,6 +108,20 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "coefficients_")
         sums = self._combination
         return DualForm(sums.kernel, sums.inputs, self.coefficients_[None, :], np.zeros(1), ("choice",))
+
+    def _warn_if_blind(self, data: TrainingSet) -> None:
+        """Warn where no target differs from a rival in the kernel's eyes; the first groups decide."""
+        for _, rows in zip(range(N_LOOKED_AT), data.blocks(1), strict=False):
+            first, last = data.start[rows[0]], data.start[rows[-1] + 1]
+            matrix = self._kernel_used()(data.items[first:last], n_threads=1)
+            own = matrix.diagonal()
+            if np.any(own[0] + own[1:] - 2.0 * matrix[0, 1:] > 1e-12 * (own[0] + own[1:])):
+                return
+        warnings.warn(
+            f"To {self._kernel_used()!r} the candidates of a group are all alike: the parser's score alone decides. "
+            "Take a kernel that sees where they differ.",
+            stacklevel=3,
+        )
 
     def _checked(self, groups: Sequence[Group]) -> list[Group]:
         """Groups to choose in, of the kind that was learned from."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.errors import InputError
 from espalier.gram.dual import DualForm
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.rerank.chooser import Chooser
@@ -76,6 +77,8 @@ class Reranker(BaseEstimator):  # type: ignore[misc]
     def score(self, groups: Sequence[Group], y: None = None) -> float:
         """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
         groups = checked(groups, "measured", gold="to be measured by")
+        if not groups:
+            raise InputError("There are no groups to be measured by.")
         return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
 
     def dual_form(self) -> DualForm:

@@ -79,6 +79,8 @@ def checked(groups: Iterable[Group], purpose: str, *, gold: str | None = None) -
     """Groups as a list; it is an error if one is something else, or has no gold tree where it needs one, and why."""
     if isinstance(groups, Group):
         raise TypeError(f"Groups are {purpose}, got a single one. Write [group].")
+    if not isinstance(groups, Iterable):
+        raise TypeError(f"Groups are {purpose}, got {groups!r}.")
     listed = list(groups)
     for row, group in enumerate(listed):
         if not isinstance(group, Group):

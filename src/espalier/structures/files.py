@@ -53,7 +53,7 @@ def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
         line = text.count("\n", 0, nul) + 1
         raise InputError(
             f"{name}, line {line}: a NUL character stands here, so this is a binary file "
-            "or text in another encoding such as UTF-16; pass encoding= if so."
+            "or text in another encoding such as UTF-16; name the encoding if so."
         )
     return text
 
@@ -90,8 +90,7 @@ def _decoded(data: bytes, encoding: str, name: str) -> str:
         column = len(before[before.rfind(b"\n") + 1 :].decode(encoding, "replace")) + 1
         raise InputError(
             f"{name}, line {line}, column {column}: byte 0x{data[error.start]:02x} is not "
-            f"{encoding} text ({error.reason}). Pass encoding= if the file has another encoding, "
-            "for example encoding='latin-1'."
+            f"{encoding} text ({error.reason}). Name the encoding if the file has another, for example latin-1."
         ) from None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,26 @@ def test_no_development_groups_are_no_development_groups():
 def test_kernels_are_kernels(learner, kernel):
     with pytest.raises(TypeError, match=r"kernel must be a kernel of Espalier such as SubsetTree\(\), got"):
         learner(kernel).fit(groups_of(0))
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM, GPPreference])
+def test_a_kernel_to_which_all_candidates_are_alike_is_told_of(learner):
+    # The same rules in other places: seen from depth 2 on.
+    one, other = "(S (X (X (N a))) (X (N a)))", "(S (X (N a)) (X (X (N a))))"
+    groups = [es.Group([one, other], [-1.0, -2.0], gold=other)] * 10
+    with pytest.warns(UserWarning, match=r"To .*SubsetTree.* the candidates of a group are all alike"):
+        learner(es.SubsetTree(0.5, max_depth=1), random_state=0).fit(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        seeing = learner(es.SubsetTree(0.5, max_depth=2), score_weight=0.0, random_state=0).fit(groups)
+    assert seeing.predict(groups).tolist() == [1] * 10
+
+
+def test_what_is_no_list_of_groups_and_no_seed_is_told_of():
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match=f"Groups are learned from, got {wrong}"):
+            VotedPerceptron(KERNEL).fit(wrong)
+    with pytest.raises(ValueError, match="'x' cannot be used to seed"):
+        VotedPerceptron(KERNEL, random_state="x").fit(groups_of(0))
+    with pytest.raises(es.InputError, match="There are no groups to be measured by"):
+        Reranker(VotedPerceptron(KERNEL, random_state=0)).fit(groups_of(0)).score([])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import espalier as es
+from espalier import parsing
 from espalier.errors import InputError
 from espalier.parsing import PCFG
 from espalier.rerank import jackknifed, propose
@@ -62,8 +63,6 @@ def test_groups_of_some_rows_are_those_of_all():
         everything[row] for row in (7, 2, 7, 11)
     ]
     assert jackknifed(TREES, 3, folds=4, rows=[]) == []
-    with pytest.raises(IndexError):
-        jackknifed(TREES, 3, folds=4, rows=[12])
 
 
 def test_folds_are_drawn_by_the_seed():
@@ -123,3 +122,17 @@ def test_what_has_no_words_is_named():
         propose(parser, [["cats"], []])
     with pytest.raises(InputError, match=r"Tree 2 has no words beside traces: \(S \(-NONE- \*\)\)"):
         jackknifed([*TREES[:2], "(S (-NONE- *))"], folds=2)
+
+
+@pytest.mark.parametrize("row", [12, -13, "a", 1.0, True])
+def test_rows_are_numbers_of_trees(row):
+    with pytest.raises(ValueError, match="rows must be numbers of trees, 0 to 11, got"):
+        jackknifed(TREES, folds=2, rows=[0, row])
+
+
+def test_what_cannot_propose_is_refused():
+    with pytest.raises(TypeError, match="parser must be a PCFG, a Tagger or another with parse_all, got 'x'"):
+        propose("x", [["cats"]])
+    tagger = parsing.Tagger.from_sentences([es.TaggedSequence(["cats"], ["N"])])
+    with pytest.raises(ValueError, match="it has no beam"):
+        propose(tagger, [["cats"]], beam=3.0)
