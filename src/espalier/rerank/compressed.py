@@ -48,6 +48,7 @@ class CompressedModel:
         self.kernel, self._vocabulary = kernel, forest.vocabulary
         inner, self._is_normalized, self._factor = found
         self._inner = inner
+        self._scaled: tuple[Forest | None, Floats] = (None, np.empty(0))
         decay, frontier = self._by_label()
         leaf = float(decay[-1]) if inner.lone_leaves else 0.0
         self._native = _core.CompressedTrees(decay[:-1], frontier[:-1], leaf, inner.max_depth or 0)
@@ -58,7 +59,7 @@ class CompressedModel:
             self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
             self._native.set_labels(*(values[:-1] for values in self._by_label()))
         if self._is_normalized:
-            coefficient *= float(self._scale(forest[[row]])[0])
+            coefficient *= float(self._scale(forest)[row])
         self._native.add(self._arrays(forest), row, self._factor * coefficient)
 
     def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
@@ -66,7 +67,7 @@ class CompressedModel:
         last = len(forest) if last is None else last
         out = np.empty(last - first)
         self._native.scores(self._arrays(forest), first, last, out)
-        return out * self._scale(forest[first:last]) if self._is_normalized else out
+        return out * self._scale(forest)[first:last] if self._is_normalized else out
 
     @property
     def n_subtrees(self) -> int:
@@ -89,8 +90,11 @@ class CompressedModel:
         return forest.arrays
 
     def _scale(self, forest: Forest) -> Floats:
-        own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
-        return np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)
+        """What normalises each tree; that of the last corpus is kept, since learners ask for its trees one by one."""
+        if self._scaled[0] is not forest:
+            own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
+            self._scaled = forest, np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)
+        return self._scaled[1]
 
 
 def unwrapped(kernel: Kernel) -> tuple[SubsetTree, bool, float] | None:

@@ -115,7 +115,7 @@ class GPPreference(Chooser):
         self,
         kernel: Kernel,
         *,
-        sample: int | None = 3,
+        sample: int | None = 2,
         target: Target = "gold",
         max_candidates: int | None = 2000,
         score_weight: float | Literal["learned", "chosen"] = "learned",
@@ -189,7 +189,7 @@ class GPPreference(Chooser):
         elif len(data.items) > MANY:
             warnings.warn(
                 f"Learning from {len(data.items):,} candidates takes some {5 * 8e-9 * len(data.items) ** 2:.1f} GB and "
-                "time with the third power of their number. Set max_candidates=2000, or sample=3 of each group.",
+                "time with the third power of their number. Set max_candidates=2000, or sample=2 of each group.",
                 stacklevel=4,
             )
         rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])

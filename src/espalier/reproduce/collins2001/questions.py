@@ -31,7 +31,7 @@ DEPTHS, DECAYS = (1, 2, 3, 4, 5, 6), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.
 MARKOV_DECAYS = (0.2, 0.4, 0.6, 0.8)
 SVM_DECAY, SVM_PASSES = 0.4, 15
 SVM_C = {"small": (0.03, 0.1, 0.3), "large": (0.03, 0.1)}
-GP_CANDIDATES, GP_SAMPLE, GP_ITERATIONS, GP_DECAY = 2000, 3, 50, 0.3
+GP_CANDIDATES, GP_SAMPLE, GP_ITERATIONS, GP_DECAY = 2000, 2, 50, 0.3
 
 
 def settings(*, quick: bool) -> dict[str, Any]:
