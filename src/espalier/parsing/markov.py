@@ -16,39 +16,80 @@ Rules = Counter[tuple[Symbol, tuple[Symbol, ...]]]
 Seen = tuple[str, Symbol, bool]  # a word, its tag, and whether it begins its sentence
 
 
+_MARK = "^"
+_ABOVE = "\0"  # stands above all sentences while labels are not known
+
+
 class Counts(NamedTuple):
-    """What a treebank says: how often each rule occurs, and each word below its tag."""
+    """What a treebank says.
+
+    Attributes
+    ----------
+    rules, words
+        How often each rule occurs, and each word below its tag.
+    chains
+        How many rules with one child stand one on top of the other at most in each tree: how often.
+    root
+        The symbol above all sentences.
+    """
 
     rules: Rules
     words: Counter[Seen]
+    chains: Counter[int]
+    root: str
 
 
 def count_rules(trees: Iterable[Tree | None], root: str, vertical: int, *, split_tags: bool = False) -> Counts:
     """Count rules and words; nodes that only repeat their one child are left out, and trees that are None.
 
-    Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing.
+    Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing. Where a label is
+    called like the root, the root has another name, so that no tree is its own parent.
 
     Raises
     ------
     InputError
-        If a word has no tag above it.
+        If a word has no tag above it, or a label has the mark of ancestors where these are remembered.
     """
-    counts = Counts(Counter(), Counter())
+    counts = Counts(Counter(), Counter(), Counter(), _ABOVE)
     for row, tree in enumerate(trees):
         if tree is not None:
-            _count_tree(tree, row, root, (vertical, 2 if split_tags else 1), counts)
-    return counts
+            _count_tree(tree, row, (vertical, 2 if split_tags else 1), counts)
+    labels = {child[0] for _, children in counts.rules for child in children}
+    if vertical > 1 or split_tags:
+        for label in sorted(labels):
+            if _MARK in label:
+                raise InputError(
+                    f"The label {label!r} has a {_MARK}, which stands before ancestors that are remembered. Rename it, "
+                    "or let nothing be remembered: markov=None, split_tags=False."
+                )
+    while root in labels:
+        root += "'"
+    return _renamed(counts, root)
 
 
-def _count_tree(tree: Tree, row: int, root: str, memory: tuple[int, int], counts: Counts) -> None:
+def _renamed(counts: Counts, root: str) -> Counts:
+    """Counts with the name of what stands above all sentences."""
+
+    def named(symbol: Symbol) -> Symbol:
+        return (*symbol[:-1], root) if symbol[-1] == _ABOVE else symbol
+
+    rules: Rules = Counter()
+    for (parent, children), count in counts.rules.items():
+        rules[named(parent), tuple([named(child) for child in children])] = count
+    words = Counter({(word, named(tag), is_first): count for (word, tag, is_first), count in counts.words.items()})
+    return Counts(rules, words, counts.chains, root)
+
+
+def _count_tree(tree: Tree, row: int, memory: tuple[int, int], counts: Counts) -> None:
     vertical, of_tags = memory
     top = _without_repeats(tree)
-    symbol: Symbol = (top.label, root)[: of_tags if _is_tag(top) else vertical]
-    counts.rules[(root,), (symbol,)] += 1
-    stack: list[tuple[Tree, Symbol, Symbol]] = [(top, symbol, (top.label, root))]
-    is_first = True
+    symbol: Symbol = (top.label, _ABOVE)[: of_tags if _is_tag(top) else vertical]
+    counts.rules[(_ABOVE,), (symbol,)] += 1
+    stack: list[tuple[Tree, Symbol, Symbol, int]] = [(top, symbol, (top.label, _ABOVE), 1)]
+    is_first, longest = True, 1
     while stack:
-        node, symbol, line = stack.pop()
+        node, symbol, line, chain = stack.pop()
+        longest = max(longest, chain)
         if _is_tag(node):
             counts.words[node.children[0].label, symbol, is_first] += 1
             is_first = False
@@ -59,11 +100,13 @@ def _count_tree(tree: Tree, row: int, root: str, memory: tuple[int, int], counts
                 raise InputError(f"Tree {row} has a word without a tag above it: {str(tree)[:80]}")
             child = _without_repeats(each)
             below = (child.label, *line)
-            found.append((child, below[: of_tags if _is_tag(child) else vertical], below[: vertical + 1]))
+            own = below[: of_tags if _is_tag(child) else vertical]
+            found.append((child, own, below[: vertical + 1], chain + 1 if len(node.children) == 1 else 0))
         if not found:
             raise InputError(f"Tree {row} is a word without a tag above it: {str(tree)[:80]}")
         counts.rules[symbol, tuple([part[1] for part in found])] += 1
         stack.extend(reversed(found))
+    counts.chains[longest] += 1
 
 
 def _without_repeats(node: Tree) -> Tree:
@@ -82,7 +125,11 @@ def _is_tag(node: Tree) -> bool:
 
 
 def shorten(counts: Counts, least: int) -> Counts:
-    """Let symbols forget their furthest ancestors as long as they were seen fewer than ``least`` times."""
+    """Let symbols forget their furthest ancestors as long as they were seen fewer than ``least`` times.
+
+    Whoever remembers an ancestor remembers it by way of those between, which were seen as often below it: else one tree
+    could be derived in several ways.
+    """
     seen: Counter[Symbol] = Counter()
     for (_, children), count in counts.rules.items():
         for symbol in children:
@@ -91,7 +138,7 @@ def shorten(counts: Counts, least: int) -> Counts:
     short: dict[Symbol, Symbol] = {}
     for symbol in seen:
         kept = symbol
-        while len(kept) > 1 and seen[kept] < least:
+        while any(seen[kept[start:]] < least for start in range(len(kept) - 1)):
             kept = kept[:-1]
         short[symbol] = kept
     rules: Rules = Counter()
@@ -100,7 +147,7 @@ def shorten(counts: Counts, least: int) -> Counts:
     words: Counter[Seen] = Counter()
     for (word, tag, is_first), count in counts.words.items():
         words[word, short[tag], is_first] += count
-    return Counts(rules, words)
+    return counts._replace(rules=rules, words=words)
 
 
 def markov_grammar(
@@ -161,4 +208,4 @@ class _Siblings:
 
 def spelled(symbol: Symbol) -> str:
     """A symbol as one text."""
-    return "^".join(symbol)
+    return _MARK.join(symbol)

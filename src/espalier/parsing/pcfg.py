@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -21,8 +20,8 @@ from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
-from espalier.parsing.requests import Sentence, distance, positive, words_and_tags
-from espalier.parsing.treebank import lexicon_of
+from espalier.parsing.requests import Sentence, distance, memory_of, positive, words_and_tags
+from espalier.parsing.treebank import lexicon_of, warn_of_chains
 from espalier.parsing.treebank import plain as plain
 from espalier.structures.tree import Tree, trees_from_arrays
 
@@ -113,7 +112,8 @@ class PCFG:
     ) -> PCFG:
         """Estimate a grammar by relative frequencies.
 
-        Traces, function tags, indices and an outer label such as ``ROOT`` are left out first.
+        Traces, function tags, indices, an outer label such as ``ROOT``, and nodes whose only child has their own label
+        are left out first.
 
         Parameters
         ----------
@@ -132,13 +132,13 @@ class PCFG:
         smoothing
             How many observations that class is worth beside those of a word itself.
         max_unary
-            How many rules with one child may stand one on top of the other.
+            How many rules with one child may stand one on top of the other, the root's included.
         root
             The name of the symbol above all sentences; it is no part of parses.
         """
         if isinstance(trees, str):
             raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
-        vertical, horizontal = _checked_markov(markov)
+        vertical, horizontal = memory_of(markov)
         if isinstance(least, bool) or not isinstance(least, int) or least < 0:
             raise ValueError(f"least must be a number of observations, got {least!r}.")
         counts = count_rules(map(plain, trees), root, vertical, split_tags=split_tags)
@@ -146,8 +146,10 @@ class PCFG:
             raise InputError("A grammar needs at least one tree that is not empty.")
         if least > 1:
             counts = shorten(counts, least)
-        grammar = markov_grammar(counts.rules, root, horizontal, least=least, max_unary=max_unary)
+        grammar = markov_grammar(counts.rules, counts.root, horizontal, least=least, max_unary=max_unary)
+        warn_of_chains(counts.chains, max_unary)
         label = {spelled(symbol): symbol[0] for rule in counts.rules for symbol in (rule[0], *rule[1])}
+        label[counts.root] = root
         lexicon = lexicon_of(counts.words, unknown, smoothing, split_tags=split_tags)
         return PCFG(grammar, lexicon, [label[name] for name in grammar.symbols], hides_root=True)
 
@@ -285,15 +287,3 @@ class PCFG:
 
     def __repr__(self) -> str:
         return f"<PCFG: {self.grammar!r}, {len(self.lexicon.word_counts):,} words>"
-
-
-def _checked_markov(markov: Any) -> tuple[int, int | None]:
-    if markov is None:
-        return 1, None
-    try:
-        vertical, horizontal = index(markov[0]), None if markov[1] is None else index(markov[1])
-        if len(markov) == 2 and vertical >= 1 and (horizontal is None or horizontal >= 0):
-            return vertical, horizontal
-    except (TypeError, LookupError):
-        pass
-    raise ValueError(f"markov must be (ancestors >= 1, siblings >= 0 or None), got {markov!r}.")

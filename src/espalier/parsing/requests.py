@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,16 @@ def words_and_tags(row: int, sentence: Any) -> Sentence:
     if items and are_pairs[0]:
         return [word for word, _ in items], [tag for _, tag in items]
     return items, None
+
+
+def memory_of(markov: Any) -> tuple[int, int | None]:
+    """How many ancestors and siblings are remembered; all siblings where None."""
+    if markov is None:
+        return 1, None
+    try:
+        vertical, horizontal = index(markov[0]), None if markov[1] is None else index(markov[1])
+        if len(markov) == 2 and vertical >= 1 and (horizontal is None or horizontal >= 0):
+            return vertical, horizontal
+    except (TypeError, LookupError):
+        pass
+    raise ValueError(f"markov must be (ancestors >= 1, siblings >= 0 or None), got {markov!r}.")

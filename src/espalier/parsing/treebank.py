@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -35,3 +36,14 @@ def lexicon_of(words: Mapping[Seen, int], rare: int, smoothing: float, *, split_
         parts[word, symbol[0], spelled(symbol)] += count
     lexicon = Lexicon.from_counts(seen, rare=rare, smoothing=smoothing)
     return lexicon.with_parts(parts) if split_tags else lexicon
+
+
+def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:
+    """Say how many trees no parse can equal, because more rules with one child stand one on top of the other."""
+    beyond = sum(count for length, count in chains.items() if length > max_unary)
+    if beyond:
+        warnings.warn(
+            f"{beyond:,} of {sum(chains.values()):,} trees have up to {max(chains)} rules with one child one on top of "
+            f"the other, the root's included: such trees are no parses. Pass max_unary={max(chains)}.",
+            stacklevel=3,
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.reference.pcfg import all_parses
@@ -119,6 +121,47 @@ def test_no_tree_is_derived_twice():
     for least in (0, 2, 3, 4, 9):
         parser = PCFG.from_treebank(trees, markov=(2, 2), least=least, smoothing=0.0)
         assert [str(tree) for tree in parser.parse(list("qxyz")).trees] == [trees[3]]
+
+
+def test_no_tree_is_derived_twice_where_ancestors_are_forgotten_unevenly():
+    # The parent's grandparent is seen too seldom to be remembered, and the child's often enough.
+    below = "(P (C (X x)) (C (X x)) (C (X x)))"
+    trees = [f"(S (A {below}) (Z z))"] * 4 + [f"(S (B {below}) (Z z))"] * 4
+    found, whole = (
+        PCFG.from_treebank(trees, markov=(3, 1), least=least).parse("x x x z".split(), k=10) for least in (10, 0)
+    )
+    assert sorted(map(str, found.trees)) == sorted(set(trees))
+    assert [parse.score for parse in found] == pytest.approx([parse.score for parse in whole])
+
+
+@pytest.mark.parametrize("options", [{}, {"markov": (2, 1)}, {"markov": (3, 2), "split_tags": True, "least": 2}])
+def test_labels_may_be_called_like_the_root(options):
+    trees = ["(TOP (A a) (B b))", "(S (TOP (A a) (B b)) (C c))", "(S (A a) (B b))"]
+    parser = PCFG.from_treebank(trees * 3, **options)
+    for tree in trees:
+        found = parser.parse([word for word in "abc" if f" {word})" in tree], k=20)
+        texts = list(map(str, found.trees))
+        assert tree in texts and len(set(texts)) == len(texts)
+        assert not any(text.startswith("(TOP (TOP") for text in texts)
+    assert str(parser.parse(["c", "c"])[0].tree).startswith("(TOP ")  # what does not fit stands side by side
+    assert PCFG.from_treebank(trees, root="SENTENCE").grammar.symbols[0] == "SENTENCE"
+
+
+def test_trees_with_long_chains_are_told_of():
+    trees = ["(S (VP (NP (NN x))))", "(S (NP (NN x)) (VP (VB y)))"]
+    with pytest.warns(UserWarning, match=r"1 of 2 trees have up to 4 rules with one child .* Pass max_unary=4\."):
+        assert trees[0] not in map(str, PCFG.from_treebank(trees).parse(["x"]).trees)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert trees[0] in map(str, PCFG.from_treebank(trees, max_unary=4).parse(["x"]).trees)
+
+
+def test_labels_with_the_mark_of_ancestors_are_refused_where_these_are_remembered():
+    trees = ["(C (A^B (X x) (Y y)) (Z z))"]
+    assert str(PCFG.from_treebank(trees).parse(["x", "y", "z"])[0].tree) == trees[0]
+    for options in ({"markov": (2, 1)}, {"split_tags": True}):
+        with pytest.raises(InputError, match=r"The label 'A\^B' has a \^, which stands before ancestors"):
+            PCFG.from_treebank(trees, **options)
 
 
 def test_labels_that_repeat_above_a_tag_are_one():
