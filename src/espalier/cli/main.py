@@ -155,7 +155,7 @@ def gram(
     from espalier.cli.matrix import write_gram
 
     chosen = _kernel(kernel)
-    check_output(output, "The matrix")
+    check_output(output, "The matrix", file)
     items, item = read_items(chosen, file, encoding, form)
     write_gram(chosen, items, output, item=item, n_threads=threads, memory=memory)
     typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")

@@ -42,8 +42,11 @@ Skip = Annotated[
 ]
 
 
-def check_output(output: Path, what: str, *, json: bool = False) -> None:
-    """Refuse a place where nothing can be written, before anything is computed."""
+def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False) -> None:
+    """Refuse a place where nothing can be written, or one of the files that are read, before anything is computed."""
+    for own in inputs:
+        if own is not None and own.exists() and output.exists() and own.samefile(output):
+            raise ValueError(f"{output} is read: what is written there would replace it. Give -o another name.")
     if json and not is_json(output):
         raise ValueError(
             f"What is learned from has gold trees or tags, and only .jsonl files hold these; got {output}."

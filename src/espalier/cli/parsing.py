@@ -54,7 +54,7 @@ def grammar(
 
     Traces, function tags and outer labels are left out.
     """
-    check_output(output, "A grammar")
+    check_output(output, "A grammar", *treebank)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.parsing import PCFG
 
@@ -105,7 +105,7 @@ def parse(
     fewest constituents that cover its words, side by side.
     """
     if output is not None:
-        check_output(output, "What is parsed")
+        check_output(output, "What is parsed", grammar, sentences)
     k = k or (100 if is_json(output) else 1)
     from espalier.cli.proposals import Proposals, read_sentences
     from espalier.kernels.schedule import Schedule
@@ -181,7 +181,7 @@ def candidates(
 
     The trees are dealt into parts, and each part is parsed by a grammar of the others.
     """
-    check_output(output, "What is proposed", json=True)
+    check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.kernels.schedule import Schedule
     from espalier.rerank.candidates import jackknifed

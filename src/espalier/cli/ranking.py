@@ -140,13 +140,39 @@ def lines_of(candidates: Sequence[Candidate]) -> Iterator[str]:
             yield from (f"# sent_id = {row + 1}", *conllu_lines(candidate), "")
 
 
-def ordered(groups: Sequence[Group], values: Sequence[Any]) -> list[Group]:
-    """Groups with new scores, the best first; equals stay in their order."""
+def conllu_like(texts: Sequence[Sequence[str]], values: Sequence[Any], *, whole: bool) -> Iterator[str]:
+    """The chosen candidates of a CoNLL-U file as they stand there, but for their scores.
+
+    With ``whole``, all candidates, the best first, with the values that decide for scores.
+    """
+    for own, listed in zip(values, texts, strict=True):
+        for k in best_first(own)[: None if whole else 1]:
+            yield from (*_rescored(listed[k], float(own[k]) if whole else None), "")
+
+
+def _rescored(text: str, score: float | None) -> Iterator[str]:
+    """The lines of a sentence of CoNLL-U with another score behind its name, or with none."""
+    for line in text.split("\n"):
+        comment = line.partition("=")[0].split()
+        if comment != ["#", "score"]:
+            yield line
+        if comment == ["#", "sent_id"] and score is not None:
+            yield f"# score = {score!r}"
+
+
+def ordered(groups: Sequence[Group], values: Sequence[Any], n: int | None = None) -> list[Group]:
+    """Groups with new scores, the best first, so many at most; equals stay in their order."""
     out = []
     for group, own in zip(groups, values, strict=True):
-        order = np.argsort(-own, kind="stable").tolist()
+        order = best_first(own)[:n]
         out.append(Group([group.candidates[k] for k in order], own[order].tolist(), group.gold))
     return out
+
+
+def best_first(values: Any) -> list[int]:
+    """The numbers of candidates in the order of their values; equals stay in theirs."""
+    order: list[int] = np.argsort(-values, kind="stable").tolist()
+    return order
 
 
 def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> list[Candidate]:

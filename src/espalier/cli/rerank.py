@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, Tags, check_output
+from espalier.cli.options import Encoding, Tags, check_output, is_json
 from espalier.cli.reporting import reported
 
 app = typer.Typer(
@@ -55,7 +55,7 @@ def fit(
         float | None, typer.Option("--C", help="Of the svm: the price of a rival that comes too near.")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="Learn from so many candidates of each group; 20 by default, for gp 3.")
+        int | None, typer.Option(min=1, help="Learn from so many candidates of each group; 20 by default, for gp 2.")
     ] = None,
     max_candidates: Annotated[
         int | None, typer.Option(min=2, help="Of gp: learn from so many candidates in all; 2,000 by default.")
@@ -65,10 +65,14 @@ def fit(
     ] = "gold",
     score_weight: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="What the parser's score weighs; what is best on development by default."),
+        typer.Option(
+            metavar="NUMBER",
+            help="What the parser's score weighs; by default chosen on development groups, or learned by gp.",
+        ),
     ] = None,
     development: Annotated[
-        Path | None, typer.Option(metavar="GROUPS", help="Groups to choose that on; a fifth of GROUPS by default.")
+        Path | None,
+        typer.Option(metavar="GROUPS", help="Groups to choose that weight on; a fifth of GROUPS by default."),
     ] = None,
     development_gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Their gold trees.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
@@ -80,7 +84,7 @@ def fit(
     Gold trees given by --gold are first brought into the form of the candidates: without traces and function tags, and
     with their outer label.
     """
-    check_output(output, "A reranker")
+    check_output(output, "A reranker", groups, gold, development, development_gold)
     from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
@@ -90,6 +94,8 @@ def fit(
     check_options(Learner(learner), kernel, **own)
     data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
     held = None
+    if development is not None and (score_weight or ("learned" if learner == "gp" else "chosen")) != "chosen":
+        raise ValueError("--development is there to choose the weight of the score: give --score-weight chosen.")
     if development is not None:
         held = groups_of(development, development_gold, tags=tags, encoding=encoding, needs="--development-gold")
     elif development_gold is not None:
@@ -121,21 +127,29 @@ def apply(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Choose the best candidate of each group: a tree a line, tagged words a line, or CoNLL-U."""
+    """Choose the best candidate of each group: a tree a line, tagged words a line, or CoNLL-U as it was read.
+
+    A file in .jsonl has the chosen candidates as groups of one, with the values that decided.
+    """
     if output is not None:
-        check_output(output, "What is chosen")
+        check_output(output, "What is chosen", reranker, groups)
     elif whole:
         raise ValueError("--all needs a file to write to: give -o GROUPS.jsonl.")
-    from espalier.cli.ranking import groups_of, lines_of, loaded, ordered
+    from espalier.cli.ranking import conllu_like, groups_of, lines_of, loaded, ordered
     from espalier.structures.files import write_text
-    from espalier.structures.groups import write_groups
+    from espalier.structures.groups import conllu_texts, write_groups
 
     data = groups_of(groups, None, tags=tags, encoding=encoding)
-    model = loaded(reranker, data, groups)
-    if whole and output is not None:
-        write_groups(ordered(data, model.decision_function(data)), output)
+    values = loaded(reranker, data, groups).decision_function(data)
+    texts = None if is_json(output) else conllu_texts(groups, encoding=encoding)
+    best = ordered(data, values, None if whole else 1)
+    if output is not None and texts is None and (whole or is_json(output)):
+        write_groups(best, output)
     else:
-        text = "".join(f"{line}\n" for line in lines_of(model.predict(data)))
+        lines = lines_of([group.candidates[0] for group in best])
+        if texts is not None:
+            lines = conllu_like(texts, values, whole=whole)
+        text = "".join(f"{line}\n" for line in lines)
         if output is None:
             typer.echo(text, nl=False)
             return
@@ -191,7 +205,7 @@ def explain(
 ) -> None:
     """Say which fragments made one candidate win over another, and draw both side by side."""
     if output is not None:
-        check_output(output, "The page")
+        check_output(output, "The page", reranker, groups, gold)
     from espalier.cli.ranking import candidate_number, groups_of, loaded
     from espalier.explain import Comparison
     from espalier.explain import explain as compare

@@ -41,7 +41,7 @@ def fit(
     encoding: Encoding = "utf-8",
 ) -> None:
     """Learn a trigram tagger from tagged sentences."""
-    check_output(output, "A tagger")
+    check_output(output, "A tagger", *treebank)
     from espalier.parsing import Tagger
 
     sentences = _sentences(treebank, tags, encoding)
@@ -75,7 +75,7 @@ def apply(
 ) -> None:
     """Tag sentences: the words with their best tags on a line, word/TAG; or candidates, to a name in .jsonl."""
     if output is not None:
-        check_output(output, "What is tagged")
+        check_output(output, "What is tagged", tagger, sentences)
     k = k or (20 if is_json(output) else 1)
     if k > 1 and not is_json(output):
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
@@ -121,7 +121,7 @@ def candidates(
     encoding: Encoding = "utf-8",
 ) -> None:
     """Make candidates to learn from: each sentence is tagged by a tagger that has not seen it."""
-    check_output(output, "What is proposed", json=True)
+    check_output(output, "What is proposed", *treebank, json=True)
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank import jackknifed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,9 +78,9 @@ class Evaluation:
         return sum(means) / sum(self.gold) if sum(self.gold) else 0.0
 
     def improvement(self, baseline: Evaluation) -> float:
-        """The relative reduction of the error ``100 - score``, in per cent."""
+        """The relative reduction of the error ``100 - score``, in per cent; of no error at all, 0 or minus infinity."""
         if baseline.score == 100.0:
-            return 0.0
+            return 0.0 if self.score == 100.0 else -math.inf
         return 100.0 * (self.score - baseline.score) / (100.0 - baseline.score)
 
     def __repr__(self) -> str:

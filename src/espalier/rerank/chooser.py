@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
 
@@ -66,16 +66,19 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         y
             Not used.
         development
-            Groups with gold trees on which the weight of the parser's score is chosen. Where None, and it is to be
-            chosen, a fifth of the groups is kept for that and not learned from; of fewer than five none is, and the
-            score weighs nothing.
+            Groups with gold trees on which the weight of the parser's score is chosen; one that is not chosen makes no
+            use of them. Where None, and it is to be chosen, a fifth of the groups is kept for that and not learned
+            from; of fewer than five none is, and the score weighs nothing.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
         rng = generator(self.random_state)
         chooses = self.score_weight == "chosen"
+        if development is not None:
+            development = checked(
+                development, "developed on", gold="to choose the weight of scores by" if chooses else None
+            )
         if chooses and development is not None:
-            development = checked(development, "developed on", gold="to choose the weight of scores by")
             if not development:
                 raise InputError("There are no development groups to choose the weight of scores by. Pass None.")
             check_kind(development, "Groups to learn from hold", groups, "development group")
@@ -196,12 +199,17 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]
         counts = [quality(group) for group in groups]
         unit = _spread(values) / (_spread(scores) or 1.0) or 1.0
-        best, found = -1.0, 0.0
-        for share in SCORE_SHARES:
-            chosen = [int((v + share * unit * s).argmax()) for v, s in zip(values, scores, strict=True)]
-            if (reached := chosen_f1(counts, chosen)) > best:
-                best, found = reached, share * unit
-        return float(found)
+        weights = [share * unit for share in SCORE_SHARES]
+        reached = [chosen_f1(counts, chosen) for chosen in self._choices(groups, values, weights)]
+        return float(weights[int(np.argmax(reached))])
+
+    def _choices(
+        self, groups: Sequence[Group], values: Sequence[Floats], weights: Sequence[float]
+    ) -> Iterator[list[int]]:
+        """What is chosen in each group with each weight of the scores, given the kernel's part of the values."""
+        for weight in weights:
+            pairs = zip(values, groups, strict=True)
+            yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
 
 
 def _spread(values: Sequence[Floats]) -> float:

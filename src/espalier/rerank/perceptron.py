@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -84,7 +84,10 @@ class VotedPerceptron(Chooser):
         """The value of every candidate, the parser's score included; or how many perceptrons vote for it."""
         if self.vote != "vote":
             return super().decision_function(groups)
-        return self._votes(self._checked(groups))
+        groups = self._checked(groups)
+        return [
+            self._votes(group, own, self.score_weight_) for group, own in zip(groups, self._voices(groups), strict=True)
+        ]
 
     def _check(self) -> None:
         super()._check()
@@ -133,19 +136,33 @@ class VotedPerceptron(Chooser):
         self._voters = [items[row] for row in named.tolist()]
         self._updates, self._lives = place.reshape(updates.shape), lives
 
-    def _votes(self, groups: Sequence[Group]) -> list[Floats]:
+    def _voices(self, groups: Sequence[Group]) -> Iterator[Floats]:
+        """For each group, what each perceptron on the way says of each candidate."""
         support = Inputs.of(self._voters)
-        out: list[Floats] = []
         for group in groups:
             values = np.zeros((len(group), len(self._lives)))
             if self._voters:
                 rows = Inputs.of(list(group.candidates), like=support, translates=True)
                 matrix = self.kernel(rows, support)
                 np.cumsum(matrix[:, self._updates[:, 0]] - matrix[:, self._updates[:, 1]], axis=1, out=values[:, 1:])
-            values += self.score_weight_ * np.array(group.scores)[:, None]
-            votes = np.bincount(values.argmax(axis=0), self._lives, minlength=len(group))
-            out.append(votes.astype(np.float64))
-        return out
+            yield values
+
+    def _votes(self, group: Group, voices: Floats, score_weight: float) -> Floats:
+        """How long the perceptrons that choose each candidate were right, together."""
+        chosen = (voices + score_weight * np.array(group.scores)[:, None]).argmax(axis=0)
+        return np.bincount(chosen, self._lives, minlength=len(group)).astype(np.float64)
+
+    def _choices(
+        self, groups: Sequence[Group], values: Sequence[Floats], weights: Sequence[float]
+    ) -> Iterator[list[int]]:
+        if self.vote != "vote":
+            yield from super()._choices(groups, values, weights)
+            return
+        chosen = [
+            [int(self._votes(group, voices, weight).argmax()) for weight in weights]
+            for group, voices in zip(groups, self._voices(groups), strict=True)
+        ]
+        yield from map(list, zip(*chosen, strict=True))
 
     def _state(self) -> State:
         """What it takes to vote again, beside the last perceptron."""

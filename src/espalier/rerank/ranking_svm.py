@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from espalier.kernels.base import Kernel
 from espalier.rerank.chooser import Chooser, Floats
@@ -101,6 +103,13 @@ class RankingSVM(Chooser):
                 self.progress(n_passes / self.max_passes)
             if self.gap_ < self.tolerance:
                 break
+        else:
+            warnings.warn(
+                f"Learning stopped after {n_passes} passes, with a gain of {self.gap_:.2g} of a margin left. Raise "
+                "max_passes or tolerance, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights])
 
     def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import conllu
 from conllu.exceptions import ParseException
@@ -62,19 +62,27 @@ def read_conllu(
     if tags not in ("upos", "xpos"):
         raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
     text = read_text(path, encoding=encoding)
-    return [tree for _, tree in conllu_sentences(text, source_name(path), tags)]
+    return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
 
 
-def conllu_sentences(text: str, name: str, tags: str) -> list[tuple[dict[str, Any], DependencyTree]]:
-    """Every sentence of a text with what its comments say of it; errors name the file."""
-    found: list[tuple[dict[str, Any], DependencyTree]] = []
+class Sentence(NamedTuple):
+    """A sentence of a file: what its comments say of it, its tree, and the text of both."""
+
+    metadata: dict[str, Any]
+    tree: DependencyTree
+    text: str
+
+
+def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
+    """Every sentence of a text; errors name the file."""
+    found: list[Sentence] = []
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
             sentence = conllu.parse_token_and_metadata(block, fields=_FIELDS, field_parsers=_FIELD_PARSERS)
             words = [token for token in sentence if isinstance(token["id"], int)]
             if len(sentence):
-                found.append((dict(sentence.metadata), _dependency_tree(words, tags)))
+                found.append(Sentence(dict(sentence.metadata), _dependency_tree(words, tags), block))
         except (ParseException, InputError, KeyError) as error:
             reason = str(error)
             if isinstance(error, KeyError):

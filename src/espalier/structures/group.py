@@ -102,11 +102,16 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
     for place, score in enumerate(scores):
         try:
             out.append(float(score))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             out.append(math.nan)
         if not math.isfinite(out[-1]):
-            raise InputError(f"The score of candidate {place} is {score}; a score is a finite number.")
+            raise InputError(f"The score of candidate {place} is {_shown(score)}; a score is a finite number.")
     return tuple(out)
+
+
+def _shown(score: Any) -> str:
+    """A value as errors show it; integers of thousands of digits cannot be written out."""
+    return "too large" if isinstance(score, int) else f"{score!s:.60}"
 
 
 def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from espalier.errors import InputError, TreeSyntaxError
-from espalier.structures.conllu import conllu_lines, conllu_sentences
+from espalier.structures.conllu import Sentence, conllu_lines, conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.group import Candidate, Group, as_candidate
@@ -42,6 +42,7 @@ def read_groups(
         score and its tree, on one line or on two.
         Or CoNLL-U, in which the candidates of a sentence follow each other and have the same ``# sent_id``, each with a
         line ``# score = -1.5``.
+        Either all candidates of a group have scores, or none has.
     gold
         The right ones in the order of the groups, where the file does not hold them.
     tags
@@ -67,7 +68,8 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
     """Write groups: JSON Lines for a name in ``.jsonl``, CoNLL-U for ``.conllu``, else counts, scores and trees.
 
     Only JSON Lines have a place for what is gold, and only they hold candidates of every kind; it is an error to lose
-    them.
+    them. In CoNLL-U tags stand in the fourth column; of what a file had beside words, tags, lemmas, features and arcs a
+    dependency tree knows nothing.
     """
     suffix = Path(os.fspath(path).removesuffix(".gz")).suffix
     lines: list[str] = []
@@ -136,9 +138,12 @@ def _read(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group
     first = text.lstrip().split("\n", 1)[0]
     if first.startswith("{"):
         return _from_json(text, name)
-    if first.startswith("#") or first.count("\t") > 6:
-        return _from_conllu(text, name, tags)
-    return _from_layout(text, name)
+    return _from_conllu(text, name, tags) if _is_conllu(text) else _from_layout(text, name)
+
+
+def _is_conllu(text: str) -> bool:
+    first = text.lstrip().split("\n", 1)[0]
+    return first.startswith("#") or first.count("\t") > 6
 
 
 def _from_json(text: str, name: str) -> Iterator[Group]:
@@ -149,35 +154,63 @@ def _from_json(text: str, name: str) -> Iterator[Group]:
         try:
             record = json.loads(line)
             listed = record["candidates"]
-            candidates, scores = (
-                [candidate_of(entry) for entry in listed],
-                [entry.get("score", 0.0) for entry in listed],
-            )
+            candidates = [candidate_of(entry) for entry in listed]
+            scores = [entry.get("score") for entry in listed]
             gold = record.get("gold")
             gold = None if gold is None else candidate_of(gold)
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(f"{place}: a group should stand here, {_EXAMPLE}.") from None
-        yield _group(candidates, scores, gold, place)
+        yield _group(candidates, _all_or_none(scores, place), gold, place)
 
 
 def _from_conllu(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group]:
-    sentences = conllu_sentences(text, name, tags)
-    for number, (metadata, _) in enumerate(sentences, 1):
-        if "sent_id" not in metadata:
+    for label, found in _by_sentence(conllu_sentences(text, name, tags), name):
+        place = f"{name}, sent_id {label}"
+        written = [str(own.metadata["score"]) if "score" in own.metadata else None for own in found]
+        scores = _all_or_none(written, place)
+        try:
+            numbers = None if scores is None else [float(score) for score in scores]
+        except (TypeError, ValueError):
+            raise InputError(f"{place}: '# score = ...' must be a number.") from None
+        yield _group([sentence.tree for sentence in found], numbers, None, place)
+
+
+def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, list[Sentence]]]:
+    """The candidates of each sentence, which follow each other, by its name."""
+    for number, sentence in enumerate(sentences, 1):
+        if "sent_id" not in sentence.metadata:
             raise InputError(
                 f"{name}, sentence {number}: it has no line '# sent_id = ...'. The candidates of one sentence follow "
                 "each other and have the same."
             )
-    for label, listed in itertools.groupby(sentences, key=lambda sentence: sentence[0]["sent_id"]):
-        found = list(listed)
-        place = f"{name}, sent_id {label}"
-        try:
-            scores = [float(metadata.get("score", 0.0)) for metadata, _ in found]
-        except (TypeError, ValueError):
-            raise InputError(f"{place}: '# score = ...' must be a number.") from None
-        yield _group([tree for _, tree in found], scores, None, place)
+    seen: set[str] = set()
+    for label, listed in itertools.groupby(sentences, key=lambda sentence: sentence.metadata["sent_id"]):
+        if label in seen:
+            raise InputError(
+                f"{name}, sent_id {label}: it comes back after other sentences. The candidates of one sentence follow "
+                "each other."
+            )
+        seen.add(label)
+        yield label, list(listed)
+
+
+def conllu_texts(path: Readable, *, encoding: str = "utf-8") -> list[list[str]] | None:
+    """The text of every candidate of a CoNLL-U file, by group, as it stands there; None of another layout."""
+    text, name = read_text(path, encoding=encoding), source_name(path)
+    if not _is_conllu(text):
+        return None
+    groups = _by_sentence(conllu_sentences(text, name, "upos"), name)
+    return [[sentence.text for sentence in found] for _, found in groups]
+
+
+def _all_or_none(scores: list[Any], place: str) -> list[Any] | None:
+    """Scores, where there are some; a candidate without one among them would be taken for the best or the worst."""
+    unknown = [rank for rank, score in enumerate(scores) if score is None]
+    if unknown and len(unknown) < len(scores):
+        raise InputError(f"{place}: candidate {unknown[0]} has no score, and others have.")
+    return None if unknown else scores
 
 
 def _from_layout(text: str, name: str) -> Iterator[Group]:
@@ -185,8 +218,13 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
     at = 0
     while at < len(lines):
         number, line = lines[at]
-        count, _, rest = line.partition(" ")
-        if not count.isdecimal() or int(count) < 1 or rest.lstrip().startswith("("):
+        count, rest = _parted(line)
+        if count.isdecimal() and int(count) == 0:
+            raise InputError(
+                f"{name}, line {number}: this sentence has no candidates, and a group has at least one. Leave it out, "
+                "and its gold tree."
+            )
+        if not count.isdecimal() or rest.startswith("("):
             hint = ", or one more of those above" if at else ""
             raise InputError(
                 f"{name}, line {number}: the number of candidates should stand here{hint}, got {line[:60]!r}."
@@ -196,7 +234,7 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             at += 1
             which = f"candidate {rank} of the {count} that line {number} promises"
             here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")
-            score, _, tree = line.partition(" ")
+            score, tree = _parted(line)
             scores.append(_score(score, f"{name}, line {here}: the score of {which}", line))
             if not tree.strip():  # the tree stands on the next line
                 at += 1
@@ -206,6 +244,12 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             trees.append(tree.strip())
         at += 1
         yield _group(trees, scores, None, f"{name}, line {number}")
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """The first word of a line, and the rest."""
+    first, *rest = line.split(None, 1) or [""]
+    return first, "".join(rest)
 
 
 def _score(text: str, what: str, line: str) -> float:

@@ -125,6 +125,43 @@ def test_all_candidates_by_the_values_that_decide(here):
         assert [known[tree] for tree in own.candidates] == list(own.scores) and len(own) == len(before)
 
 
+def test_chosen_candidates_as_json_lines(here):
+    done("apply", "r", "trees.new.jsonl", "-o", "chosen.jsonl")
+    groups, chosen = es.read_groups("trees.new.jsonl"), es.read_groups("chosen.jsonl")
+    reranker = es.Reranker.load("r")
+    assert [group.candidates for group in chosen] == [(tree,) for tree in reranker.predict(groups)]
+    assert [group.scores[0] for group in chosen] == [own.max() for own in reranker.decision_function(groups)]
+
+
+CONLLU = """# newdoc
+# sent_id = {name}
+# score = {score}
+# text = don't sleep
+1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tdo\tdo\tAUX\tVBP\t_\t{heads[0]}\taux\t_\tMood=x
+2\tn't\tnot\tPART\tRB\t_\t{heads[1]}\tadvmod\t_\t_
+3\tsleep\tsleep\tVERB\tVB\t_\t{heads[2]}\troot\t_\tSpaceAfter=No
+
+"""
+
+
+@pytest.mark.parametrize("tags", ["upos", "xpos"])
+def test_chosen_conllu_is_what_was_read(here, tags):
+    right, wrong = (3, 3, 0), (2, 3, 0)
+    texts = [CONLLU.format(name=name, score=-k, heads=heads) for name in "ab" for k, heads in enumerate((wrong, right))]
+    Path("k.conllu").write_text("".join(texts))
+    gold = "".join(CONLLU.format(name=name, score=0, heads=right) for name in "ab")
+    Path("gold.conllu").write_text(gold)
+    done("fit", "k.conllu", "-o", "arcs", "--gold", "gold.conllu", "--score-weight", 0, "--tags", tags)
+    assert done("apply", "arcs", "k.conllu", "--tags", tags).stdout == gold.replace("# score = 0\n", "")
+    done("apply", "arcs", "k.conllu", "--all", "-o", "all.conllu", "--tags", tags)
+    groups = es.read_groups("all.conllu")
+    assert [group.candidates[0].heads for group in groups] == [right] * 2
+    values = es.Reranker.load("arcs").decision_function(es.read_groups("k.conllu", tags=tags))
+    assert [list(group.scores) for group in groups] == [sorted(own, reverse=True) for own in values]
+    assert Path("all.conllu").read_text().count("SpaceAfter=No") == 4
+
+
 def test_measures_stand_beside_each_other(here):
     rows = table("r", "trees.new.jsonl")
     reranker = es.Reranker.load("r")
@@ -235,6 +272,12 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"], "score_weight must be 'chosen' or a number"),
         (["fit", "trees.jsonl", "-o", "new", "--development", "plain.txt"], "by --development-gold"),
         (["fit", "trees.jsonl", "-o", "new", "--development-gold", "two.mrg"], "needs --development"),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--development", "trees.jsonl"],
+            "--development is there to choose the weight of the score: give --score-weight chosen",
+        ),
+        (["fit", "trees.jsonl", "-o", "trees.jsonl"], "trees.jsonl is read: what is written there would replace it"),
+        (["apply", "r", "trees.jsonl", "-o", "r"], "r is read: what is written there would replace it"),
         (["apply", "nowhere", "trees.jsonl"], "nowhere: No such file or directory"),
         (["apply", "folder", "trees.jsonl"], "folder: A reranker is one file, and this is a folder"),
         (["apply", "grammar", "trees.jsonl"], "grammar holds no reranker, but what PCFG.load reads"),

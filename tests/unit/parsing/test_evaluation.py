@@ -61,7 +61,7 @@ def test_the_score_of_collins_and_duffy():
     perfect = evaluate([GOLD, small], [GOLD, small])
     assert perfect.improvement(found) == pytest.approx(100.0)
     assert found.improvement(found) == 0.0
-    assert perfect.improvement(perfect) == 0.0
+    assert perfect.improvement(perfect) == 0.0 and found.improvement(perfect) == float("-inf")
 
 
 def test_the_oracle_picks_the_best():

@@ -8,7 +8,9 @@ from sklearn.base import clone
 
 import espalier as es
 from candidate_groups import groups_of
-from espalier.rerank import VotedPerceptron
+from espalier.rerank import VotedPerceptron, quality
+from espalier.rerank.chooser import SCORE_SHARES
+from espalier.rerank.quality import chosen_f1
 from espalier.rerank.training import TrainingSet
 from espalier.structures.group import Group
 
@@ -120,3 +122,18 @@ def test_draws_are_repeated_by_a_seed_and_progress_is_told():
     first, again = model.fit(groups).decision_function(groups), clone(model).fit(groups).decision_function(groups)
     assert all(np.array_equal(x, y) for x, y in zip(first, again, strict=True))
     assert told and max(told) <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_voters_have_the_weight_with_which_they_choose_best_together(seed):
+    groups, held = groups_of(seed, 30), groups_of(seed + 100, 30)
+    model = VotedPerceptron(es.SubsetTree(0.5), vote="vote", random_state=0).fit(groups, development=held)
+    reached = {}
+    weight = model.score_weight_
+    unit = VotedPerceptron(es.SubsetTree(0.5), vote="last", score_weight=0.0, random_state=0).fit(groups)
+    spread = np.mean([own.std() for own in unit.decision_function(held)])
+    spread /= np.mean([np.std(group.scores) for group in held])
+    for share in SCORE_SHARES:
+        model.score_weight_ = share * spread
+        reached[share * spread] = chosen_f1([quality(group) for group in held], model.predict(held).tolist())
+    assert weight == pytest.approx(max(reached, key=reached.__getitem__))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from tests.unit.rerank.test_perceptron import groups_of
 
 import espalier as es
@@ -54,7 +55,8 @@ def test_it_learns_what_is_there_to_learn():
 
 
 def test_a_pass_that_was_the_last_allowed_says_what_was_left():
-    model = RankingSVM(KERNEL, score_weight=0.0, max_passes=1).fit(groups_of(3))
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 passes, with a gain of .* Raise max_passes"):
+        model = RankingSVM(KERNEL, score_weight=0.0, max_passes=1).fit(groups_of(3))
     assert model.n_passes_ == 1 and model.gap_ > model.tolerance
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -33,6 +34,7 @@ def test_groups():
         (([A, B], "12"), "scores must be a list of numbers, one for each candidate, got '12'"),
         (([A], 1.0), "scores must be a list of numbers, one for each candidate, got 1.0"),
         (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
+        (([A], [10**400]), "The score of candidate 0 is too large; a score is a finite number"),
         (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
         (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
         (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has other words"),
@@ -92,6 +94,11 @@ ONE = "1\tcats\tcat\tN\t_\t_\t0\troot\t_\t_\n\n"
     ("text", "message"),
     [
         (ONE, "sentence 1: it has no line '# sent_id = ...'"),
+        (
+            f"# sent_id = 4\n# score = 1\n{ONE}# sent_id = 4\n{ONE}",
+            "sent_id 4: candidate 1 has no score, and others have",
+        ),
+        (f"# sent_id = 4\n{ONE}# sent_id = 5\n{ONE}# sent_id = 4\n{ONE}", "sent_id 4: it comes back after other sen"),
         (f"# sent_id = 4\n# score = high\n{ONE}", "sent_id 4: '# score = ...' must be a number"),
         (f"# sent_id = 4\n{ONE}# sent_id = 4\n{ONE.replace('cats', 'dogs')}", "sent_id 4: Candidate 1 has other words"),
     ],
@@ -202,3 +209,21 @@ def test_a_line_break_in_a_word_is_kept_or_refused(tmp_path):
     assert read_groups(tmp_path / "k.jsonl") == groups
     with pytest.raises(es.InputError, match=r"a line break, for which this layout has no place\. Write to a \.jsonl"):
         write_groups(groups, tmp_path / "k.txt")
+
+
+def test_numbers_and_scores_may_stand_before_tabs(tmp_path):
+    # As the parser of Charniak and Johnson writes it.
+    (tmp_path / "k").write_text(f"2\twsj_1\r\n-120.5\r\n{A}\r\n-121.7\t{B}\r\n\r\n1   one more\n-3\t {C}\n")
+    assert read_groups(tmp_path / "k") == [Group([A, B], [-120.5, -121.7]), Group([C], [-3.0])]
+    (tmp_path / "k").write_text(f"1\n-3 {C}\n0 wsj_2\n")
+    with pytest.raises(es.InputError, match="line 3: this sentence has no candidates, and a group has at least one"):
+        read_groups(tmp_path / "k")
+
+
+def test_all_candidates_have_scores_or_none_has(tmp_path):
+    path = tmp_path / "k.jsonl"
+    path.write_text(json.dumps({"candidates": [{"tree": A, "score": -20.5}, {"tree": B}]}))
+    with pytest.raises(es.InputError, match="line 1: candidate 1 has no score, and others have"):
+        read_groups(path)
+    path.write_text(json.dumps({"candidates": [{"tree": A}, {"tree": B}]}))
+    assert read_groups(path) == [Group([A, B])]
