@@ -121,9 +121,11 @@ class Paper:
             module = cast(Experiment, import_module(f"espalier.reproduce.{self.name}.{self.experiments[name]}"))
             settings = {**module.settings(quick=quick), "seed": seed, "quick": quick}
             results = store.open(f"{name}-quick" if quick else name, settings=settings)
+            tasks = module.tasks(plan)
             if not pages_only:
-                _compute(name, module.tasks(plan), results, 1 if name in self.alone else jobs, only, progress)
-            pages.append(self._write(module, results, store.folder, name, settings))
+                _compute(name, tasks, results, 1 if name in self.alone else jobs, only, progress)
+            n_missing = sum(task.key not in results for task in tasks)
+            pages.append(self._write(module, results, store.folder, name, settings, n_missing))
         return pages
 
     def chosen(self, experiment: str) -> list[str]:
@@ -135,14 +137,25 @@ class Paper:
         return [experiment]
 
     def _write(
-        self, module: Experiment, results: Results, folder: Path, name: str, settings: Mapping[str, Any]
+        self,
+        module: Experiment,
+        results: Results,
+        folder: Path,
+        name: str,
+        settings: Mapping[str, Any],
+        n_missing: int,
     ) -> Path:
         if not len(results):
             raise InputError(f"There are no results in {results.path} to write a page of. Run the experiment first.")
         page = module.page(results)
-        numbers = [f"{key} {value:g}" for key, value in settings.items() if type(value) in (int, float)]
+        numbers = [
+            f"{key.replace('_', ' ')} {value:g}" for key, value in settings.items() if type(value) in (int, float)
+        ]
         command = f"espalier reproduce {self.name} {name}" + (" --quick" if settings["quick"] else "")
-        page.parts.insert(0, f"Made by `{command}`, with {', '.join(numbers)}.")
+        made = f"Made by `{command}`, with {', '.join(numbers)}."
+        if n_missing:
+            made += f" **{n_missing:,} of its {n_missing + len(results):,} results are not there yet.**"
+        page.parts.insert(0, made)
         if settings["quick"]:
             page.parts.insert(0, "*A tiny version, which only shows that everything runs: the numbers mean nothing.*")
         return page.write(folder)

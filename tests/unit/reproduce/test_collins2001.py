@@ -129,6 +129,14 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
     assert str(data) not in stored + text
 
 
+def test_a_page_says_what_is_not_there_yet(data, tmp_path):
+    options = {"data": data, "out": tmp_path, "quick": True}
+    (path,) = collins2001.run("beyond", only={"model": "one epoch"}, **options)
+    assert "results are not there yet.**" in path.read_text() and "on the first split of" in path.read_text()
+    (path,) = collins2001.run("beyond", **options)
+    assert "not there yet" not in path.read_text()
+
+
 @pytest.mark.parametrize("module", [questions, beyond, treebanks, tagging, cost])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
@@ -147,7 +155,7 @@ def outcome(score, **setting):
 
 
 def test_the_page_of_questions_says_what_was_chosen_and_reached(tmp_path):
-    results = Store(tmp_path).open("questions", settings={"splits": 2, "candidates": 100, "sampled": 20})
+    results = Store(tmp_path).open("questions", settings={"candidates": 100, "sampled": 20, "passes": 15})
     base = {"parser": measured(80.0), "oracle": measured(95.0), "gold_among": 60.0}
     for split, best in enumerate((84.0, 86.0)):
         trials = [
@@ -158,7 +166,11 @@ def test_the_page_of_questions_says_what_was_chosen_and_reached(tmp_path):
         key = {"size": "small", "parser": "plain", "split": split}
         found = {"grammar": {}, "baselines": {"development": base, "test": base}, "trials": trials}
         results.add({**key, "learner": "perceptron"}, found, seconds=1)
-        results.add({**key, "learner": "svm"}, {"trials": [outcome(85.0, decay=0.4, C=0.1)]}, seconds=1)
+        results.add(
+            {**key, "learner": "svm"},
+            {"trials": [outcome(85.0, decay=0.4, C=0.1, passes=15 - split, gap=0.05)]},
+            seconds=1,
+        )
     text = questions.page(results).text
     assert "| the grammar's first parse | 74 | 80.0 ± 0.0 |" in text
     assert "| perceptron with the grammar, one epoch |  | 85.0 ± 1.4 | 5.0 ± 1.4 |" in text
@@ -167,6 +179,8 @@ def test_the_page_of_questions_says_what_was_chosen_and_reached(tmp_path):
     assert "| decay 0.4 | 79, 21 | 84.0 ± 1.4, 4.0 ± 1.4 | 85.0 ± 1.4, 5.0 ± 1.4 |" in text
     assert "| ranking SVM with the grammar | decay 0.4, C 0.1 (2) | 0.5 (2) |" in text
     assert "| GPPreference" not in text
+    assert "as 1 of 2 did, with 0.05 to 0.05 of a margin left" in text
+    assert "800 / 200 / 336 as in the paper (2 splits) and 2,400 / 400 / 1,189 (0 splits)" in text
 
 
 def test_means_come_with_deviations():

@@ -20,6 +20,7 @@ from espalier.reproduce.collins2001.questions import (
     SVM_PASSES,
     common_options,
     lists_of,
+    preference_settings,
     preference_trial,
 )
 from espalier.reproduce.page import Page
@@ -64,7 +65,9 @@ def _around(decay: float) -> Learned:
 
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
-    return {"splits": 1 if quick else SPLITS, "epochs": EPOCHS, "decay": DECAY}
+    own = {"splits": 1 if quick else SPLITS, "epochs": EPOCHS, "decay": DECAY}
+    partial = {"partial_decay": PARTIAL_DECAY, "partial_sampled": PARTIAL_SAMPLE}
+    return {**own, **partial, "svm_C": SVM_C["small"], "passes": SVM_PASSES, **preference_settings()}
 
 
 def tasks(plan: Plan) -> list[Task]:
@@ -104,7 +107,7 @@ def learn_variant(split: int, model: str, plan: Plan) -> Record:
 
 
 def learn_voting(split: int, model: str, plan: Plan) -> Record:
-    """Every perceptron on the way chooses; the weight of the score is the one that suits the last of them."""
+    """Every perceptron on the way chooses; the weight of the score is the one with which they choose best together."""
     lists = _lists(plan, split)
     options = {**common_options(plan, split), "score_weight": "chosen"}
     chooser = VotedPerceptron(SubsetTree(DECAY), epochs=EPOCHS, vote="vote", **options)
@@ -135,10 +138,11 @@ def learn_hyperparameters(split: int, model: str, plan: Plan) -> Record:
 
 def page(results: Results) -> Page:
     """What each change does on test questions."""
-    splits = results.settings["splits"]
+    splits = len({record["split"] for record in results})
     out = Page(results.path.stem, "Beyond the paper: learned kernels, other kernels, votes and targets")
     out.say(
-        f"After {PAPER}, on the first {splits} splits of [questions](questions.md) into 800 training, 200 development "
+        f"After {PAPER}, on {'the first split' if splits == 1 else f'the first {splits} splits'} of "
+        "[questions](questions.md) into 800 training, 200 development "
         f"and 336 test questions with the plain grammar. All perceptrons run for {EPOCHS} epochs; a row differs from "
         f"*{BASE}* (decay {DECAY}, averaged, the gold tree as target, 20 candidates of each question) in what it "
         f"names. Partial trees (decays {PARTIAL_DECAY}) keep their support trees and learn from {PARTIAL_SAMPLE} "
@@ -174,7 +178,7 @@ def _weights(out: Page, results: Results) -> None:
     shares = counted([f"{record['share']:g}" for record in found])
     out.say(
         f"*{BASE}*, test questions. The chosen weights are {shares} times the ratio of the spread of the learner's "
-        "values to that of the scores; in brackets how often."
+        "values to that of the scores{'; in brackets how often' if len(found) > 1 else ''}."
     )
     kinds = {"alone": "weight 0", "unit": "weight 1", "weighed": "chosen on development questions"}
     out.table(["", *HEADER], [[name, *measures(found, f"test.{kind}")] for kind, name in kinds.items()])

@@ -41,7 +41,13 @@ def settings(*, quick: bool) -> dict[str, Any]:
         if quick
         else {"candidates": K, "sampled": SAMPLE, "splits": SPLITS}
     )
-    return {**counts, "passes": SVM_PASSES}
+    fixed = {"passes": SVM_PASSES, "svm_decay": SVM_DECAY, "svm_C": SVM_C, "depths": DEPTHS, "decays": DECAYS}
+    return {**counts, **fixed, "markov_decays": MARKOV_DECAYS, **preference_settings()}
+
+
+def preference_settings() -> dict[str, Any]:
+    """How Gaussian processes of preferences learn."""
+    return {"gp_candidates": GP_CANDIDATES, "gp_sampled": GP_SAMPLE, "gp_steps": GP_ITERATIONS, "gp_start": GP_DECAY}
 
 
 def sizes(*, quick: bool) -> dict[str, tuple[int, int, int | None]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from espalier.reproduce.collins2001.learning import PAPER, best_trial
-from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, counted, measures, over
+from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, counted, gaps, measures, over
 from espalier.reproduce.page import Page
 from espalier.reproduce.records import Record
 from espalier.reproduce.store import Results
@@ -48,16 +48,17 @@ def questions_page(results: Results) -> Page:
 
 
 def _explain(out: Page, results: Results) -> None:
-    splits = results.settings["splits"]
+    splits = {size: len({record["split"] for record in results.where(size=size)}) for size in PARTS}
     out.say(
         f"Section 4 of {PAPER}. The ATIS trees of the paper are not free; these are the 4,000 questions of "
         "QuestionBank (Judge, Cahill and van Genabith, 2006), of which 11 are left out: in 6 a node has no label and "
-        f"in 5 a word has no tag. The other 3,989 are split at random in {splits} ways into training, development and "
-        f"test questions, {PARTS['small']} as in the paper and {PARTS['large']}. A grammar is read off the training "
+        "in 5 a word has no tag. The other 3,989 are split at random into training, development and test questions: "
+        f"{PARTS['small']} as in the paper ({_ways(splits['small'])}) and {PARTS['large']} "
+        f"({_ways(splits['large'])}). A grammar is read off the training "
         f"trees, its {results.settings['candidates']} best parses of each question are the candidates. Those to learn "
         "from come from five grammars, each made of four fifths of the training trees, so that no question was seen "
         f"by the grammar that parses it; {results.settings['sampled']} of each question are drawn, and the gold tree "
-        "is added. Nothing is added at test. Seeds of splits, folds, samples and orders are 0 to 9."
+        "is added. Nothing is added at test. The seed of a split, its folds, samples and orders is its number."
     )
     out.say(HOW_MEASURED)
     out.say(
@@ -70,7 +71,12 @@ def _explain(out: Page, results: Results) -> None:
         "probability as one more feature, whose weight is learned too. *Markovized*: ancestors, siblings, what counts "
         "as a rare word, and whether tags remember their parents (contexts seen less than ten times are then "
         "forgotten) are those of twelve settings with the best score on development questions."
+        f"{gaps(results, results.settings['passes'])}"
     )
+
+
+def _ways(n_splits: int) -> str:
+    return f"{n_splits} splits" if n_splits != 1 else "one split"
 
 
 def _by_learner(results: Results, size: str, parser: str) -> dict[str, list[Record]]:
@@ -113,7 +119,8 @@ def _rows(found: dict[str, list[Record]], parser: str) -> list[tuple[str, str, l
 
 def _test(out: Page, found: dict[str, list[Record]], size: str, parser: str) -> None:
     base = found["perceptron"]
-    out.say(f"**{PARTS[size]}, {GRAMMARS[parser]}** ({len(base)} splits, means and standard deviations)")
+    ways = f"{len(base)} splits, means and standard deviations" if len(base) > 1 else "one split"
+    out.say(f"**{PARTS[size]}, {GRAMMARS[parser]}** ({ways})")
     lines = [["the grammar's first parse", "74" if parser == "plain" else "", *measures(base, f"{TEST}.parser")]]
     for name, paper, trials, kind in _rows(found, parser):
         if trials:

@@ -9,7 +9,7 @@ from espalier.kernels.subset_tree import SubsetTree
 from espalier.reproduce.collins2001.candidates import Lists, best_grammar, make_lists
 from espalier.reproduce.collins2001.corpora import PARTS, newspaper_trees, shuffled, up_to, web_trees
 from espalier.reproduce.collins2001.learning import PAPER, SAMPLE, best_trial, trial
-from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, measures
+from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, gaps, measures
 from espalier.reproduce.page import Page
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
@@ -31,9 +31,11 @@ SVM_DECAY, SVM_C, SVM_PASSES = 0.4, (0.03, 0.1), 10
 
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
+    fixed = {"beam": BEAM, "epochs": EPOCHS, "decays": DECAYS}
+    fixed |= {"svm_decay": SVM_DECAY, "svm_C": SVM_C, "passes": SVM_PASSES}
     if quick:
-        return {"words": 12, "candidates": 5, "sampled": 5, "groups": 40, "beam": BEAM}
-    return {"words": WORDS, "candidates": K, "sampled": SAMPLE, "groups": LEARNED, "beam": BEAM}
+        return {"words": 12, "candidates": 5, "sampled": 5, "groups": 40, **fixed}
+    return {"words": WORDS, "candidates": K, "sampled": SAMPLE, "groups": LEARNED, **fixed}
 
 
 def tasks(plan: Plan) -> list[Task]:
@@ -109,9 +111,9 @@ def page(results: Results) -> Page:
         f"outer label are left out. The {common['candidates']} best parses are found with a beam of "
         f"{common['beam']:g}, and learners see those of {common['groups']:,} training sentences at most, drawn at "
         f"random, which four fifths of the training trees have parsed; {common['sampled']} of each are drawn, and the "
-        f"gold tree is added. Perceptrons run for {EPOCHS} epochs, machines for {SVM_PASSES} passes at most. Decays, "
-        "C, the weight of the grammar's score and the markovized grammar are those with the best score on development "
-        f"sentences, the grammar on {N_CHOOSING} of them."
+        f"gold tree is added. Perceptrons run for {EPOCHS} epochs. Decays, C and the markovized grammar are those with "
+        f"the best score on development sentences, the grammar on {N_CHOOSING} of them; the weight of the grammar's "
+        f"score is the one with the best F1 there.{gaps(results, SVM_PASSES)}"
     )
     out.say(HOW_MEASURED)
     for treebank, title in TREEBANKS.items():
