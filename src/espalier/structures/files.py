@@ -44,6 +44,8 @@ def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
             data = _decompressed(data, name)
         elif name.endswith(".gz") and data:
             raise InputError(f"{name} is named like a gzip file, but is not one. Rename it without .gz.")
+        if data[8:9] == b"{" and b"\0" in data[:8]:  # the length of a header, and the header
+            raise InputError(f"{name} is a safetensors file, such as a saved model, and no text.")
         text = _decoded(data, encoding, name)
     else:
         text = data

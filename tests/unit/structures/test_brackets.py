@@ -102,6 +102,7 @@ def test_errors_name_file_line_column_and_show_a_caret(tmp_path):
         (b"(A a)\n(B \xff)", InputError, "line 2, column 4: byte 0xff is not utf-8"),
         (b"(A \xc3\xa4 \xe4)", InputError, "line 1, column 6: byte 0xe4"),
         (b"(A a)\n(B \x00)", InputError, "line 2: a NUL"),
+        (b'\x18\0\0\0\0\0\0\0{"a": 1}', InputError, "is a safetensors file, such as a saved model, and no text"),
         ("(A a)".encode("utf-16"), InputError, "not utf-8"),
         (bytes(range(256)), InputError, "not utf-8"),
         (gzip.compress(b"(A a)" * 1000)[:-20], InputError, "ends too early"),
