@@ -132,6 +132,7 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
 def test_a_page_says_what_is_not_there_yet(data, tmp_path):
     options = {"data": data, "out": tmp_path, "quick": True}
     (path,) = collins2001.run("beyond", only={"model": "one epoch"}, **options)
+    assert "{" not in path.read_text()
     assert "results are not there yet.**" in path.read_text() and "on the first split of" in path.read_text()
     (path,) = collins2001.run("beyond", **options)
     assert "not there yet" not in path.read_text()

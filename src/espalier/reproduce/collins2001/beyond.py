@@ -178,7 +178,7 @@ def _weights(out: Page, results: Results) -> None:
     shares = counted([f"{record['share']:g}" for record in found])
     out.say(
         f"*{BASE}*, test questions. The chosen weights are {shares} times the ratio of the spread of the learner's "
-        "values to that of the scores{'; in brackets how often' if len(found) > 1 else ''}."
+        f"values to that of the scores{'; in brackets how often' if len(found) > 1 else ''}."
     )
     kinds = {"alone": "weight 0", "unit": "weight 1", "weighed": "chosen on development questions"}
     out.table(["", *HEADER], [[name, *measures(found, f"test.{kind}")] for kind, name in kinds.items()])
