@@ -67,7 +67,7 @@ def _explain(out: Page, results: Results) -> None:
         "paper's score, for each split by itself; no test question took part in any choice. The paper trains again on "
         "training and development questions once settings are chosen; here learners see the training questions only. "
         "GPPreference learns its kernel by the evidence of at most 2,000 candidates: gold trees, and two drawn of the "
-        "hundred of each question (one and three were worse on development questions), with the grammar's log "
+        "hundred of each question (one and three were worse where 200 are for development), with the grammar's log "
         "probability as one more feature, whose weight is learned too. *Markovized*: ancestors, siblings, what counts "
         "as a rare word, and whether tags remember their parents (contexts seen less than ten times are then "
         "forgotten) are those of twelve settings with the best score on development questions."
