@@ -234,7 +234,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "nowhere", "-o", "new"], "nowhere: No such file or directory"),
         (["fit", "empty", "-o", "new"], "empty holds no group"),
         (["fit", "binary", "-o", "new"], "is not utf-8 text"),
-        (["fit", "r", "-o", "new"], "r, line 1"),
+        (["fit", "r", "-o", "new"], "r is a safetensors file, such as a saved model, and no text"),
         (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: the number of candidates should stand here, got '(S"),
         (
             ["fit", "plain.txt", "-o", "new"],
