@@ -15,6 +15,8 @@ from espalier.rerank.chooser import Chooser, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 
+RESTS = 0.1  # a group rests until the next pass once it gains less than this share of the largest gain in its pass
+
 
 class RankingSVM(Chooser):
     r"""Learn a function whose value at the target is larger by 1 than at every rival, as far as it can be.
@@ -32,7 +34,8 @@ class RankingSVM(Chooser):
     tolerance
         Learning ends where no dual weight can gain more than this share of a margin.
     max_passes
-        And at the latest after so many passes over all groups.
+        And at the latest after so many passes over all groups, in each of which those that still gain are visited at
+        most so often again.
 
     Attributes
     ----------
@@ -43,8 +46,9 @@ class RankingSVM(Chooser):
 
     Notes
     -----
-    The dual is climbed weight by weight (Hsieh et al., 2008), group after group: a pass costs as much as scoring all
-    groups once, whatever the number of pairs, and no matrix of pairs is formed.
+    The dual is climbed weight by weight (Hsieh et al., 2008), group after group: a visit costs as much as scoring the
+    group once, whatever the number of pairs, and no matrix of pairs is formed. A pass visits every group, then those
+    again that still gain, until they rest.
 
     Examples
     --------
@@ -92,13 +96,23 @@ class RankingSVM(Chooser):
         matrices = [model.matrix(first, last) for first, last in itertools.pairwise(start)]
         weights = [np.zeros(len(matrix) - 1) for matrix in matrices]
         blocks = list(data.blocks(model.block))
+
+        def visit(groups: list[int]) -> dict[int, float]:
+            order = rng.permutation(groups).tolist()
+            return {g: self._visit(model, start[g], matrices[g], weights[g]) for g in order}
+
         for n_passes in range(1, self.max_passes + 1):
             self.gap_, self.n_passes_ = 0.0, n_passes
             for b in rng.permutation(len(blocks)).tolist():
                 block = blocks[b]
                 model.open(start[block.start], start[block.stop])
-                for g in (block.start + rng.permutation(len(block))).tolist():
-                    self._visit(model, start[g], matrices[g], weights[g])
+                gains = visit(list(block))
+                self.gap_ = max(self.gap_, *gains.values())
+                enough = max(self.tolerance, RESTS * self.gap_)
+                for _ in range(self.max_passes):
+                    if not (active := [g for g, gain in gains.items() if gain >= enough]):
+                        break
+                    gains = visit(active)
             if self.progress is not None:
                 self.progress(n_passes / self.max_passes)
             if self.gap_ < self.tolerance:
@@ -112,9 +126,10 @@ class RankingSVM(Chooser):
             )
         return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights])
 
-    def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> None:
-        """Improve the dual weights of one group's rivals, one after the other."""
+    def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> float:
+        """Improve the dual weights of one group's rivals, one after the other; the largest gain that was there."""
         values = model(first, first + len(matrix))
+        largest = 0.0
         before = weights.copy()
         for k in range(len(weights)):
             length = matrix[0, 0] - 2.0 * matrix[0, k + 1] + matrix[k + 1, k + 1]
@@ -122,7 +137,7 @@ class RankingSVM(Chooser):
                 continue
             slope = values[0] - values[k + 1] - 1.0  # of the dual, downhill where negative
             gain = min(slope, 0.0) if weights[k] == 0.0 else max(slope, 0.0) if weights[k] == self.C else slope
-            self.gap_ = max(self.gap_, abs(gain))
+            largest = max(largest, abs(gain))
             if gain == 0.0:
                 continue
             new = min(max(weights[k] - slope / length, 0.0), self.C)
@@ -133,3 +148,4 @@ class RankingSVM(Chooser):
             model.add(first, float(change.sum()))
             for k in np.flatnonzero(change).tolist():
                 model.add(first + 1 + k, -float(change[k]))
+        return largest

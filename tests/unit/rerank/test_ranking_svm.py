@@ -60,6 +60,27 @@ def test_a_pass_that_was_the_last_allowed_says_what_was_left():
     assert model.n_passes_ == 1 and model.gap_ > model.tolerance
 
 
+def test_a_tolerance_below_what_numbers_can_tell_ends_too():
+    with pytest.warns(ConvergenceWarning, match="stopped after 3 passes"):
+        RankingSVM(KERNEL, score_weight=0.0, tolerance=1e-300, max_passes=3).fit(groups_of(3))
+
+
+@pytest.mark.parametrize("block", [None, 30, 1])
+def test_groups_that_rest_are_as_good_as_those_visited_in_every_pass(block, monkeypatch):
+    if block is not None:
+        monkeypatch.setattr("espalier.rerank.combination.SupportSum.block", block)
+        monkeypatch.setattr("espalier.rerank.combination.is_compressible", lambda _: False)
+    groups = groups_of(5, 12)
+    visits = []
+    visit = RankingSVM._visit
+    monkeypatch.setattr(RankingSVM, "_visit", lambda self, *a: visits.append(a[1]) or visit(self, *a))
+    model = RankingSVM(KERNEL, C=0.3, sample=None, score_weight=0.0, tolerance=1e-5, random_state=0).fit(groups)
+    assert len(visits) > model.n_passes_ * 12  # some were visited again within a pass
+    np.testing.assert_allclose(
+        np.concatenate(model.decision_function(groups)), solved(groups, KERNEL, 0.3), rtol=1e-3, atol=1e-3
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -53,11 +53,14 @@ def counted(values: Sequence[Any]) -> str:
 
 
 def gaps(results: Results, passes: int) -> str:
-    """What ranking machines that stopped before they converged had left to gain."""
+    """How many passes ranking machines took, or what those that stopped before they converged had left to gain."""
     trials = [own for record in results for own in record.get("trials", ()) if "gap" in own]
     stopped = [own["gap"] for own in trials if own["passes"] == passes]
-    if not stopped:
+    if not trials:
         return ""
+    if not stopped:
+        taken = [own["passes"] for own in trials]
+        return f" Ranking machines converged after {min(taken)} to {max(taken)} passes."
     return (
         f" Ranking machines stop after {passes} passes at the latest, as {len(stopped)} of {len(trials)} did, with "
         f"{min(stopped):.2f} to {max(stopped):.2f} of a margin left to gain."

@@ -26,7 +26,7 @@ WSJ_PARTS = (2500, 400)  # training and development; the rest is for test
 LEARNED = 4000  # training groups at most
 MARKOV_GRID, RARE_GRID, N_CHOOSING = ((2, 1), (2, 2)), (4,), 400
 DECAYS, EPOCHS = (0.2, 0.4, 0.6), 2
-SVM_DECAY, SVM_C, SVM_PASSES = 0.4, (0.03, 0.1), 10
+SVM_DECAY, SVM_C, SVM_PASSES = 0.4, (0.03, 0.1), 100
 
 
 def settings(*, quick: bool) -> dict[str, Any]:
