@@ -23,10 +23,19 @@ SplitTags = Annotated[
 ]
 Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together so often.")]
 Candidates = Annotated[int, typer.Option("-k", min=1, help="How many parses of each sentence at most.")]
+
+
+def positive(value: float | None) -> float | None:
+    """Refuse numbers that are not larger than 0."""
+    if value is not None and not value > 0.0:
+        raise typer.BadParameter(f"{value:g} is not larger than 0.")
+    return value
+
+
 Beam = Annotated[
     float | None,
     typer.Option(
-        min=0.0,
+        callback=positive,
         help="Leave out constituents whose logarithm of probability is so much less than the best over the same words; "
         "12 is fast. Exact by default.",
     ),

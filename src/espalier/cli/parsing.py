@@ -23,6 +23,7 @@ from espalier.cli.options import (
     check_output,
     is_json,
     markov_of,
+    positive,
 )
 from espalier.cli.reporting import reported, say
 
@@ -83,7 +84,8 @@ def parse(
     ] = None,
     beam: Beam = None,
     coarse: Annotated[
-        float | None, typer.Option(min=0.0, help="Parse with labels alone first, and keep what is so near the best.")
+        float | None,
+        typer.Option(callback=positive, help="Parse with labels alone first, and keep what is so near the best."),
     ] = None,
     memory: Annotated[
         str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from espalier.errors import InputError
 from espalier.structures.interop import as_tree
+from espalier.structures.transforms import TRACE
 from espalier.structures.tree import Tree
 
 PUNCTUATION = frozenset({",", ":", "``", "''", "."})
@@ -103,7 +104,8 @@ def evaluate(
     Parameters
     ----------
     gold, parsed
-        Trees of the same sentences in one order.
+        Trees of the same sentences in one order. Traces, which are tagged ``-NONE-``, are left out of both; function
+        tags are part of a label, see ``Tree.without_function_tags``.
     punctuation
         Tags whose words are left out before brackets are counted; empty to keep all.
     roots
@@ -227,7 +229,10 @@ class _Counter:
 
 
 def _read(tree: Tree) -> tuple[list[str], list[str], list[tuple[str, int, int]]]:
-    """The words, the label above each, and every constituent above these with the words where it starts and ends."""
+    """The words, the label above each, and every constituent above these with the words where it starts and ends.
+
+    Traces are no words.
+    """
     words: list[str] = []
     tags: list[str] = []
     spans: list[tuple[str, int, int]] = []
@@ -237,8 +242,9 @@ def _read(tree: Tree) -> tuple[list[str], list[str], list[tuple[str, int, int]]]
         if start >= 0:
             spans.append((node.label, start, len(words)))
         elif not node.children:
-            words.append(node.label)
-            tags.append(above)
+            if above != TRACE:
+                words.append(node.label)
+                tags.append(above)
         else:
             label = node.label
             if not node.is_preterminal:

@@ -10,7 +10,7 @@ from typing import Any
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import Seen, spelled
 from espalier.structures.interop import as_tree
-from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
+from espalier.structures.transforms import TRACE, drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
 
 
@@ -19,7 +19,7 @@ def plain(tree: Any) -> Tree | None:
     found = drop_outer(as_tree(tree))
     # Most trees of most treebanks have neither: to see that is cheaper than to build them anew.
     labels = {node.label for node in found if node.children}
-    if "-NONE-" in labels:
+    if TRACE in labels:
         stripped = strip_traces(found)
         if stripped is None:
             return None

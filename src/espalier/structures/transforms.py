@@ -15,6 +15,8 @@ from espalier.errors import InputError
 if TYPE_CHECKING:
     from espalier.structures.tree import Tree
 
+TRACE = "-NONE-"  # the tag of words that are not there
+
 _INDICES = re.compile(r"(?<=.)(?:[-=][0-9]+)+\Z", re.DOTALL)
 _FUNCTION = re.compile(r"(?<=.)[-=].*\Z", re.DOTALL)
 _BRACKET_NAMES = {
@@ -75,7 +77,7 @@ def strip_indices(tree: Tree) -> Tree:
     def cut(node: Tree, children: list[Tree]) -> Tree:
         if node.is_leaf:
             return node
-        if node.label == "-NONE-":
+        if node.label == TRACE:
             children = [
                 _renewed(child, _INDICES.sub("", child.label), []) if child.is_leaf else child for child in children
             ]
@@ -104,7 +106,7 @@ def strip_traces(tree: Tree) -> Tree | None:
         if node.is_leaf:
             return node
         kept = [child for child in children if child is not None]
-        return _renewed(node, node.label, kept) if kept and node.label != "-NONE-" else None
+        return _renewed(node, node.label, kept) if kept and node.label != TRACE else None
 
     return tree.fold(keep)
 

@@ -215,6 +215,8 @@ GRAMMAR = "grammar.safetensors"
         (["parse", GRAMMAR, "new.txt", "-k", "0"], "-k"),
         (["parse", GRAMMAR, "new.txt", "--beam", "-1"], "--beam"),
         (["parse", GRAMMAR, "new.txt", "--beam", "nan"], "--beam"),
+        (["parse", GRAMMAR, "new.txt", "--beam", "0"], "--beam"),
+        (["parse", GRAMMAR, "new.txt", "--coarse", "0"], "--coarse"),
         (["parse", GRAMMAR, "new.txt", "-o", "folder"], "this is a folder"),
         (["parse", GRAMMAR, "new.txt", "-o", "nowhere/k.jsonl"], "no such folder"),
         (["parse", "nowhere", "new.txt"], "nowhere: No such file or directory"),

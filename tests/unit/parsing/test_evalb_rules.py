@@ -38,6 +38,9 @@ from espalier.parsing import evaluate
         # A particle is an adverb phrase on both sides.
         ("(VP (V a) (ADVP (R b)))", "(VP (V a) (PRT (R b)))", (2, 2, 2)),
         ("(VP (V a) (PRT (R b)))", "(VP (V a) (PRT (R b)))", (2, 2, 2)),
+        # Traces are no words, on either side, and what holds nothing else is no bracket.
+        ("(S (NP (-NONE- *)) (VP (V a) (NP (-NONE- *T*-1))))", "(S (VP (V a)))", (2, 2, 2)),
+        ("(S (VP (V a)))", "(S (NP (-NONE- 0)) (VP (V a)))", (2, 2, 2)),
         # A word that stands beside constituents without a tag of its own is a word.
         ("(S (NP (N a)) b)", "(S (NP (N a)) (V b))", (2, 2, 2)),
     ],
