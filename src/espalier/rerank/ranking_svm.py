@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal
@@ -101,6 +102,7 @@ class RankingSVM(Chooser):
             order = rng.permutation(groups).tolist()
             return {g: self._visit(model, start[g], matrices[g], weights[g]) for g in order}
 
+        done = first = 0.0
         for n_passes in range(1, self.max_passes + 1):
             self.gap_, self.n_passes_ = 0.0, n_passes
             for b in rng.permutation(len(blocks)).tolist():
@@ -113,8 +115,10 @@ class RankingSVM(Chooser):
                     if not (active := [g for g, gain in gains.items() if gain >= enough]):
                         break
                     gains = visit(active)
+            first = first or self.gap_
+            done = max(done, n_passes / self.max_passes, self._nearness(first))
             if self.progress is not None:
-                self.progress(n_passes / self.max_passes)
+                self.progress(done)
             if self.gap_ < self.tolerance:
                 break
         else:
@@ -125,6 +129,13 @@ class RankingSVM(Chooser):
                 stacklevel=3,
             )
         return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights])
+
+    def _nearness(self, first: float) -> float:
+        """How near the end learning is, where ``first`` was the largest gain of the first pass."""
+        if self.gap_ < self.tolerance:
+            return 1.0
+        # Gains fall by about the same factor in every pass.
+        return math.log(first / self.gap_) / math.log(first / self.tolerance) if first > self.tolerance else 0.0
 
     def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> float:
         """Improve the dual weights of one group's rivals, one after the other; the largest gain that was there."""

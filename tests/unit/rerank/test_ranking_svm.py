@@ -60,6 +60,13 @@ def test_a_pass_that_was_the_last_allowed_says_what_was_left():
     assert model.n_passes_ == 1 and model.gap_ > model.tolerance
 
 
+def test_progress_grows_to_one():
+    told = []
+    model = RankingSVM(KERNEL, score_weight=0.0, random_state=0, progress=told.append).fit(groups_of(1, 40))
+    assert 2 < model.n_passes_ == len(told) < model.max_passes
+    assert told == sorted(told) and told[-1] == 1.0 and told[-2] > 0.3
+
+
 def test_a_tolerance_below_what_numbers_can_tell_ends_too():
     with pytest.warns(ConvergenceWarning, match="stopped after 3 passes"):
         RankingSVM(KERNEL, score_weight=0.0, tolerance=1e-300, max_passes=3).fit(groups_of(3))
