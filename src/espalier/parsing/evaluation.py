@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from espalier.errors import InputError
@@ -33,6 +33,8 @@ class Evaluation:
         By sentence, whether all constituents are right.
     tags_right, tags
         By sentence: words with the right tag, and all that count.
+    skipped
+        Numbers of sentences that are left out of all these.
     """
 
     matched: tuple[int, ...]
@@ -41,6 +43,7 @@ class Evaluation:
     exact: tuple[bool, ...]
     tags_right: tuple[int, ...]
     tags: tuple[int, ...]
+    skipped: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -98,6 +101,7 @@ def evaluate(
     punctuation: Collection[str] = PUNCTUATION,
     roots: Collection[str] = ROOTS,
     equivalent: Mapping[str, str] = EQUIVALENT,
+    skip: bool = False,
 ) -> Evaluation:
     """Compare parses with gold trees, as ``evalb`` does with the rules of Collins.
 
@@ -107,32 +111,40 @@ def evaluate(
         Trees of the same sentences in one order. Traces, which are tagged ``-NONE-``, are left out of both; function
         tags are part of a label, see ``Tree.without_function_tags``.
     punctuation
-        Tags whose words are left out before brackets are counted; empty to keep all.
+        Tags whose words are left out before brackets are counted, as the gold tree has them; empty to keep all.
     roots
         Labels of constituents that do not count.
     equivalent
         Labels that count as another.
+    skip
+        Leave out sentences whose parse has other words, as ``evalb`` does, and keep their numbers; else an error.
 
     Raises
     ------
     InputError
-        If a parse has other words than its gold tree.
+        If a parse has other words than its gold tree, and is not skipped.
     """
     count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
-    golds, parses = [as_tree(tree) for tree in gold], [as_tree(tree) for tree in parsed]
+    golds, parses = _trees(gold, "gold"), _trees(parsed, "parsed")
     if len(golds) != len(parses):
         raise InputError(
             f"There are {len(golds):,} gold trees and {len(parses):,} parses; each parse needs its gold tree."
         )
-    pairs = zip(golds, parses, strict=True)
-    found = [count.compare(f"Sentence {row}: the parse", g, [p])[0] for row, (g, p) in enumerate(pairs)]
+    found, skipped = [], []
+    for row, (tree, parse) in enumerate(zip(golds, parses, strict=True)):
+        try:
+            found += count.compare(f"Sentence {row}: the parse", tree, [parse])
+        except InputError:
+            if not skip:
+                raise
+            skipped.append(row)
     columns = list(zip(*found, strict=True)) if found else [()] * 6
-    return Evaluation(*columns)
+    return replace(Evaluation(*columns), skipped=tuple(skipped))
 
 
 def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any) -> tuple[list[int], Evaluation]:
     """The candidate of each sentence that has most in common with its gold tree, and how good these are together."""
-    golds, groups = [as_tree(tree) for tree in gold], list(candidates)
+    golds, groups = _trees(gold, "gold"), list(candidates)
     if len(golds) != len(groups):
         raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
     best, trees = [], []
@@ -192,6 +204,12 @@ def evaluate_candidates(
     return Evaluation(*zip(*count.compare(name, gold, candidates), strict=True))
 
 
+def _trees(trees: Iterable[Any], name: str) -> list[Tree]:
+    if isinstance(trees, str | Tree):
+        raise TypeError(f"{name} must be several trees, got a single one. Write [tree].")
+    return [as_tree(tree) for tree in trees]
+
+
 class _Counter:
     """Counts the brackets of trees by one set of rules."""
 
@@ -203,7 +221,7 @@ class _Counter:
         words, gold_tags, spans = _read(gold)
         # Which words count is said by the gold tree.
         kept = [tag not in self._punctuation for tag in gold_tags]
-        place = [0, *itertools.accumulate(kept)]
+        place = [0, *itertools.accumulate(map(int, kept))]
         of_gold = self._brackets(spans, place)
         n_gold = sum(of_gold.values())
         out = []

@@ -140,8 +140,8 @@ def _proposed(
     if beam is not None and not hasattr(parser, "parse_all"):
         raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
     groups = []
-    for found, (row, sentence) in zip(run(words, k, **options), rows, strict=True):
-        if not len(found):
+    for found, own_words, (row, sentence) in zip(run(words, k, **options), words, rows, strict=True):
+        if not len(own_words) or not len(found):
             raise InputError(f"Nothing is proposed for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Gold) else None
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold))

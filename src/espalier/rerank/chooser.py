@@ -94,6 +94,8 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         self.score_weight_ = 0.0 if chooses else self._weight()
         if chooses and development:
             self.score_weight_ = self._chosen_weight(development)
+        if self.progress is not None:
+            self.progress(1.0)
         return self
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
@@ -121,7 +123,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             if np.any(own[0] + own[1:] - 2.0 * matrix[0, 1:] > 1e-12 * (own[0] + own[1:])):
                 return
         warnings.warn(
-            f"To {self._kernel_used()!r} the candidates of a group are all alike: the parser's score alone decides. "
+            f"To {self._kernel_used()!r} the candidates of a group are all alike: at most the parser's score decides. "
             "Take a kernel that sees where they differ.",
             stacklevel=3,
         )
@@ -195,10 +197,12 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         return out
 
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
-        """The weight of the scores with which most constituents are right."""
+        """The weight of the scores with which most constituents are right; 1 where nothing else decides."""
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]
         counts = [quality(group) for group in groups]
-        unit = _spread(values) / (_spread(scores) or 1.0) or 1.0
+        if _spread(values) <= 1e-12 * max(float(np.abs(own).max()) for own in values):
+            return 1.0
+        unit = _spread(values) / (_spread(scores) or 1.0)
         weights = [share * unit for share in SCORE_SHARES]
         reached = [chosen_f1(counts, chosen) for chosen in self._choices(groups, values, weights)]
         return float(weights[int(np.argmax(reached))])

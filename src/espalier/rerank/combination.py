@@ -19,7 +19,7 @@ from espalier.rerank.compressed import CompressedModel, unwrapped
 
 Floats = NDArray[np.float64]
 
-BLOCK = 2048  # items whose matrix is at hand at once
+BLOCK = 2048  # items whose matrix is at hand at once, where they are visited once or twice
 
 
 class GrowingSum(Protocol):
@@ -67,9 +67,8 @@ class CompressedSum:
 class SupportSum:
     """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
 
-    block = BLOCK
-
-    def __init__(self, kernel: Kernel, items: Sequence[Any]) -> None:
+    def __init__(self, kernel: Kernel, items: Sequence[Any], block: int | None = None) -> None:
+        self.block = BLOCK if block is None else block
         self._kernel, self._items = kernel, items
         self._coefficients = np.zeros(len(items))
         self._rows = (0, 0)
@@ -102,9 +101,9 @@ def is_compressible(kernel: Kernel) -> bool:
     return unwrapped(kernel) is not None
 
 
-def growing_sum(kernel: Kernel, items: Sequence[Any], *, compress: bool = True) -> GrowingSum:
-    """An empty sum over training items."""
-    return CompressedSum(kernel, items) if compress and is_compressible(kernel) else SupportSum(kernel, items)
+def growing_sum(kernel: Kernel, items: Sequence[Any], *, compress: bool = True, block: int | None = None) -> GrowingSum:
+    """An empty sum over training items; ``block`` of them have their matrix at hand where it is not compressed."""
+    return CompressedSum(kernel, items) if compress and is_compressible(kernel) else SupportSum(kernel, items, block)
 
 
 class Combination:

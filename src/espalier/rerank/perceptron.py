@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel
@@ -138,6 +139,7 @@ class VotedPerceptron(Chooser):
 
     def _voices(self, groups: Sequence[Group]) -> Iterator[Floats]:
         """For each group, what each perceptron on the way says of each candidate."""
+        check_is_fitted(self, "_voters", msg="Only the sum was kept. Fit again with vote='vote'.")
         support = Inputs.of(self._voters)
         for group in groups:
             values = np.zeros((len(group), len(self._lives)))

@@ -16,6 +16,7 @@ from espalier.rerank.chooser import Chooser, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 
+AT_HAND = 16384  # candidates whose matrix is kept for all passes where no model is compressed: 2 GiB
 RESTS = 0.1  # a group rests until the next pass once it gains less than this share of the largest gain in its pass
 
 
@@ -50,6 +51,10 @@ class RankingSVM(Chooser):
     The dual is climbed weight by weight (Hsieh et al., 2008), group after group: a visit costs as much as scoring the
     group once, whatever the number of pairs, and no matrix of pairs is formed. A pass visits every group, then those
     again that still gain, until they rest.
+
+    For kernels whose models are not compressed the matrix of all candidates that are learned from is computed once, up
+    to 16,384 of them (2 GiB). More are learned from in parts, and every pass computes their kernels anew: draw fewer
+    with ``sample``, or take ``SubsetTree``.
 
     Examples
     --------
@@ -93,7 +98,7 @@ class RankingSVM(Chooser):
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         start = data.start.tolist()
-        model = growing_sum(self.kernel, data.items)
+        model = growing_sum(self.kernel, data.items, block=AT_HAND)
         matrices = [model.matrix(first, last) for first, last in itertools.pairwise(start)]
         weights = [np.zeros(len(matrix) - 1) for matrix in matrices]
         blocks = list(data.blocks(model.block))
@@ -132,10 +137,9 @@ class RankingSVM(Chooser):
 
     def _nearness(self, first: float) -> float:
         """How near the end learning is, where ``first`` was the largest gain of the first pass."""
-        if self.gap_ < self.tolerance:
-            return 1.0
         # Gains fall by about the same factor in every pass.
-        return math.log(first / self.gap_) / math.log(first / self.tolerance) if first > self.tolerance else 0.0
+        left = max(self.gap_, self.tolerance)
+        return math.log(first / left) / math.log(first / self.tolerance) if first > self.tolerance else 0.0
 
     def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> float:
         """Improve the dual weights of one group's rivals, one after the other; the largest gain that was there."""

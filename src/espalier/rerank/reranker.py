@@ -87,7 +87,11 @@ class Reranker(BaseEstimator):  # type: ignore[misc]
         return self.chooser_.dual_form()
 
     def save(self, path: str | Path) -> None:
-        """Write what was learned to one file (safetensors with a JSON header); nothing is left half-written."""
+        """Write what was learned to one file (safetensors with a JSON header); nothing is left half-written.
+
+        Settings, a seed that is a number, and numbers of the fit such as ``n_mistakes_`` are kept; ``progress``, and
+        the tables ``learned_`` and ``restarts_`` of a process, are not.
+        """
         from espalier.rerank.storage import save_reranker
 
         check_is_fitted(self, "chooser_")

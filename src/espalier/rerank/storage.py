@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "espalier.reranker", 1
 LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM, GPPreference)}
 _OTHERS = {"espalier.pcfg": "PCFG.load", "espalier.tagger": "Tagger.load"}
-_UNSAVED = ("kernel", "progress", "random_state")
+_UNSAVED = ("kernel", "progress")
+_FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "log_marginal_likelihood_")
 
 
 def save_reranker(reranker: Reranker, path: str | Path) -> None:
@@ -40,11 +41,10 @@ def save_reranker(reranker: Reranker, path: str | Path) -> None:
         "format": FORMAT,
         "version": VERSION,
         "learner": name,
-        "settings": {
-            key: _plain(value) for key, value in chooser.get_params(deep=False).items() if key not in _UNSAVED
-        },
+        "settings": _settings(chooser),
         "kernel": written_kernel(chooser.kernel),
         "score_weight": chooser.score_weight_,
+        "fitted": {key: _plain(getattr(chooser, key)) for key in _FITTED if hasattr(chooser, key)},
         "state": state.header,
     }
     own: dict[str, NDArray[Any]] = {f"state.{key}": value for key, value in state.arrays.items()}
@@ -69,7 +69,7 @@ def load_reranker(path: str | Path) -> Reranker:
 def _chooser(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Chooser:
     if header["learner"] not in LEARNERS:
         raise InputError(f"it holds a learner {header['learner']!r}, which this Espalier does not have")
-    chooser = LEARNERS[header["learner"]](kernel=parse_kernel(header["kernel"]), **header["settings"])
+    chooser = LEARNERS[header["learner"]](kernel=parse_kernel(header["kernel"], max_length=None), **header["settings"])
     chooser._check()
     coefficients, support = arrays["coefficients"], _items(arrays["support"])
     if coefficients.dtype != np.float64 or coefficients.shape != (len(support),):
@@ -81,6 +81,10 @@ def _chooser(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Chooser
     chooser._set_state(State(dict(header["state"]), own, _items(arrays["items"])))
     chooser._set_support(support, coefficients)
     chooser.score_weight_ = weight
+    for key, value in header.get("fitted", {}).items():
+        if key not in _FITTED or not all(type(own) in (int, float) for own in np.ravel(value).tolist()):
+            raise InputError(f"its {key} is no number")
+        setattr(chooser, key, value)
     return chooser
 
 
@@ -93,6 +97,14 @@ def written_kernel(kernel: Any) -> str:
     except InputError:
         pass
     raise InputError(f"This kernel cannot be saved, for its text does not say all of it: {text:.200}.")
+
+
+def _settings(chooser: Chooser) -> dict[str, Any]:
+    """What the learner was made with; of seeds only numbers can be written."""
+    settings = {key: _plain(value) for key, value in chooser.get_params(deep=False).items() if key not in _UNSAVED}
+    if not isinstance(settings["random_state"], int):
+        settings["random_state"] = None
+    return settings
 
 
 def _plain(setting: Any) -> Any:

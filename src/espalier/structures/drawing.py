@@ -102,6 +102,8 @@ def placed_side_by_side(
 ) -> tuple[list[str], int, int]:
     """The elements of such a picture, with the width and the height that they take."""
     _check_one_per_tree(trees, highlights=highlights, titles=titles, pale=pale, notes=notes)
+    if not isinstance(width, int | float | None):
+        raise TypeError(f"width must be a number of pixels or None, got {width!r}.")
     pieces: list[str] = []
     x = y = _MARGIN
     full_width = full_height = 2 * _MARGIN

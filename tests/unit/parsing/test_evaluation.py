@@ -6,6 +6,7 @@ import pytest
 
 from espalier.errors import InputError
 from espalier.parsing import evaluate, oracle
+from espalier.structures import Tree
 
 GOLD = "(S (NP (D the) (N cat)) (VP (V saw) (NP (PRP it)) (PRT (RP up))) (. .))"
 
@@ -69,6 +70,30 @@ def test_the_oracle_picks_the_best():
     best, found = oracle([GOLD, "(S (N a))"], [[flat, GOLD, GOLD], ["(X (N a))", "(Y (N a))"]])
     assert best == [1, 0]
     assert found.matched == (5, 0)
+
+
+def test_sentences_whose_parses_have_other_words_are_skipped_where_that_is_wanted():
+    gold, parsed = [GOLD, "(S (N a))", GOLD], [GOLD, "(())", "(S (N b))"]
+    found = evaluate(gold, parsed, skip=True)
+    assert found.skipped == (1, 2) and len(found) == 1 and found.f1 == 100.0
+    assert evaluate([GOLD], [GOLD]).skipped == ()
+    assert evaluate(gold[1:], parsed[1:], skip=True).f1 == 0.0
+
+
+def test_counts_are_integers():
+    for tree, count in (("(S (N x))", 1), ("(S (. .))", 0)):
+        (found,) = evaluate([tree], [tree]).tags
+        assert type(found) is int and found == count
+
+
+@pytest.mark.parametrize("one", ["(S (N a))", Tree.from_brackets("(S (N a))")])
+def test_a_single_tree_is_no_list_of_trees(one):
+    with pytest.raises(TypeError, match=r"gold must be several trees, got a single one\. Write \[tree\]"):
+        evaluate(one, one)
+    with pytest.raises(TypeError, match="parsed must be several trees"):
+        evaluate([one], one)
+    with pytest.raises(TypeError, match="gold must be several trees"):
+        oracle(one, [[one]])
 
 
 def test_bad_input():

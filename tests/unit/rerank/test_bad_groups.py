@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
@@ -125,6 +126,22 @@ def test_a_kernel_to_which_all_candidates_are_alike_is_told_of(learner):
         warnings.simplefilter("error", UserWarning)
         seeing = learner(es.SubsetTree(0.5, max_depth=2), score_weight=0.0, random_state=0).fit(groups)
     assert seeing.predict(groups).tolist() == [1] * 10
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
+def test_where_the_kernel_cannot_choose_the_score_does(learner):
+    one, other = "(S (X (X (N a))) (X (N a)))", "(S (X (N a)) (X (X (N a))))"
+    groups = [es.Group([one, other], [-1.0, -2.0], gold=one)] * 10
+    with pytest.warns(UserWarning, match="at most the parser's score decides"):
+        model = learner(es.SubsetTree(0.5, max_depth=1), random_state=0).fit(groups)
+    assert model.score_weight_ == 1.0
+    assert model.predict([es.Group([other, one], [-2.0, -1.0])]).tolist() == [1]
+
+
+def test_votes_that_were_not_kept_are_asked_for():
+    model = VotedPerceptron(KERNEL, random_state=0).fit(groups_of(0))
+    with pytest.raises(NotFittedError, match=r"Only the sum was kept\. Fit again with vote='vote'"):
+        model.set_params(vote="vote").predict(groups_of(0))
 
 
 def test_what_is_no_list_of_groups_and_no_seed_is_told_of():

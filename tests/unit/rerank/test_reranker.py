@@ -32,6 +32,30 @@ CASES = [
 ]
 
 
+def test_a_kernel_of_many_labels_is_loaded_again(tmp_path):
+    kernel = es.SubsetTree(decay=es.PerLabel(0.3, values={f"LABEL-{k}": 0.1 + k / 1000 for k in range(600)}))
+    reranker = Reranker(VotedPerceptron(kernel, random_state=0)).fit(groups_of(0))
+    assert len(repr(kernel)) > 10_000
+    reranker.save(tmp_path / "r")
+    assert Reranker.load(tmp_path / "r").chooser_.kernel == kernel
+
+
+@pytest.mark.parametrize(
+    ("chooser", "names"),
+    [
+        (VotedPerceptron(TREES, random_state=3), {"n_mistakes_"}),
+        (RankingSVM(TREES, random_state=np.int64(3)), {"n_passes_", "gap_"}),
+        (GPPreference(TREES, random_state=3), {"n_groups_", "n_candidates_", "log_marginal_likelihood_"}),
+    ],
+)
+def test_numbers_of_the_fit_and_the_seed_are_loaded_again(tmp_path, chooser, names):
+    fitted = Reranker(chooser).fit(groups_of(0, 10))
+    fitted.save(tmp_path / "r")
+    loaded = Reranker.load(tmp_path / "r").chooser_
+    assert loaded.random_state == 3
+    assert {name: getattr(loaded, name) for name in names} == {name: getattr(fitted.chooser_, name) for name in names}
+
+
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
 @pytest.mark.parametrize(("make", "kernel"), CASES)
 def test_every_kind_of_candidate_is_chosen(make, kernel, learner):
@@ -60,7 +84,7 @@ def test_a_block_of_rows_at_a_time_is_the_same(monkeypatch):
     groups = tagged_groups(0, 60)
     learner = VotedPerceptron(es.Tagging(0.5), epochs=3, score_weight=0.1, random_state=0)
     whole = learner.fit(groups).decision_function(groups)
-    monkeypatch.setattr("espalier.rerank.combination.SupportSum.block", 7)
+    monkeypatch.setattr("espalier.rerank.combination.BLOCK", 7)
     for own, other in zip(clone(learner).fit(groups).decision_function(groups), whole, strict=True):
         np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-12)
 

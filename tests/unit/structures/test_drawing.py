@@ -197,6 +197,11 @@ def test_side_by_side_takes_one_highlight_and_title_per_tree(tree):
     assert ET.fromstring(side_by_side([])) is not None
 
 
+def test_a_width_is_a_number(tree):
+    with pytest.raises(TypeError, match=r"width must be a number of pixels or None, got 'tree\.svg'"):
+        side_by_side([tree], width="tree.svg")
+
+
 def test_printable_keeps_joiners_and_other_scripts():
     assert printable("می\u200cخواهم", 40) == "می\u200cخواهم"
     assert printable("a\xa0b", 40) == "a b"
