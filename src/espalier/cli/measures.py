@@ -17,18 +17,26 @@ from espalier.structures.tree import Tree
 
 
 def compared(
-    gold: Sequence[Tree], parsed: Sequence[Tree], *, names: tuple[str, str], all_punctuation: bool, all_labels: bool
+    gold: Sequence[Tree],
+    parsed: Sequence[Tree],
+    *,
+    names: tuple[str, str],
+    all_punctuation: bool,
+    all_labels: bool,
+    skip: bool,
 ) -> Evaluation:
     """Compare the trees of two files, without traces and function tags."""
     if len(gold) != len(parsed):
         raise InputError(
             f"{names[0]} has {len(gold):,} trees and {names[1]} {len(parsed):,}. Each parse needs its gold tree."
         )
-    options: dict[str, Any] = {"punctuation": ()} if all_punctuation else {}
+    options: dict[str, Any] = {"skip": skip}
+    if all_punctuation:
+        options["punctuation"] = ()
     if all_labels:
         options |= {"roots": (), "equivalent": {}}
     plain = [
-        [_plain(name, row, tree) for row, tree in enumerate(trees)]
+        [_plain(name, row, tree, skip=skip) for row, tree in enumerate(trees)]
         for name, trees in zip(names, (gold, parsed), strict=True)
     ]
     return evaluate(*plain, **options)
@@ -40,6 +48,8 @@ def measures_table(found: Evaluation) -> RichTable:
     table.add_column()
     table.add_column(justify="right", style="bold")
     table.add_row("sentences", f"{len(found):,}")
+    if found.skipped:
+        table.add_row("left out", f"{len(found.skipped):,}")
     table.add_row("gold constituents", f"{sum(found.gold):,}")
     for name, value in _measures(found).items():
         table.add_row(name, f"{value:.2f}")
@@ -108,8 +118,10 @@ def _table(columns: Sequence[str]) -> RichTable:
     return table
 
 
-def _plain(name: str, row: int, tree: Tree) -> Tree:
+def _plain(name: str, row: int, tree: Tree, *, skip: bool) -> Tree:
     kept = strip_traces(tree)
+    if kept is None and skip:
+        return tree
     if kept is None:
         raise InputError(f"{name}, tree {row}: it has no words beside traces: {str(tree)[:60]}")
     return strip_function_tags(kept)

@@ -40,6 +40,14 @@ Beam = Annotated[
         "12 is fast. Exact by default.",
     ),
 ]
+Coarse = Annotated[
+    float | None,
+    typer.Option(callback=positive, help="Parse with labels alone first, and keep what is so near the best."),
+]
+Memory = Annotated[str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")]
+Smoothing = Annotated[
+    float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
+]
 Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
 SentenceFile = Annotated[
     Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")

@@ -11,11 +11,14 @@ from espalier.cli.bars import bar
 from espalier.cli.options import (
     Beam,
     Candidates,
+    Coarse,
     Encoding,
     Least,
     Markov,
+    Memory,
     SentenceFile,
     Skip,
+    Smoothing,
     SplitTags,
     Threads,
     Treebank,
@@ -23,7 +26,6 @@ from espalier.cli.options import (
     check_output,
     is_json,
     markov_of,
-    positive,
 )
 from espalier.cli.reporting import reported, say
 
@@ -45,9 +47,7 @@ def grammar(
     split_tags: SplitTags = False,
     least: Least = 0,
     unknown: Unknown = 2,
-    smoothing: Annotated[
-        float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
-    ] = 1.0,
+    smoothing: Smoothing = 1.0,
     skip: Skip = False,
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -83,13 +83,8 @@ def parse(
         typer.Option("-k", min=1, help="How many parses of each sentence at most; 100 for a name in .jsonl, else 1."),
     ] = None,
     beam: Beam = None,
-    coarse: Annotated[
-        float | None,
-        typer.Option(callback=positive, help="Parse with labels alone first, and keep what is so near the best."),
-    ] = None,
-    memory: Annotated[
-        str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")
-    ] = "1 GiB",
+    coarse: Coarse = None,
+    memory: Memory = "1 GiB",
     tagged: Annotated[
         bool, typer.Option("--tagged", help="Words are written word/TAG; of trees, their tags are kept.")
     ] = False,
@@ -109,11 +104,11 @@ def parse(
     if output is not None:
         check_output(output, "What is parsed", grammar, sentences)
     k = k or (100 if is_json(output) else 1)
-    from espalier.cli.proposals import Proposals, read_sentences
+    from espalier.cli.proposals import Proposals, read_parsed_sentences
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import PCFG
 
-    parser, given = PCFG.load(grammar), read_sentences(sentences, form, encoding, tagged=tagged)
+    parser, given = PCFG.load(grammar), read_parsed_sentences(sentences, form, encoding, tagged=tagged)
     with bar(f"{len(given):,} sentences") as progress:
         options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": Schedule.of(threads).n_threads}
         found = Proposals(parser, given, k, options, progress)
@@ -122,13 +117,17 @@ def parse(
         typer.echo(text, nl=False)
     for rows, what in (
         (found.uncovered, "are not covered by the grammar"),
-        (found.narrowed, f"need more memory than {memory}, so that their parses are not exactly the best"),
+        (found.narrowed, _needs_more(memory)),
     ):
         if rows:
             first = f"the first is on line {rows[0] + 1}" if given.gold is None else f"the first is tree {rows[0]}"
             say(f"{len(rows):,} of {len(given):,} sentences {what}; {first}.")
     if output is not None:
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
+
+
+def _needs_more(memory: str) -> str:
+    return f"need more memory than {memory}, so that their parses are not exactly the best"
 
 
 def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
@@ -173,7 +172,10 @@ def candidates(
     split_tags: SplitTags = False,
     least: Least = 0,
     unknown: Unknown = 2,
+    smoothing: Smoothing = 1.0,
     beam: Beam = None,
+    coarse: Coarse = None,
+    memory: Memory = "1 GiB",
     skip: Skip = False,
     seed: Annotated[int, typer.Option(min=0, help="Which trees are in which part.")] = 0,
     threads: Threads = None,
@@ -185,15 +187,20 @@ def candidates(
     """
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
+    from espalier.cli.proposals import Search
     from espalier.kernels.schedule import Schedule
     from espalier.rerank.candidates import jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
-    options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown}
+    search = Search(coarse, memory)
+    options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
+    options |= {"make": search.grammar}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
         groups = jackknifed(trees, k, n_threads=Schedule.of(threads).n_threads, progress=progress, **options)
     write_groups(groups, output)
+    if search.n_narrowed:
+        say(f"{search.n_narrowed:,} of {len(groups):,} sentences {_needs_more(memory)}.")
     n_found = sum(group.gold in group.candidates for group in groups)
     total = sum(map(len, groups))
     typer.echo(
@@ -212,6 +219,9 @@ def evaluate(
     all_labels: Annotated[
         bool, typer.Option("--all-labels", help="Let outer labels such as ROOT count, and tell PRT from ADVP.")
     ] = False,
+    skip: Annotated[
+        bool, typer.Option("--skip", help="Leave out sentences whose parse has other words, and say how many.")
+    ] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
     """Compare parses with gold trees: labelled constituents, as evalb counts them with the rules of Collins.
@@ -224,5 +234,7 @@ def evaluate(
     from espalier.cli.proposals import read_trees
 
     trees = [read_trees([file], encoding) for file in (gold, parsed)]
-    found = compared(*trees, names=(str(gold), str(parsed)), all_punctuation=all_punctuation, all_labels=all_labels)
+    found = compared(
+        *trees, names=(str(gold), str(parsed)), all_punctuation=all_punctuation, all_labels=all_labels, skip=skip
+    )
     Console(highlight=False).print(measures_table(found))

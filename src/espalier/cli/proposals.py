@@ -12,12 +12,13 @@ from typing import Any
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.parsing import PCFG, Parses
 from espalier.parsing.treebank import plain
-from espalier.structures.brackets import read_brackets
+from espalier.structures.brackets import trees_of_text
+from espalier.structures.conllu import is_conllu
 from espalier.structures.files import read_text
 from espalier.structures.group import Group
+from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
-FORMATS = ("text", "brackets")
 N_SENTENCES = 128  # that are parsed at once
 
 Progress = Callable[[float], object]
@@ -59,21 +60,55 @@ class Proposals:
                 yield Group(parses.trees, [parse.score for parse in parses], gold)
 
     def _parsed(self, some: Sequence[list[Any]], start: float, share: float) -> list[Parses]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
-            return self.parser.parse_all(
-                some, self.k, progress=lambda fraction: self.progress(start + share * fraction), **self.options
-            )
+        def tell(fraction: float) -> None:
+            self.progress(start + share * fraction)
+
+        return _quietly_parsed(self.parser, some, self.k, progress=tell, **self.options)
+
+
+@dataclass
+class Search:
+    """How grammars of parts of a treebank search; counts the sentences for which memory did not suffice."""
+
+    coarse: float | None
+    memory: str
+    n_narrowed: int = 0
+
+    def grammar(self, trees: Sequence[Tree], **options: Any) -> Searched:
+        """A grammar that searches so."""
+        return Searched(PCFG.from_treebank(trees, **options), self)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A grammar, and how it searches."""
+
+    parser: PCFG
+    search: Search
+
+    def parse_all(self, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[Parses]:
+        """The best parses of each sentence."""
+        how = {"coarse": self.search.coarse, "memory": self.search.memory}
+        found = _quietly_parsed(self.parser, sentences, k, **how, **options)
+        self.search.n_narrowed += sum(parses.narrowed for parses in found)
+        return found
+
+
+def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[Parses]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
+        return parser.parse_all(sentences, k, **options)
 
 
 def read_trees(files: Sequence[Path], encoding: str) -> list[Tree]:
     """All trees of some files, each of which has one at least."""
     trees: list[Tree] = []
     for file in files:
+        text = read_text(file, encoding=encoding)  # once: it may be a pipe
         try:
-            found = read_brackets(file, encoding=encoding)
+            found = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
-            if _holds_groups(read_text(file, encoding=encoding)):
+            if _holds_groups(text):
                 raise InputError(
                     f"{file} holds groups of candidates, as it seems, and trees in brackets are needed."
                 ) from None
@@ -103,33 +138,56 @@ def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[
     return kept, n_skipped
 
 
-def read_sentences(file: Path, form: str | None, encoding: str, *, tagged: bool) -> Sentences:
-    """The sentences of a file: one a line, or the words of its trees."""
-    if form is not None and form not in FORMATS:
-        raise InputError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}.")
+def read_parsed_sentences(file: Path, form: str | None, encoding: str, *, tagged: bool) -> Sentences:
+    """The sentences of a file to be parsed: one a line, or the words of its trees."""
+    check_format(form, "brackets")
     if form == "brackets":
         return _of_trees(file, read_trees([file], encoding), tagged=tagged)
+    return Sentences(read_sentences(file, form, encoding, other="brackets", tagged=tagged))
+
+
+def check_format(form: str | None, other: str) -> None:
+    """Refuse what ``--format`` does not take: it takes text, and another."""
+    if form not in (None, "text", other):
+        raise InputError(f"--format must be one of text, {other}, got {form!r}.")
+
+
+def read_sentences(file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False) -> list[list[Any]]:
+    """The sentences of a file of text, one a line, which may end with empty lines.
+
+    Unless ``form`` says that it is text, what looks like something else is refused; ``other`` is what else ``--format``
+    takes.
+    """
     text = read_text(file, encoding=encoding).replace("\r\n", "\n")
-    if form is None and _holds_trees(text):
-        raise InputError(
-            f"{file} holds trees, as it seems: pass --format brackets, or --format text if these are words."
-        )
-    if form is None and _holds_groups(text):
-        raise InputError(f"{file} holds groups of candidates, as it seems; pass --format text if these are words.")
-    lines = text.removesuffix("\n").split("\n") if text.strip() else []
-    if not lines:
+    if form is None:
+        _check_text(file, text, other)
+    text = text.rstrip(BLANKS)
+    if not text:
         raise InputError(f"{file} holds no sentence.")
-    return Sentences([_words(file, number, line, tagged=tagged) for number, line in enumerate(lines, start=1)])
+    return [_words(file, number, line, tagged=tagged) for number, line in enumerate(text.split("\n"), start=1)]
+
+
+def _check_text(file: Path, text: str, other: str) -> None:
+    """Refuse what looks like something else than sentences, and say how it is read."""
+    looks = {
+        "brackets": ("trees", _holds_trees),
+        "conllu": ("CoNLL-U", is_conllu),
+        "groups": ("groups of candidates", _holds_groups),
+    }
+    for form, (what, is_it) in looks.items():
+        if is_it(text):
+            way = f": pass --format {form}, or" if form == other else ", and sentences are needed, one a line; pass"
+            raise InputError(f"{file} holds {what}, as it seems{way} --format text if these are words.")
 
 
 def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:
-    words = line.split()
+    words = split_words(line)
     if not words:
         raise InputError(
             f"{file}, line {number}: there is no word here. A line holds one sentence; take empty ones out."
         )
     if not tagged:
-        return list(words)
+        return words
     pairs = [(word.rpartition("/")[0], word.rpartition("/")[2]) for word in words]
     for given, pair in zip(words, pairs, strict=True):
         if not all(pair):
@@ -160,9 +218,9 @@ def _has_bare_word(tree: Tree) -> bool:
 
 
 def _holds_trees(text: str) -> bool:
-    return re.match(r"\s*\(\S*\s+\(", text) is not None
+    return re.match(r"\s*\(\S*\s+\(", text, re.ASCII) is not None
 
 
 def _holds_groups(text: str) -> bool:
     """Whether a text begins like JSON Lines of groups, or like a count, a score and a tree."""
-    return re.match(r"\s*(\{\s*\"candidates\"|\d+[^\n]*\n\s*[-+]?\d[\d.eE+-]*\s+\()", text) is not None
+    return re.match(r"\s*(\{[^\n]*\"candidates\"\s*:|\d+[^\n]*\n\s*[-+]?\d[\d.eE+-]*\s+\()", text) is not None

@@ -23,7 +23,7 @@ from espalier.rerank.chooser import Chooser
 from espalier.structures.conllu import conllu_lines, read_conllu
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group
-from espalier.structures.groups import read_groups, with_gold
+from espalier.structures.groups import name_on_a_line, read_with_texts, with_gold
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
@@ -39,8 +39,13 @@ class Learner(StrEnum):
     GP = "gp"
 
 
-# Which options only some learners have.
-_OWN = {"epochs": (Learner.PERCEPTRON,), "C": (Learner.SVM,), "max_candidates": (Learner.GP,)}
+# Which options only some learners have, and what the command line calls them.
+_OWN = {
+    "epochs": ("--epochs", Learner.PERCEPTRON),
+    "C": ("--C", Learner.SVM),
+    "max_passes": ("--passes", Learner.SVM),
+    "max_candidates": ("--max-candidates", Learner.GP),
+}
 _CLASSES: dict[Learner, type[Chooser]] = {
     Learner.PERCEPTRON: VotedPerceptron,
     Learner.SVM: RankingSVM,
@@ -53,7 +58,14 @@ def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs
 
     Where gold trees are needed, ``needs`` is the option that gives them.
     """
-    groups = read_groups(file, tags=tags, encoding=encoding)
+    return groups_and_texts(file, gold, tags=tags, encoding=encoding, needs=needs)[0]
+
+
+def groups_and_texts(
+    file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None
+) -> tuple[list[Group], list[list[str]] | None]:
+    """Likewise, and of CoNLL-U the text of every candidate; the file is read once, so that it may be a pipe."""
+    groups, texts = read_with_texts(file, tags=tags, encoding=encoding)
     if not groups:
         raise InputError(f"{file} holds no group.")
     if gold is not None:
@@ -63,15 +75,14 @@ def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs
             raise InputError(f"{file}, group {row}: it holds {group.kind}, and group 0 {groups[0].kind}.")
         if needs is not None and group.gold is None:
             raise InputError(f"{file}, group {row}: it has no gold tree. Give those of all groups by {needs} FILE.")
-    return groups
+    return groups, texts
 
 
 def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
     """Refuse a kernel that is none, and options that the learner does not have."""
-    for name, owners in _OWN.items():
-        if options.get(name) is not None and learner not in owners:
-            flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} belongs to --learner {' or '.join(owners)}, not to {learner}.")
+    for name, (flag, owner) in _OWN.items():
+        if options.get(name) is not None and learner is not owner:
+            raise InputError(f"{flag} belongs to --learner {owner}, not to {learner}.")
     chosen = SubsetTree() if kernel is None else parse_kernel(kernel)
     _learner(learner, chosen, **options)._check()
 
@@ -129,15 +140,17 @@ def candidate_number(option: str, text: str | None) -> Any:
     return int(text)
 
 
-def lines_of(candidates: Sequence[Candidate]) -> Iterator[str]:
-    """Candidates as text: a tree in brackets or the tagged words on one line, or the lines of CoNLL-U."""
-    for row, candidate in enumerate(candidates):
+def lines_of(groups: Sequence[Group]) -> Iterator[str]:
+    """First candidates as text: a tree in brackets or the tagged words on one line, or the lines of CoNLL-U."""
+    for row, group in enumerate(groups):
+        candidate = group.candidates[0]
         if isinstance(candidate, Tree):
             yield candidate.to_brackets()
         elif isinstance(candidate, TaggedSequence):
             yield " ".join(f"{word}/{tag}" for word, tag in zip(candidate.words, candidate.tags, strict=True))
         else:
-            yield from (f"# sent_id = {row + 1}", *conllu_lines(candidate), "")
+            name = str(row + 1) if group.name is None else name_on_a_line(group.name)
+            yield from (f"# sent_id = {name}", *conllu_lines(candidate), "")
 
 
 def conllu_like(texts: Sequence[Sequence[str]], values: Sequence[Any], *, whole: bool) -> Iterator[str]:
@@ -165,8 +178,14 @@ def ordered(groups: Sequence[Group], values: Sequence[Any], n: int | None = None
     out = []
     for group, own in zip(groups, values, strict=True):
         order = best_first(own)[:n]
-        out.append(Group([group.candidates[k] for k in order], own[order].tolist(), group.gold))
+        listed = [group.candidates[k] for k in order]
+        out.append(Group(listed, own[order].tolist(), group.gold, name=group.name))
     return out
+
+
+def named(groups: Sequence[Group], names: Sequence[str | None]) -> list[Group]:
+    """Groups with the names of their sentences, where these have some."""
+    return [replace(group, name=name) for group, name in zip(groups, names, strict=True)]
 
 
 def best_first(values: Any) -> list[int]:

@@ -54,6 +54,9 @@ def fit(
     c: Annotated[
         float | None, typer.Option("--C", help="Of the svm: the price of a rival that comes too near.")
     ] = None,
+    passes: Annotated[
+        int | None, typer.Option(min=1, help="Of the svm: how often it sees all groups at most; 100 by default.")
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Learn from so many candidates of each group; 20 by default, for gp 2.")
     ] = None,
@@ -88,8 +91,9 @@ def fit(
     from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
-    own: dict[str, Any] = {"epochs": epochs, "C": c, "sample": sample, "max_candidates": max_candidates}
-    own |= {"target": target, "score_weight": score_weight_of(score_weight), "random_state": seed}
+    own: dict[str, Any] = {"epochs": epochs, "C": c, "max_passes": passes, "sample": sample}
+    own |= {"max_candidates": max_candidates, "target": target, "random_state": seed}
+    own |= {"score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.
     check_options(Learner(learner), kernel, **own)
     data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
@@ -129,26 +133,24 @@ def apply(
 ) -> None:
     """Choose the best candidate of each group: a tree a line, tagged words a line, or CoNLL-U as it was read.
 
-    A file in .jsonl has the chosen candidates as groups of one, with the values that decided.
+    A file in .jsonl has the chosen candidates as groups of one, with the values that decided. Names of sentences are
+    kept wherever they have a place.
     """
     if output is not None:
         check_output(output, "What is chosen", reranker, groups)
     elif whole:
         raise ValueError("--all needs a file to write to: give -o GROUPS.jsonl.")
-    from espalier.cli.ranking import conllu_like, groups_of, lines_of, loaded, ordered
+    from espalier.cli.ranking import conllu_like, groups_and_texts, lines_of, loaded, ordered
     from espalier.structures.files import write_text
-    from espalier.structures.groups import conllu_texts, write_groups
+    from espalier.structures.groups import write_groups
 
-    data = groups_of(groups, None, tags=tags, encoding=encoding)
+    data, texts = groups_and_texts(groups, None, tags=tags, encoding=encoding)
     values = loaded(reranker, data, groups).decision_function(data)
-    texts = None if is_json(output) else conllu_texts(groups, encoding=encoding)
     best = ordered(data, values, None if whole else 1)
-    if output is not None and texts is None and (whole or is_json(output)):
+    if output is not None and (is_json(output) or (whole and texts is None)):
         write_groups(best, output)
     else:
-        lines = lines_of([group.candidates[0] for group in best])
-        if texts is not None:
-            lines = conllu_like(texts, values, whole=whole)
+        lines = lines_of(best) if texts is None else conllu_like(texts, values, whole=whole)
         text = "".join(f"{line}\n" for line in lines)
         if output is None:
             typer.echo(text, nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -44,7 +45,7 @@ def fit(
     check_output(output, "A tagger", *treebank)
     from espalier.parsing import Tagger
 
-    sentences = _sentences(treebank, tags, encoding)
+    sentences, _ = _sentences(treebank, tags, encoding)
     tagger = Tagger.from_sentences(sentences)
     tagger.save(output)
     known = len(tagger.lexicon.words)
@@ -79,28 +80,28 @@ def apply(
     k = k or (20 if is_json(output) else 1)
     if k > 1 and not is_json(output):
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
-    if form not in (None, "text", "conllu"):
-        raise ValueError(f"--format must be one of text, conllu, got {form!r}.")
-    from espalier.cli.proposals import read_sentences
-    from espalier.cli.ranking import lines_of
+    from espalier.cli.proposals import check_format, read_sentences
+    from espalier.cli.ranking import lines_of, named
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank import propose
     from espalier.structures.files import write_text
     from espalier.structures.groups import write_groups
 
+    check_format(form, "conllu")
     model = Tagger.load(tagger)
-    given = (
-        _sentences([sentences], tags, encoding)
-        if form == "conllu"
-        else read_sentences(sentences, form, encoding, tagged=False).listed
-    )
+    names: list[str | None] | None = None
+    given: Sequence[Any]
+    if form == "conllu":
+        given, names = _sentences([sentences], tags, encoding)
+    else:
+        given = read_sentences(sentences, form, encoding, other="conllu")
     with bar(f"{len(given):,} sentences") as progress:
         groups = propose(model, given, k, n_threads=Schedule.of(threads).n_threads, progress=progress)
     if output is not None and is_json(output):
-        write_groups(groups, output)
+        write_groups(groups if names is None else named(groups, names), output)
     else:
-        text = "".join(f"{line}\n" for line in lines_of([group.candidates[0] for group in groups]))
+        text = "".join(f"{line}\n" for line in lines_of(groups))
         if output is None:
             typer.echo(text, nl=False)
             return
@@ -122,16 +123,17 @@ def candidates(
 ) -> None:
     """Make candidates to learn from: each sentence is tagged by a tagger that has not seen it."""
     check_output(output, "What is proposed", *treebank, json=True)
+    from espalier.cli.ranking import named
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank import jackknifed
     from espalier.structures.groups import write_groups
 
-    sentences, n_threads = _sentences(treebank, tags, encoding), Schedule.of(threads).n_threads
-    options: dict[str, Any] = {"folds": folds, "n_threads": n_threads, "random_state": seed}
+    sentences, names = _sentences(treebank, tags, encoding)
+    options: dict[str, Any] = {"folds": folds, "n_threads": Schedule.of(threads).n_threads, "random_state": seed}
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)
-    write_groups(groups, output)
+    write_groups(named(groups, names), output)
     n_found = sum(group.gold in group.candidates for group in groups)
     total = sum(map(len, groups))
     typer.echo(
@@ -139,14 +141,18 @@ def candidates(
     )
 
 
-def _sentences(files: list[Path], tags: Literal["upos", "xpos"], encoding: str) -> list[TaggedSequence]:
+def _sentences(
+    files: list[Path], tags: Literal["upos", "xpos"], encoding: str
+) -> tuple[list[TaggedSequence], list[str | None]]:
+    """The sentences of some files, and their names."""
     from espalier.errors import InputError
-    from espalier.structures.conllu import read_conllu
+    from espalier.structures.conllu import conllu_sentences
+    from espalier.structures.files import read_text
 
     found = []
     for file in files:
-        own = [tree.tagged() for tree in read_conllu(file, tags=tags, encoding=encoding)]
+        own = conllu_sentences(read_text(file, encoding=encoding), str(file), tags)
         if not own:
             raise InputError(f"{file} holds no sentence.")
         found += own
-    return found
+    return [one.tree.tagged() for one in found], [one.metadata.get("sent_id") for one in found]

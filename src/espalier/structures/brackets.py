@@ -36,8 +36,12 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
     >>> read_brackets(io.StringIO("(NP (D the)\n    (N cat))\n(NP (N it))"))
     [Tree.from_brackets('(NP (D the) (N cat))'), Tree.from_brackets('(NP (N it))')]
     """
-    text = read_text(path, encoding=encoding)
-    return trees_from_arrays(notation.parse(text, source=source_name(path)))
+    return trees_of_text(read_text(path, encoding=encoding), source_name(path))
+
+
+def trees_of_text(text: str, name: str) -> list[Tree]:
+    """All trees of a text; errors name the file that it was read from."""
+    return trees_from_arrays(notation.parse(text, source=name))
 
 
 def write_brackets(trees: Iterable[Tree], path: str | os.PathLike[str]) -> None:

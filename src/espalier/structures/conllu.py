@@ -6,6 +6,7 @@ The ``conllu`` library splits the files; this module turns its sentences into de
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,16 @@ _FIELD_PARSERS: dict[str, Any] = {
     "xpos": lambda line, i: line[i],
     "feats": lambda line, i: () if line[i] == "_" else tuple(line[i].split("|")),
 }
+# An id, which may be a range or that of an empty node, and nine more columns.
+_WORD_LINE = re.compile(r"\d+([-.]\d+)?(\t[^\t\n]*){9}")
+
+
+def is_conllu(text: str) -> bool:
+    """Whether a text looks like CoNLL-U or CoNLL-X: its first line that is no comment has ten columns and a number."""
+    for line in io.StringIO(text, newline=None):
+        if line.strip() and not line.startswith("#"):
+            return _WORD_LINE.fullmatch(line.rstrip("\n")) is not None
+    return False
 
 
 def read_conllu(

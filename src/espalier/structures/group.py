@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from espalier.errors import InputError
+from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
 from espalier.structures.sequence import TaggedSequence
@@ -15,10 +15,11 @@ from espalier.structures.tree import Known, Tree, tree_from_text
 
 Candidate = Tree | TaggedSequence | DependencyTree
 
+LARGEST_SCORE = 1e100  # of larger ones sums and squares overflow
 _KINDS = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Group:
     """The candidates of one sentence.
 
@@ -30,6 +31,8 @@ class Group:
         What the parser says of each, such as the logarithm of its probability; 0 for all where None.
     gold
         The right one, where it is known. It need not be among the candidates.
+    name
+        What the sentence is called, where it has a name. Groups that differ in nothing else are equal.
 
     Examples
     --------
@@ -41,12 +44,15 @@ class Group:
     candidates: Sequence[Any]
     scores: Sequence[float] | None = None
     gold: Any = None
+    name: str | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.candidates, str | bytes):
             raise TypeError(f"candidates must be a list, got the text {self.candidates[:60]!r}. Write [tree].")
         if not isinstance(self.candidates, Iterable):
             raise TypeError(f"candidates must be a list, got {self.candidates!r}. Write [tree].")
+        if not isinstance(self.name, str | None):
+            raise TypeError(f"name must be a text, got {self.name!r} of type {type(self.name).__name__}.")
         known: Known = {}  # candidates of one sentence have most of their subtrees in common, each kept once
         listed = tuple(as_candidate(candidate, known) for candidate in self.candidates)
         if not listed:
@@ -65,6 +71,10 @@ class Group:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+    def __repr__(self) -> str:
+        named = "" if self.name is None else f", name={self.name!r}"
+        return f"Group(candidates={self.candidates!r}, scores={self.scores!r}, gold={self.gold!r}{named})"
 
     @property
     def words(self) -> list[str]:
@@ -90,6 +100,29 @@ def as_candidate(item: Any, known: Known | None = None) -> Candidate:
     return item if isinstance(item, TaggedSequence | DependencyTree) else as_tree(item)
 
 
+def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | None) -> Group:
+    """A group that was read; errors say at which place."""
+    try:
+        return Group(candidates, scores, gold, name=name)
+    except TreeSyntaxError as error:
+        which = _misspelled([*candidates, gold])
+        what = "the gold tree" if which == len(candidates) else f"candidate {which}"
+        named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
+        raise InputError(str(named)) from None
+    except (InputError, TypeError, ValueError) as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _misspelled(items: list[Any]) -> int:
+    """The first that is no tree."""
+    for place, item in enumerate(items):
+        try:
+            as_candidate(item)
+        except TreeSyntaxError:
+            return place
+    return len(items) - 1
+
+
 def words_of(candidate: Candidate) -> list[str]:
     """The words of a candidate of any kind."""
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)
@@ -104,8 +137,11 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
             out.append(float(score))
         except (TypeError, ValueError, OverflowError):
             out.append(math.nan)
-        if not math.isfinite(out[-1]):
-            raise InputError(f"The score of candidate {place} is {_shown(score)}; a score is a finite number.")
+        if not abs(out[-1]) <= LARGEST_SCORE:
+            raise InputError(
+                f"The score of candidate {place} is {_shown(score)}; a score is a finite number of at most "
+                f"{LARGEST_SCORE:g} in size."
+            )
     return tuple(out)
 
 

@@ -9,18 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from espalier.errors import InputError, TreeSyntaxError
+from espalier.errors import InputError
 from espalier.structures.conllu import Sentence, conllu_lines, conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
-from espalier.structures.group import Candidate, Group, as_candidate
-from espalier.structures.sequence import TaggedSequence
+from espalier.structures.group import Group, group_at
+from espalier.structures.group_records import (
+    all_or_none,
+    candidate_of,
+    candidate_record,
+    group_record,
+    groups_of_json,
+)
 from espalier.structures.tree import Tree
 
-__all__ = ["Group", "read_groups", "write_groups"]
-
-_EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
-_COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
+__all__ = ["Group", "candidate_of", "candidate_record", "read_groups", "write_groups"]
 
 
 def read_groups(
@@ -37,8 +40,9 @@ def read_groups(
     path
         One of three layouts, told apart by how the file begins.
         JSON Lines, one group a line: ``{"candidates": [{"tree": "(S ...)", "score": -1.5}, ...], "gold": "(S ...)"}``;
-        a candidate may also have ``words`` and ``tags``, and then ``heads`` and ``relations``.
-        Or, for each sentence, a line with the number of candidates (and anything behind it), then each candidate's
+        a candidate may also have ``words`` and ``tags``, and then ``heads`` and ``relations``, and a group an ``id`` or
+        a ``name``. One warning lists keys that are none of these.
+        Or, for each sentence, a line with the number of candidates (and its name behind it), then each candidate's
         score and its tree, on one line or on two.
         Or CoNLL-U, in which the candidates of a sentence follow each other and have the same ``# sent_id``, each with a
         line ``# score = -1.5``.
@@ -50,9 +54,31 @@ def read_groups(
     encoding
         Of the file.
     """
+    groups, _ = read_with_texts(path, tags=tags, encoding=encoding)
+    return groups if gold is None else with_gold(groups, gold, source_name(path))
+
+
+def read_with_texts(
+    path: Readable, *, tags: Literal["upos", "xpos"] = "upos", encoding: str = "utf-8"
+) -> tuple[list[Group], list[list[str]] | None]:
+    """The groups of a file and, of CoNLL-U, the text of every candidate as it stands there.
+
+    The file is read once, so that it may be a pipe.
+    """
     text, name = read_text(path, encoding=encoding), source_name(path)
-    groups = list(_read(text, name, tags))
-    return groups if gold is None else with_gold(groups, gold, name)
+    first = text.lstrip().split("\n", 1)[0]
+    if first.startswith("{"):
+        return groups_of_json(text, name), None
+    if first.startswith("["):
+        raise InputError(
+            f"{name} begins with '[', like an array of JSON, and JSON Lines hold one group a line. Write each group on "
+            "a line of its own, without brackets around all and commas between."
+        )
+    if not first.startswith("#") and first.count("\t") <= 6:
+        return list(_from_layout(text, name)), None
+    listed = list(_by_sentence(conllu_sentences(text, name, tags), name))
+    groups = [_of_sentences(label, found, name) for label, found in listed]
+    return groups, [[sentence.text for sentence in found] for _, found in listed]
 
 
 def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[Group]:
@@ -61,7 +87,10 @@ def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[G
     if len(golds) != len(groups):
         raise InputError(f"{name} has {len(groups):,} groups, and there are {len(golds):,} gold trees.")
     pairs = enumerate(zip(groups, golds, strict=True))
-    return [_group(group.candidates, group.scores, right, f"{name}, group {row}") for row, (group, right) in pairs]
+    return [
+        group_at(f"{name}, group {row}", group.candidates, group.scores, right, group.name)
+        for row, (group, right) in pairs
+    ]
 
 
 def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
@@ -69,17 +98,19 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
 
     Only JSON Lines have a place for what is gold, and only they hold candidates of every kind; it is an error to lose
     them. In CoNLL-U tags stand in the fourth column; of what a file had beside words, tags, lemmas, features and arcs a
-    dependency tree knows nothing.
+    dependency tree knows nothing. Names stand in ``id``, behind the count and in ``sent_id``; CoNLL-U counts groups
+    that have none.
     """
     suffix = Path(os.fspath(path).removesuffix(".gz")).suffix
     lines: list[str] = []
+    rows: dict[str, int] = {}  # by what CoNLL-U calls them
     if isinstance(groups, Group):
         raise TypeError("Groups are written, got a single one. Write [group].")
     for row, group in enumerate(groups):
         if not isinstance(group, Group):
             raise TypeError(f"Groups are written, got {type(group).__name__} at {row}. Write Group(candidates).")
         if suffix == ".jsonl":
-            lines.append(json.dumps(_record(group), ensure_ascii=False))
+            lines.append(json.dumps(group_record(group), ensure_ascii=False))
             continue
         if group.gold is not None:
             raise InputError(
@@ -89,92 +120,60 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
         if not isinstance(group.candidates[0], wanted):
             kind = type(group.candidates[0]).__name__
             raise InputError(f"Group {row} holds candidates of the kind {kind}. Write to a .jsonl file.")
-        scored = zip(group.candidates, group.scores or (), strict=True)
         if suffix == ".conllu":
-            for tree, score in scored:
-                lines += [f"# sent_id = {row + 1}", f"# score = {score!r}", *conllu_lines(tree), ""]
+            lines += _conllu_group(group, row, rows)
         else:
             lines += layout_lines(group)
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def layout_lines(group: Group) -> list[str]:
-    """A group of trees as k-best parsers write it: their number, then a score and a tree on each line."""
+    """A group of trees as k-best parsers write it: their number and name, then a score and a tree on each line."""
     scored = zip(group.candidates, group.scores or (), strict=True)
-    lines = [str(len(group)), *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
+    header = str(len(group))
+    if group.name is not None:
+        if group.name.startswith("("):  # a score and a tree, to those who read it
+            raise _no_place_for_name(group.name)
+        header = f"{header} {name_on_a_line(group.name)}"
+    lines = [header, *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
     if any("\n" in line for line in lines):
         raise InputError("A label has a line break, for which this layout has no place. Write to a .jsonl file.")
     return lines
 
 
-def candidate_record(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as JSON holds it."""
-    if isinstance(candidate, Tree):
-        return {"tree": candidate.to_brackets()}
-    columns = ((name, getattr(candidate, name, None)) for name in _COLUMNS)
-    return {name: list(values) for name, values in columns if values is not None}
+def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
+    label = str(row + 1) if group.name is None else name_on_a_line(group.name)
+    if rows.setdefault(label, row) != row:
+        raise InputError(
+            f"Groups {rows[label]} and {row} would both have the sent_id {label!r}, and CoNLL-U tells groups apart by "
+            "it. Give them other names, or write to a .jsonl file."
+        )
+    lines = []
+    for tree, score in zip(group.candidates, group.scores or (), strict=True):
+        lines += [f"# sent_id = {label}", f"# score = {score!r}", *conllu_lines(tree), ""]
+    return lines
 
 
-def candidate_of(record: Any) -> Any:
-    """What a record of JSON says of a candidate: a tree's brackets, or an object; other texts are brackets."""
-    if isinstance(record, str):
-        return record
-    if "tree" in record:
-        return record["tree"]
-    columns = {name: record[name] for name in _COLUMNS if name in record}
-    return DependencyTree(**columns) if "heads" in columns else TaggedSequence(columns["words"], columns["tags"])
+def name_on_a_line(name: str) -> str:
+    """A name that can be read back from a line, or an error."""
+    if not name or name != name.strip() or len(name.splitlines()) > 1:
+        raise _no_place_for_name(name)
+    return name
 
 
-def _record(group: Group) -> dict[str, Any]:
-    scored = zip(group.candidates, group.scores or (), strict=True)
-    record: dict[str, Any] = {"candidates": [candidate_record(one) | {"score": score} for one, score in scored]}
-    if group.gold is not None:
-        gold = candidate_record(group.gold)
-        record["gold"] = gold.get("tree", gold)
-    return record
+def _no_place_for_name(name: str) -> InputError:
+    return InputError(f"The name {name!r} cannot be read back from this layout. Write to a .jsonl file.")
 
 
-def _read(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group]:
-    first = text.lstrip().split("\n", 1)[0]
-    if first.startswith("{"):
-        return _from_json(text, name)
-    return _from_conllu(text, name, tags) if _is_conllu(text) else _from_layout(text, name)
-
-
-def _is_conllu(text: str) -> bool:
-    first = text.lstrip().split("\n", 1)[0]
-    return first.startswith("#") or first.count("\t") > 6
-
-
-def _from_json(text: str, name: str) -> Iterator[Group]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"{name}, line {number}"
-        try:
-            record = json.loads(line)
-            listed = record["candidates"]
-            candidates = [candidate_of(entry) for entry in listed]
-            scores = [entry.get("score") for entry in listed]
-            gold = record.get("gold")
-            gold = None if gold is None else candidate_of(gold)
-        except InputError as error:
-            raise InputError(f"{place}: {error}") from None
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError(f"{place}: a group should stand here, {_EXAMPLE}.") from None
-        yield _group(candidates, _all_or_none(scores, place), gold, place)
-
-
-def _from_conllu(text: str, name: str, tags: Literal["upos", "xpos"]) -> Iterator[Group]:
-    for label, found in _by_sentence(conllu_sentences(text, name, tags), name):
-        place = f"{name}, sent_id {label}"
-        written = [str(own.metadata["score"]) if "score" in own.metadata else None for own in found]
-        scores = _all_or_none(written, place)
-        try:
-            numbers = None if scores is None else [float(score) for score in scores]
-        except (TypeError, ValueError):
-            raise InputError(f"{place}: '# score = ...' must be a number.") from None
-        yield _group([sentence.tree for sentence in found], numbers, None, place)
+def _of_sentences(label: str, found: list[Sentence], name: str) -> Group:
+    place = f"{name}, sent_id {label}"
+    written = [str(own.metadata["score"]) if "score" in own.metadata else None for own in found]
+    scores = all_or_none(written, place)
+    try:
+        numbers = None if scores is None else [float(score) for score in scores]
+    except (TypeError, ValueError):
+        raise InputError(f"{place}: '# score = ...' must be a number.") from None
+    return group_at(place, [sentence.tree for sentence in found], numbers, None, label)
 
 
 def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, list[Sentence]]]:
@@ -196,35 +195,18 @@ def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, li
         yield label, list(listed)
 
 
-def conllu_texts(path: Readable, *, encoding: str = "utf-8") -> list[list[str]] | None:
-    """The text of every candidate of a CoNLL-U file, by group, as it stands there; None of another layout."""
-    text, name = read_text(path, encoding=encoding), source_name(path)
-    if not _is_conllu(text):
-        return None
-    groups = _by_sentence(conllu_sentences(text, name, "upos"), name)
-    return [[sentence.text for sentence in found] for _, found in groups]
-
-
-def _all_or_none(scores: list[Any], place: str) -> list[Any] | None:
-    """Scores, where there are some; a candidate without one among them would be taken for the best or the worst."""
-    unknown = [rank for rank, score in enumerate(scores) if score is None]
-    if unknown and len(unknown) < len(scores):
-        raise InputError(f"{place}: candidate {unknown[0]} has no score, and others have.")
-    return None if unknown else scores
-
-
 def _from_layout(text: str, name: str) -> Iterator[Group]:
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     at = 0
     while at < len(lines):
         number, line = lines[at]
-        count, rest = _parted(line)
+        count, label = _parted(line)
         if count.isdecimal() and int(count) == 0:
             raise InputError(
                 f"{name}, line {number}: this sentence has no candidates, and a group has at least one. Leave it out, "
                 "and its gold tree."
             )
-        if not count.isdecimal() or rest.startswith("("):
+        if not count.isdecimal() or label.startswith("("):
             hint = ", or one more of those above" if at else ""
             raise InputError(
                 f"{name}, line {number}: the number of candidates should stand here{hint}, got {line[:60]!r}."
@@ -243,7 +225,7 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
                 raise InputError(f"{name}, line {here}: the tree of {which} should stand here, got {tree[:60]!r}.")
             trees.append(tree.strip())
         at += 1
-        yield _group(trees, scores, None, f"{name}, line {number}")
+        yield group_at(f"{name}, line {number}", trees, scores, None, label or None)
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -257,25 +239,3 @@ def _score(text: str, what: str, line: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f"{what} should stand here, got {line[:60]!r}.") from None
-
-
-def _group(candidates: Any, scores: Any, gold: Any, place: str) -> Group:
-    try:
-        return Group(candidates, scores, gold)
-    except TreeSyntaxError as error:
-        which = _misspelled([*candidates, gold])
-        what = "the gold tree" if which == len(candidates) else f"candidate {which}"
-        named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
-        raise InputError(str(named)) from None
-    except (InputError, TypeError, ValueError) as error:
-        raise InputError(f"{place}: {error}") from None
-
-
-def _misspelled(items: list[Any]) -> int:
-    """The first that is no tree."""
-    for place, item in enumerate(items):
-        try:
-            as_candidate(item)
-        except TreeSyntaxError:
-            return place
-    return len(items) - 1

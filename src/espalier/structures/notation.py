@@ -28,7 +28,9 @@ from espalier.errors import InputError, TreeSyntaxError
 if TYPE_CHECKING:
     from espalier.structures.tree import Tree
 
+BLANKS = " \t\n\r\v\f"  # what parts tokens, here and in lines of text
 _NEEDS_ESCAPE = re.compile(r"[() \t\n\r\v\f]|\\(?=[()\\ \t\n\r\v\f]|\Z)")
+_WORD = re.compile(f"[^{BLANKS}]+")
 
 PostOrder = tuple[list[str], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
@@ -42,6 +44,17 @@ def escape_label(label: str) -> str:
     a\ \(b\) 1\/2
     """
     return label if label.isalnum() else _NEEDS_ESCAPE.sub(r"\\\g<0>", label)
+
+
+def split_words(line: str) -> list[str]:
+    r"""The words of a line of text, parted as tokens of brackets are: a no-break space belongs to its word.
+
+    Examples
+    --------
+    >>> split_words("10\u00a0000 cats\tsleep")
+    ['10\xa0000', 'cats', 'sleep']
+    """
+    return _WORD.findall(line)
 
 
 def check_label(label: object) -> str:

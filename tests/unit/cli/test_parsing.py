@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,22 @@ def test_tags_are_kept_and_unknown_ones_passed_over(here):
     assert evaluate(NEW, found).tagging == 100.0
 
 
+def test_words_end_at_ascii_blanks_and_files_with_empty_lines(here):
+    Path("k.txt").write_text("the\u00a0old sailor\tfound \n\n \n")
+    (tree,) = map(es.Tree.from_brackets, done("parse", "grammar.safetensors", "k.txt").stdout.splitlines())
+    assert tree.words() == ["the\u00a0old", "sailor", "found"]
+    Path("k.txt").write_text("the\u00a0old/NN found/VBD\n\n")
+    (tree,) = map(es.Tree.from_brackets, done("parse", "grammar.safetensors", "k.txt", "--tagged").stdout.splitlines())
+    assert tree.words() == ["the\u00a0old", "found"]
+
+
+@pytest.mark.parametrize("text", ["2\n-1 (S (N a))\n-2 (X (N a))\n", '{"id": "a", "candidates": []}\n'])
+def test_groups_in_a_pipe_are_told_from_trees(here, text):
+    os.mkfifo("pipe")
+    threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True).start()
+    assert "pipe holds groups of candidates, as it seems" in invoke("grammar", "pipe", "-o", "g").stderr
+
+
 def test_what_is_not_covered_is_said_and_kept(here):
     rng = random.Random(0)
     long = rng.choices([word for tree in KNOWN for word in tree.words()], k=300)
@@ -130,6 +147,29 @@ def test_options_of_grammars_and_parsers(here):
     assert [list(group.candidates) for group in es.read_groups("new.jsonl")] == [own.trees for own in parsed]
     done("candidates", "known.mrg", "-k", 3, "-o", "c.jsonl", "--split-tags", "--markov", "2,2", "--folds", 2)
     assert es.read_groups("c.jsonl") == jackknifed(KNOWN, 3, folds=2, split_tags=True, markov=(2, 2))
+
+
+def test_candidates_are_searched_as_parses_are(here):
+    own: list[PCFG] = []
+
+    class Coarse(PCFG):
+        def parse_all(self, *arguments, **options):
+            return super().parse_all(*arguments, coarse=1.0, **options)
+
+    def make(trees, **options):
+        own.append(PCFG.from_treebank(trees, **options))
+        return Coarse(own[-1].grammar, own[-1].lexicon, own[-1].labels, hides_root=own[-1].hides_root)
+
+    done("candidates", "known.mrg", "-k", 9, "-o", "c.jsonl", "--folds", 2, "--coarse", 1, "--smoothing", 7)
+    groups = es.read_groups("c.jsonl")
+    assert groups == jackknifed(KNOWN, 9, folds=2, smoothing=7.0, make=make)
+    assert [list(map(len, jackknifed(KNOWN, 9, folds=2, smoothing=7.0)))] != [list(map(len, groups))]
+    words = " ".join(" ".join(tree.words()[:-1]) for tree in NEW)
+    long = "".join(f"(NP (NN {word}))" for word in words.split())
+    Path("long.mrg").write_text(f"(S {long})\n{Path('known.mrg').read_text()}")
+    result = done("candidates", "long.mrg", "-k", 2, "-o", "d.jsonl", "--folds", 2, "--memory", "100 kB")
+    told = "1 of 41 sentences need more memory than 100 kB, so that their parses are not exactly the best.\n"
+    assert result.stderr == told
 
 
 def test_candidates_come_from_grammars_that_have_not_seen_the_sentence(here):
@@ -201,6 +241,10 @@ GRAMMAR = "grammar.safetensors"
         (["parse", GRAMMAR, "binary"], "is not utf-8 text"),
         (["parse", GRAMMAR, "nul"], "line 2: a NUL character stands here"),
         (["parse", GRAMMAR, "new.mrg"], "new.mrg holds trees, as it seems: pass --format brackets"),
+        (
+            ["parse", GRAMMAR, "one.conllu"],
+            "one.conllu holds CoNLL-U, as it seems, and sentences are needed, one a line",
+        ),
         (["parse", GRAMMAR, "groups.jsonl"], "groups.jsonl holds groups of candidates, as it seems"),
         (["parse", GRAMMAR, "groups.txt", "--format", "brackets"], "groups.txt holds groups of candidates"),
         (["parse", GRAMMAR, "new.txt", "--format", "brackets"], "a word stands outside any bracket"),
@@ -223,6 +267,8 @@ GRAMMAR = "grammar.safetensors"
         (["parse", "folder", "new.txt"], "folder: A grammar is one file, and this is a folder"),
         (["parse", "known.mrg", "new.txt"], "known.mrg is no safetensors file"),
         (["parse", "empty", "new.txt"], "empty is no safetensors file"),
+        (["candidates", "known.mrg", "-o", "k.jsonl", "--coarse", "0"], "--coarse"),
+        (["candidates", "known.mrg", "-o", "k.jsonl", "--memory", "much"], "much"),
         (["candidates", "known.mrg", "-o", "k.txt"], "only .jsonl files hold these"),
         (["candidates", "empty", "-o", "k.jsonl"], "empty holds no tree"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
@@ -242,6 +288,7 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("binary").write_bytes(bytes(range(128, 256)))
     Path("nul").write_bytes(b"the cat\nthe\0dog\n")
     Path("blank.txt").write_text(f"{LINE}\n{LINE}")
+    Path("one.conllu").write_text("# sent_id = 1\n1\tthe\t_\tD\t_\t_\t0\troot\t_\t_\n")
     Path("traces.mrg").write_text("(S (-NONE- *))")
     Path("untagged.mrg").write_text("(S (N a) b)")
     Path("other.mrg").write_text("(S (N c))")

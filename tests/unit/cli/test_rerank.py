@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +81,13 @@ def test_what_is_learned_is_what_the_library_learns(here, options, chooser):
     ours, theirs = es.Reranker.load("new"), es.Reranker(chooser).fit(groups_of(0))
     for own, other in zip(ours.decision_function(groups_of(1)), theirs.decision_function(groups_of(1)), strict=True):
         np.testing.assert_array_equal(own, other)
+
+
+def test_passes_of_the_svm(here):
+    done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 200)
+    assert es.Reranker.load("new").chooser_.max_passes == 200
+    told = done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 1, "--C", 100).stderr
+    assert told.startswith("Warning: ") and "max_passes" in told
 
 
 def test_a_gaussian_process_learns_its_kernel(here):
@@ -160,6 +170,47 @@ def test_chosen_conllu_is_what_was_read(here, tags):
     values = es.Reranker.load("arcs").decision_function(es.read_groups("k.conllu", tags=tags))
     assert [list(group.scores) for group in groups] == [sorted(own, reverse=True) for own in values]
     assert Path("all.conllu").read_text().count("SpaceAfter=No") == 4
+
+
+@pytest.mark.parametrize("options", [[], ["--all"]])
+def test_a_pipe_gives_what_a_file_gives(here, options):
+    groups = [("a", (2, 3, 0), (3, 3, 0)), ("b", (3, 3, 0), (2, 3, 0))]
+    text = "".join(CONLLU.format(name=n, score=-k, heads=own) for n, *two in groups for k, own in enumerate(two))
+    Path("k.conllu").write_text(text)
+    learned = [es.Group(own.candidates, own.scores, own.candidates[0]) for own in es.read_groups("k.conllu")]
+    es.Reranker(es.VotedPerceptron(es.DependencySubtree(), random_state=0)).fit(learned).save("arcs")
+    done("apply", "arcs", "k.conllu", "-o", "file.conllu", *options)
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True)
+    writer.start()
+    done("apply", "arcs", "pipe", "-o", "piped.conllu", *options)
+    writer.join(60)
+    assert Path("piped.conllu").read_bytes() == Path("file.conllu").read_bytes()
+    assert Path("piped.conllu").read_text().count("SpaceAfter=No") == (4 if options else 2)
+
+
+def test_names_of_sentences_are_kept_where_they_have_a_place(here):
+    listed = [dataclasses.replace(group, gold=None, name=f"q-{row}") for row, group in enumerate(groups_of(1))]
+    wanted = [group.name for group in listed]
+    for source in ("named.txt", "named.jsonl"):
+        es.write_groups(listed, source)
+        for output, *options in (["all.txt", "--all"], ["all.jsonl", "--all"], ["chosen.jsonl"]):
+            done("apply", "r", source, "-o", output, *options)
+            assert [group.name for group in es.read_groups(output)] == wanted
+    es.write_groups(
+        [dataclasses.replace(own, name=f"d-{row}") for row, own in enumerate(dependency_groups(0))], "d.jsonl"
+    )
+    done("fit", "d.jsonl", "-o", "arcs")
+    lines = done("apply", "arcs", "d.jsonl").stdout.splitlines()
+    assert [line for line in lines if line.startswith("#")][:2] == ["# sent_id = d-0", "# sent_id = d-1"]
+
+
+def test_keys_that_are_not_read_are_told_once(here):
+    record = {"candidates": [{"tree": B, "scoer": -1}, {"tree": A, "scoer": -2}], "gold": A}
+    Path("k.jsonl").write_text(f"{json.dumps(record)}\n" * 5)
+    told = done("apply", "r", "k.jsonl").stderr
+    assert told.startswith('Warning: k.jsonl: there are keys that are not read: "scoer" of candidates.')
+    assert told.count("Warning") == 1
 
 
 def test_measures_stand_beside_each_other(here):
@@ -265,6 +316,10 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         ),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "tree"], "--learner"),
         (["fit", "trees.jsonl", "-o", "new", "--C", "1"], "--C belongs to --learner svm, not to perceptron"),
+        (["fit", "trees.jsonl", "-o", "new", "--passes", "9"], "--passes belongs to --learner svm, not to perceptron"),
+        (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
+        (["fit", "array.json", "-o", "new"], "array.json begins with '[', like an array of JSON"),
+        (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 0 is 1e+200; a score is a finite"),
         (["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"], "C must be positive, got -1.0"),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--epochs", "2"], "--epochs belongs to --learner perc"),
         (["fit", "trees.jsonl", "-o", "new", "--epochs", "0"], "--epochs"),
@@ -307,6 +362,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     PCFG.from_treebank([A]).save("grammar")
     files = {
         "empty": "\n",
+        "array.json": '[{"candidates": [{"tree": "(S a)"}]}]\n',
+        "huge.txt": f"1\n1e200 {A}\n",
         "best.mrg": f"{A}\n",
         "two.mrg": f"{A}\n{B}\n",
         "dogs.mrg": "(S (N dogs))",

@@ -71,6 +71,28 @@ def test_the_whole_path_from_tags_to_reranked_tags(here):
     assert len(done("rerank", "apply", "r", "new.jsonl").stdout.splitlines()) == len(NEW)
 
 
+def test_names_of_sentences_are_kept(here):
+    Path("k.conllu").write_text(Path("new.conllu").read_text().replace("sent_id = ", "sent_id = s-"))
+    done("tag", "apply", "tagger", "k.conllu", "--format", "conllu", "-o", "new.jsonl")
+    assert [group.name for group in es.read_groups("new.jsonl")] == [f"s-{row + 1}" for row in range(len(NEW))]
+    done("tag", "candidates", "k.conllu", "-o", "k.jsonl", "--folds", 2)
+    assert [group.name for group in es.read_groups("k.jsonl")] == [f"s-{row + 1}" for row in range(len(NEW))]
+
+
+def test_words_end_at_ascii_blanks_and_files_with_empty_lines(here):
+    Path("k.txt").write_text("10\u00a0000\tducks\u2003fish \r\nthe can\n \n\n\n")
+    lines = done("tag", "apply", "tagger", "k.txt").stdout.splitlines()
+    words = [[token.rpartition("/")[0] for token in line.split(" ")] for line in lines]
+    assert words == [["10\u00a0000", "ducks\u2003fish"], ["the", "can"]]
+
+
+def test_what_looks_like_conllu_is_text_if_one_says_so(here):
+    Path("one.conllu").write_text("1\tthe\t_\tD\t_\t_\t0\troot\t_\t_\n")
+    assert len(done("tag", "apply", "tagger", "one.conllu", "--format", "text").stdout.split()) == 10
+    Path("numbers.txt").write_text("1 2 3\n# 1\n4-5\t6\n")
+    assert len(done("tag", "apply", "tagger", "numbers.txt").stdout.splitlines()) == 3
+
+
 def test_the_best_tags_of_each_sentence_on_a_line(here):
     best = [found[0].sequence for found in Tagger.load("tagger").tag_all([own.words for own in NEW])]
     wanted = [" ".join(f"{w}/{t}" for w, t in zip(own.words, own.tags, strict=True)) for own in best]
@@ -90,6 +112,9 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "known.conllu", "new.txt"], "known.conllu is no safetensors file"),
         (["apply", "tagger", "empty"], "empty holds no sentence"),
         (["apply", "tagger", "blank.txt"], "blank.txt, line 2: there is no word here"),
+        (["apply", "tagger", "new.conllu"], "new.conllu holds CoNLL-U, as it seems: pass --format conllu, or --format"),
+        (["apply", "tagger", "range.conllu"], "range.conllu holds CoNLL-U, as it seems: pass --format conllu"),
+        (["apply", "tagger", "trees.mrg"], "trees.mrg holds trees, as it seems, and sentences are needed, one a line"),
         (["apply", "tagger", "new.txt", "-k", "3"], "give -o GROUPS.jsonl"),
         (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
         (["apply", "tagger", "new.txt", "--format", "conllu"], "new.txt, sentence 1"),
@@ -101,6 +126,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("folder").mkdir()
     Path("empty").write_text("\n")
     Path("blank.txt").write_text("a b\n\nc\n")
+    Path("range.conllu").write_text("\r\n# newdoc\r\n1-2\tdon't" + "\t_" * 8 + "\r\n")
+    Path("trees.mrg").write_text("(S (N a))")
     before = sorted(here.iterdir())
     result = invoke("tag", *arguments)
     assert result.exit_code == 2, result.exception

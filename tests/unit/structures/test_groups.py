@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,7 @@ def test_groups():
         (([A], 1.0), "scores must be a list of numbers, one for each candidate, got 1.0"),
         (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
         (([A], [10**400]), "The score of candidate 0 is too large; a score is a finite number"),
+        (([A, B], [0.0, -1e150]), "score of candidate 1 is -1e\\+150; a score is a finite number of at most 1e\\+100"),
         (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
         (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
         (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has other words"),
@@ -145,7 +148,27 @@ def test_scores_on_lines_of_their_own(tmp_path):
         (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has other words"),
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
         ('{"trees": []}\n', "line 1: a group should stand here"),
-        ('{"candidates": [{"score": 1}]}\n', "line 1: a group should stand here"),
+        ('{"trees": []}\n', 'and this is no object with a list "candidates"'),
+        ('{"candidates": {"tree": "(S a)"}}\n', 'and this is no object with a list "candidates"'),
+        ('{"candidates": ["(S a)"]}\n', "line 1: a group should stand here, .*, and candidate 0 is no object"),
+        ('{"candidates": [{"score": 1}]}\n', "line 1, candidate 0: it has neither a tree nor words and tags"),
+        (
+            '{"candidates": [{"words": ["a"], "tags": ["N"], "heads": [0]}]}\n',
+            'line 1, candidate 0: it has no "relations". A candidate has "tree", or',
+        ),
+        (
+            '{"candidates": [{"words": ["a"], "tags": ["N"], "relations": ["root"]}]}\n',
+            'line 1, candidate 0: it has no "heads"',
+        ),
+        (
+            '{"candidates": [{"words": ["a"], "tags": ["N"]}], "gold": {"words": ["a"]}}\n',
+            'line 1, the gold one: it has no "tags"',
+        ),
+        ('{"candidates": [{"words": ["a"], "tags": 3}]}\n', "line 1, candidate 0: tags must be a sequence of texts"),
+        ('{"id": [1], "candidates": [{"tree": "(S a)"}]}\n', 'line 1: "id" names the sentence by a text or a whole'),
+        ('[{"candidates": [{"tree": "(S a)"}]}]\n', r"k\.txt begins with '\[', like an array of JSON, and JSON Lines"),
+        ("[\n", r"k\.txt begins with '\[', like an array of JSON"),
+        ('{\n"candidates": []\n}\n', "line 1: a group should stand here, .*, and this is no JSON on one line"),
         (
             '{"candidates": [{"tree": "(S a)", "score": "x"}]}\n',
             "line 1: The score of candidate 0 is x; a score is a finite number",
@@ -227,3 +250,25 @@ def test_all_candidates_have_scores_or_none_has(tmp_path):
         read_groups(path)
     path.write_text(json.dumps({"candidates": [{"tree": A}, {"tree": B}]}))
     assert read_groups(path) == [Group([A, B])]
+
+
+def test_keys_that_are_not_read_are_told_once(tmp_path):
+    path = tmp_path / "k.jsonl"
+    record = {"id": "a", "speaker": 1, "candidates": [{"tree": A, "scoer": 1}, {"tree": B, "logprob": 2}]}
+    path.write_text("\n".join([json.dumps(record)] * 3))
+    with pytest.warns(UserWarning, match="keys that are not read") as told:
+        groups = read_groups(path)
+    (only,) = told
+    assert f'{path}: there are keys that are not read: "speaker" of groups, "scoer" and "logprob" of candidates. ' in (
+        str(only.message)
+    )
+    assert Path(only.filename) == Path(__file__) and len(groups) == 3
+    path.write_text(
+        json.dumps({"candidates": [{"tree": A} | dict.fromkeys("abcdefghij")], "gold": {"tree": A, "x": 0}})
+    )
+    with pytest.warns(UserWarning, match='"g", "h" and others of candidates, "x" of gold'):
+        read_groups(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_groups([Group([ARCS], [1.0], ARCS, name="a"), Group([A], [1.0], A)], path)
+        read_groups(path)

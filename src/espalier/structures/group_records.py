@@ -1,0 +1,132 @@
+"""Groups of candidates as JSON Lines: one group a line, each candidate an object."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from espalier.errors import InputError
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.group import Candidate, Group, group_at
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+
+_EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
+_COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
+_KNOWN = ("tree", "score", *_COLUMNS)
+_NAMES = ("id", "name")
+_N_SHOWN = 8  # keys that a warning lists at most
+
+
+def group_record(group: Group) -> dict[str, Any]:
+    """A group as JSON holds it."""
+    scored = zip(group.candidates, group.scores or (), strict=True)
+    record: dict[str, Any] = {} if group.name is None else {"id": group.name}
+    record["candidates"] = [candidate_record(one) | {"score": score} for one, score in scored]
+    if group.gold is not None:
+        gold = candidate_record(group.gold)
+        record["gold"] = gold.get("tree", gold)
+    return record
+
+
+def candidate_record(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as JSON holds it."""
+    if isinstance(candidate, Tree):
+        return {"tree": candidate.to_brackets()}
+    columns = ((name, getattr(candidate, name, None)) for name in _COLUMNS)
+    return {name: list(values) for name, values in columns if values is not None}
+
+
+def candidate_of(record: Any) -> Any:
+    """What a record of JSON says of a candidate: a tree's brackets, or an object; other texts are brackets."""
+    if isinstance(record, str):
+        return record
+    if not isinstance(record, dict):
+        raise InputError(f"an object should stand here, got {record!r:.60}.")
+    if "tree" in record:
+        return record["tree"]
+    columns = {name: record[name] for name in _COLUMNS if name in record}
+    has_arcs = "heads" in columns or "relations" in columns
+    missing = [name for name in _COLUMNS[: 4 if has_arcs else 2] if name not in columns]
+    if missing:
+        without = f"no {_quoted(missing)}" if columns else "neither a tree nor words and tags"
+        raise InputError(
+            f'it has {without}. A candidate has "tree", or "words" and "tags", or these with "heads" and "relations".'
+        )
+    return DependencyTree(**columns) if has_arcs else TaggedSequence(columns["words"], columns["tags"])
+
+
+def groups_of_json(text: str, name: str) -> list[Group]:
+    """The groups of JSON Lines; warns once of all keys that mean nothing here."""
+    groups: list[Group] = []
+    unread: dict[str, dict[str, None]] = {"groups": {}, "candidates": {}, "gold": {}}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            groups.append(_group(line, f"{name}, line {number}", unread))
+    found = [f"{_quoted(keys)} of {what}" for what, keys in unread.items() if keys]
+    if found:
+        warnings.warn(
+            f'{name}: there are keys that are not read: {", ".join(found)}. A group has "candidates", "gold" and "id"; '
+            f'a candidate has "score", and "tree" or {_quoted(_COLUMNS)}.',
+            stacklevel=4,
+        )
+    return groups
+
+
+def all_or_none(scores: list[Any], place: str) -> list[Any] | None:
+    """Scores, where there are some; a candidate without one among them would be taken for the best or the worst."""
+    unknown = [rank for rank, score in enumerate(scores) if score is None]
+    if unknown and len(unknown) < len(scores):
+        raise InputError(f"{place}: candidate {unknown[0]} has no score, and others have.")
+    return None if unknown else scores
+
+
+def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _no_group(place, f"this is no JSON on one line ({error})") from None
+    listed = record.get("candidates") if isinstance(record, dict) else None
+    if not isinstance(listed, list):
+        raise _no_group(place, 'this is no object with a list "candidates"')
+    for rank, entry in enumerate(listed):
+        if not isinstance(entry, dict):
+            raise _no_group(place, f"candidate {rank} is no object")
+        unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
+    candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed)]
+    scores = all_or_none([entry.get("score") for entry in listed], place)
+    gold = record.get("gold")
+    if isinstance(gold, dict):
+        unread["gold"] |= dict.fromkeys(key for key in gold if key not in _KNOWN)
+    gold = None if gold is None else _candidate(gold, f"{place}, the gold one")
+    named = next((key for key in _NAMES if record.get(key) is not None), None)
+    unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", named or "id"))
+    return group_at(place, candidates, scores, gold, None if named is None else _name(record[named], named, place))
+
+
+def _candidate(record: Any, place: str) -> Any:
+    try:
+        return candidate_of(record)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _name(value: Any, key: str, place: str) -> str:
+    """A name, as text also where it is a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(f'{place}: "{key}" names the sentence by a text or a whole number, got {value!r:.60}.')
+    return str(value)
+
+
+def _no_group(place: str, why: str) -> InputError:
+    return InputError(f"{place}: a group should stand here, {_EXAMPLE}, and {why}.")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    quoted = [f'"{name}"' for name in names]
+    if len(quoted) > _N_SHOWN:
+        quoted[_N_SHOWN:] = ["others"]
+    *first, last = quoted
+    return f"{', '.join(first)} and {last}" if first else last
