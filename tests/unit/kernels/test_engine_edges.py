@@ -54,7 +54,7 @@ def test_a_progress_callback_that_uses_its_own_plan_is_an_error_and_no_hang() ->
             plan.matrix(kernel)
 
     kernel = PartialTree(decay=0.1, depth_decay=0.1)
-    texts = wide_documents(60, 40)
+    texts = wide_documents(150, 60)  # so many that progress is told, which short work does not
     plan = kernel.plan(texts, progress=progress)
     with pytest.raises(RuntimeError, match="This plan is computing"):
         plan.matrix(kernel)
