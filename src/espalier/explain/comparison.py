@@ -50,11 +50,12 @@ class Comparison(Explanation):
             frame[name] = [len(getattr(reason, name)) for reason in self]
         return frame
 
-    def to_svg(self, width: int | None = 1200, *, n: int = 8) -> str:
+    def to_svg(self, width: int | None = 1700, *, n: int = 8) -> str:
         """Draw both candidates side by side, the fragments that speak for the winner marked, and bars of the first n.
 
         What the winner has is blue, what the loser has is orange; numbers tell which bar belongs to which fragment, and
-        stand at its root. Grey is what both candidates have.
+        stand at its root. Grey is what both candidates have. Where both do not fit into the width, in pixels, the loser
+        stands below.
         """
         from espalier.explain.comparison_drawing import comparison_svg
 

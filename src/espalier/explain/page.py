@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from espalier.explain.comparison import Comparison
@@ -19,6 +20,7 @@ color:#1f2328}
 body{background:#f6f8fa}
 .espalier-page h1{font-size:1.5rem}.espalier-page h2{font-size:1.1rem;margin-top:2rem}
 .drawing{overflow-x:auto}.drawing svg{max-width:none;height:auto}
+.drawing.pair svg{max-width:max(100%,var(--least))}
 .espalier-page table{border-collapse:collapse}
 .espalier-page td,.espalier-page th{padding:.15rem 1rem .15rem 0;text-align:left;vertical-align:top}
 .espalier-page .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -33,7 +35,7 @@ body{background:#f6f8fa}
 {% for heading, text, svg in drawings %}
 {% if heading %}<h2>{{ heading }}</h2>{% endif %}
 <p>{{ text }}</p>
-<div class="drawing">{{ svg }}</div>
+<div class="drawing{% if compared %} pair" style="--least:{{ least(svg) }}px{% endif %}">{{ svg }}</div>
 {% endfor %}
 {% for score, rows, drawn in scores %}
 <h2>{{ score }}</h2>
@@ -55,6 +57,7 @@ body{background:#f6f8fa}
 </div></body></html>
 """
 _DRAWN = 3  # examples of each score
+_SMALLEST = 0.7  # how far two candidates shrink to fit into a window
 _SPLITS = {
     "equal": "Every fragment is shared equally by its productions.",
     "root": "Every fragment counts for its root.",
@@ -99,6 +102,7 @@ def explanation_page(explanation: Explanation) -> str:
             drawings=[(heading, text, Markup(svg)) for heading, text, svg in _drawings(explanation)],
             scores=scores,
             compared=compared,
+            least=_least_width,
             value_name="adds" if local else "weight",
             intervals=any(reason.low is not None for reason in explanation),
             left_out=", ".join(explanation.left_out),
@@ -111,11 +115,16 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
     pushed = "Marked are the nodes that push most: up in green, down in red."
     if isinstance(explanation, Comparison):
         of_tags = f"{_TAGS} {_SPLITS['end']}" if explanation.trees and explanation.trees[0].split == "end" else ""
-        return [("", of_tags or (_MARKED if len(explanation) else ""), explanation.to_svg(1200))]
+        return [("", of_tags or (_MARKED if len(explanation) else ""), explanation.to_svg())]
     return [
         (own.column or "The tree", f"{pushed} {_SPLITS[own.split]}", tree_svg(own.tree, highlight=node_colours(own)))
         for own in explanation.trees
     ]
+
+
+def _least_width(svg: str) -> int:
+    found = re.search(r' width="(\d+)"', svg)
+    return round(_SMALLEST * int(found[1])) if found else 0
 
 
 def _rows(reasons: list[Any], local: bool, form: str) -> list[dict[str, Any]]:

@@ -186,6 +186,22 @@ def test_the_page_and_the_plot_say_what_the_picture_says(why, tmp_path):
     assert repr(why) == f"<Comparison of {why.names[0]} with {why.names[1]}: {why.summary}; 12 fragments>"
 
 
+def test_candidates_of_a_dozen_words_stand_side_by_side_and_shrink_to_fit():
+    words = "What fowl grabs the spotlight after the Chinese Year of the Monkey".split()
+    flat = " ".join(f"(NN {word})" for word in words)
+    right, wrong = f"(SBARQ {flat})", f"(SBARQ (NP {flat}))"
+    group = Group([wrong, right], gold=right)
+    why = es.explain(es.VotedPerceptron(es.SubsetTree(), score_weight=0.0).fit([group] * 3), group)
+
+    def heights(svg):
+        return set(re.findall(r'<text class="h" x="\d+" y="(\d+)"', svg))
+
+    page = why.to_html()
+    assert len(heights(why.to_svg())) == len(heights(page)) == 1 and len(heights(why.to_svg(900))) == 2
+    least, width = int(re.search(r"--least:(\d+)px", page)[1]), int(re.search(r'<svg[^>]* width="(\d+)"', page)[1])
+    assert width > 1200 and least == round(0.7 * width)
+
+
 def test_a_browser_shows_the_comparison(why, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
