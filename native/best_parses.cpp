@@ -19,7 +19,7 @@ bool BestParses::Choice::operator<(const Choice& other) const {
 
 bool BestParses::parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int64_t rank, Parse& out) {
   Node* top = node(i, j, symbol, grammar_.max_unary);
-  if (!top || !reach(*top, rank)) return false;
+  if (!reach(*top, rank)) return false;
   out.weight = top->found[rank].weight;
   out.symbol.clear();
   out.n_children.clear();
@@ -27,7 +27,7 @@ bool BestParses::parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std:
   return true;
 }
 
-// A symbol over a span with at most `layer` unary rules on top; null where the chart has none.
+// A symbol over a span with at most `layer` unary rules on top, in the chart or not.
 BestParses::Node* BestParses::node(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer) {
   const auto cell = static_cast<std::uint64_t>(Chart::index(i, j));
   const std::uint64_t key = (cell * grammar_.n_symbols + symbol) * (grammar_.max_unary + 1) + layer;

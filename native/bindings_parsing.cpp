@@ -36,7 +36,7 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
   std::vector<std::int32_t> symbol, n_children;
   std::vector<double> weight;
   std::vector<std::int8_t> complete, exact, narrowed;
-  std::vector<std::int64_t> n_entries, bytes;
+  std::vector<std::int64_t> bytes;
   for (const SentenceParses& sentence : found) {
     for (const Parse& parse : sentence.parses) {
       symbol.insert(symbol.end(), parse.symbol.begin(), parse.symbol.end());
@@ -48,7 +48,6 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
     complete.push_back(sentence.complete);
     exact.push_back(sentence.exact);
     narrowed.push_back(sentence.narrowed);
-    n_entries.push_back(sentence.n_entries);
     bytes.push_back(sentence.bytes);
   }
   nb::dict out;
@@ -60,7 +59,6 @@ nb::dict arrays_of(const std::vector<SentenceParses>& found) {
   out["complete"] = to_numpy(std::move(complete));
   out["exact"] = to_numpy(std::move(exact));
   out["narrowed"] = to_numpy(std::move(narrowed));
-  out["n_entries"] = to_numpy(std::move(n_entries));
   out["bytes"] = to_numpy(std::move(bytes));
   return out;
 }

@@ -40,10 +40,9 @@ void bind_rerank(nb::module_& m) {
                             {frontier.data(), frontier.data() + frontier.size()});
           },
           "decay"_a, "frontier"_a)
-      .def("scale", &CompressedTrees::scale, "factor"_a)
       .def_prop_ro("n_subtrees", &CompressedTrees::n_subtrees)
-      .def_prop_ro("n_weighted", &CompressedTrees::n_weighted)
-      .def_prop_ro("n_bytes", &CompressedTrees::n_bytes);
+      .def_prop_ro("n_bytes", &CompressedTrees::n_bytes)
+      .def_prop_ro("n_bytes_in_all", &CompressedTrees::n_bytes_in_all);
 }
 
 }  // namespace espalier

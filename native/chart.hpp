@@ -59,9 +59,11 @@ class Allowed {
   // By coarse symbol.
   const char* at(std::int64_t cell) const { return table_.data() + cell * n_coarse_; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(table_.size() + any_.size()); }
+  // What it took to find out.
+  std::int64_t most_bytes() const { return most_bytes_; }
 
  private:
-  std::int64_t n_coarse_;
+  std::int64_t n_coarse_, most_bytes_;
   bool fits_;
   std::vector<char> table_, any_;
 };

@@ -99,7 +99,8 @@ Allowed::Allowed(const GrammarView& coarse, const Chart& chart, double margin, s
     : n_coarse_(coarse.n_symbols) {
   const std::int64_t n = chart.n_words(), n_cells = n * (n + 1) / 2;
   const std::int64_t by_cell = n_coarse_ * 5 + 9;  // places and permissions of symbols, and where entries start
-  fits_ = n_cells * by_cell + chart.n_entries() * static_cast<std::int64_t>(sizeof(double)) <= memory;
+  most_bytes_ = n_cells * by_cell + chart.n_entries() * static_cast<std::int64_t>(sizeof(double));
+  fits_ = most_bytes_ <= memory;
   if (!fits_) return;
   table_.assign(n_cells * n_coarse_, 0);
   any_.assign(n_cells, 0);

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace espalier {
+namespace {
+
+constexpr std::size_t kMostKept = std::size_t{1} << 22;  // values of Delta: 32 MiB
+
+template <class T>
+std::int64_t bytes_of(const std::vector<T>& values) {
+  return static_cast<std::int64_t>(values.capacity() * sizeof(T));
+}
+
+}  // namespace
 
 // The number of a subtree's production, or -1 where no tree of the combination has it and none is to be made.
 std::int32_t CompressedTrees::production_of(const ForestView& forest, std::int32_t subtree, bool make) {
@@ -90,11 +100,18 @@ void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Row& 
   for (std::int64_t k = 0; k < n; ++k) row.sum += bucket.weight[k] * top[k];
 }
 
-void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::int64_t last, double* out) {
+void CompressedTrees::forget() {
   row_of_.clear();
   rows_.clear();
   delta_.clear();
+  // One tree alone may have needed more.
+  if (delta_.capacity() > 2 * kMostKept) delta_.shrink_to_fit();
+}
+
+void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::int64_t last, double* out) {
+  forget();
   for (std::int64_t tree = first; tree < last; ++tree) {
+    if (delta_.size() > kMostKept) forget();
     double total = 0.0;
     for (std::int64_t e = forest.tree_start[tree]; e < forest.tree_start[tree + 1]; ++e) {
       const std::int32_t subtree = forest.tree_subtree[e];
@@ -113,24 +130,17 @@ void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::
   }
 }
 
-void CompressedTrees::scale(double factor) {
-  for (Bucket& bucket : buckets_) {
-    for (double& weight : bucket.weight) weight *= factor;
-  }
-}
-
-std::int64_t CompressedTrees::n_weighted() const {
-  std::int64_t n = 0;
-  for (const Bucket& bucket : buckets_) {
-    n += std::count_if(bucket.weight.begin(), bucket.weight.end(), [](double weight) { return weight != 0.0; });
-  }
-  return n;
-}
-
 std::int64_t CompressedTrees::n_bytes() const {
   std::int64_t n = 0;
   for (const Bucket& bucket : buckets_) n += 8 * bucket.weight.size() + 8 * bucket.children.size();
   return n + 8 * static_cast<std::int64_t>(production_.size());
+}
+
+std::int64_t CompressedTrees::n_bytes_in_all() const {
+  std::int64_t n = productions_.n_bytes() + subtrees_.n_bytes() + bytes_of(buckets_);
+  for (const Bucket& bucket : buckets_)
+    n += bytes_of(bucket.slots) + bytes_of(bucket.children) + bytes_of(bucket.weight);
+  return n + bytes_of(production_) + bytes_of(place_);
 }
 
 }  // namespace espalier

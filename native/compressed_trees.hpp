@@ -28,17 +28,17 @@ class CompressedTrees {
 
   // Adds coefficient times a tree.
   void add(const ForestView& forest, std::int64_t tree, double coefficient);
-  // The values of the combination at trees [first, last).
+  // The values of the combination at trees [first, last). Rows of Delta are kept from tree to tree, up to a bound.
   void scores(const ForestView& forest, std::int64_t first, std::int64_t last, double* out);
-  void scale(double factor);
   // Gives labels that came later their weights; those of the others must stay the same.
   void set_labels(std::vector<double> decay, std::vector<double> frontier) {
     weights_.decay = std::move(decay);
     weights_.frontier = std::move(frontier);
   }
   std::int64_t n_subtrees() const { return static_cast<std::int64_t>(production_.size()); }
-  std::int64_t n_weighted() const;
+  // What weights and children take; and what all does, the tables that find subtrees included.
   std::int64_t n_bytes() const;
+  std::int64_t n_bytes_in_all() const;
 
  private:
   using Key = std::vector<std::int32_t>;
@@ -66,6 +66,7 @@ class CompressedTrees {
   void fill(const ForestView& forest, std::int32_t subtree, Row& row);
   // Leaves count only where they weigh something alone.
   bool skips(const ForestView& forest, std::int32_t u) const { return weights_.leaf == 0.0 && forest.is_leaf(u); }
+  void forget();
   std::int32_t n_layers() const { return weights_.max_depth == 0 ? 1 : weights_.max_depth; }
 
   SubsetWeights weights_;

@@ -25,6 +25,10 @@ class KeyTable {
   std::int32_t find(const std::vector<std::int32_t>& key) const {
     return slots_.empty() ? -1 : slots_[slot_of(key, hash_of(key))];
   }
+  std::int64_t n_bytes() const {
+    return 4 * static_cast<std::int64_t>(slots_.capacity() + pool_.capacity()) +
+           8 * static_cast<std::int64_t>(start_.capacity() + hashes_.capacity());
+  }
   std::int32_t size() const { return static_cast<std::int32_t>(hashes_.size()); }
   const std::vector<std::int64_t>& starts() const { return start_; }
   const std::vector<std::int32_t>& pool() const { return pool_; }

@@ -24,6 +24,8 @@ Parse side_by_side(const GrammarView& grammar, const Chart& chart) {
     for (std::int64_t i = 0; i < j; ++i) {
       for (const Entry& entry : chart.cell(i, j)) {
         if (entry.symbol >= grammar.n_base) break;
+        // The root stands above all parts: what is below it by a unary rule does without another.
+        if (entry.symbol == grammar.root && entry.best > entry.split) continue;
         const std::int64_t n_parts = steps[i].n_parts + 1;
         const double weight = steps[i].weight + entry.best;
         if (n_parts > steps[j].n_parts || (n_parts == steps[j].n_parts && weight <= steps[j].weight)) continue;
@@ -115,6 +117,7 @@ class SentenceSearch {
     const Chart chart(coarse, words_, pruning, &team_, worker_);
     if (!chart.fits() || !chart.find(0, words_.n_words, coarse.root)) return nullptr;
     auto allowed = std::make_unique<Allowed>(coarse, chart, margin_, search_.memory - chart.bytes(), &team_, worker_);
+    if (allowed->fits()) out_.bytes = std::max(out_.bytes, chart.bytes() + allowed->most_bytes());
     return allowed->fits() ? std::move(allowed) : nullptr;
   }
 
@@ -126,7 +129,6 @@ class SentenceSearch {
     const Chart chart(grammar_, words_, pruning, &team_, worker_);
     BestParses parses(grammar_, chart, search_.most, memory - chart.bytes());
     if (chart.fits()) extract(parses);
-    out_.n_entries = std::max(out_.n_entries, chart.n_entries());
     if (!chart.fits() || (out_.parses.empty() && !parses.fits())) return Outcome::no_memory;
     out_.bytes = std::max(out_.bytes, search_.memory - memory + chart.bytes() + parses.bytes());
     out_.complete = !out_.parses.empty();

@@ -41,10 +41,10 @@ struct Search {
 
 struct SentenceParses {
   std::vector<Parse> parses;
-  bool complete = false;  // false where fragments were put side by side, because no parse covers the sentence
-  bool exact = true;      // false where something was left out
-  bool narrowed = false;  // whether that was for want of memory
-  std::int64_t n_entries = 0, bytes = 0;  // at most at one time
+  bool complete = false;   // false where fragments were put side by side, because no parse covers the sentence
+  bool exact = true;       // false where something was left out
+  bool narrowed = false;   // whether that was for want of memory
+  std::int64_t bytes = 0;  // at most at one time
 };
 
 // The best parses of every sentence. A beam and a margin that leave no parse are doubled, twice at most. What does not

@@ -189,7 +189,6 @@ void test_coarse_pruning() {
         CHECK(k < pruned[s].parses.size());
         CHECK(near(exact[s].parses[k].weight, pruned[s].parses[k].weight, 1e-12));
       }
-      CHECK(pruned[s].n_entries <= exact[s].n_entries);
     }
   }
 }
@@ -236,10 +235,9 @@ void test_combinations() {
     }
     model.scores(view, 0, 30, found.data());
     for (int s = 0; s < 30; ++s) CHECK(near(found[s], expected[s], 1e-10));
-    model.scale(2.0);
     model.scores(view, 7, 9, found.data());
-    CHECK(near(found[0], 2.0 * expected[7], 1e-10) && near(found[1], 2.0 * expected[8], 1e-10));
-    CHECK(model.n_subtrees() >= model.n_weighted() && model.n_bytes() > 0);
+    CHECK(near(found[0], expected[7], 1e-10) && near(found[1], expected[8], 1e-10));
+    CHECK(model.n_bytes() > 8 * model.n_subtrees() && model.n_bytes_in_all() > model.n_bytes());
   }
 }
 

@@ -1,4 +1,4 @@
-"""Amounts of memory: read from what a caller writes, and written for people."""
+"""What a machine has: cores, and amounts of memory as a caller writes them and as people read them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def parse_memory(memory: int | float | str | None) -> int:
     if not memory > 0:
         raise ValueError(f"memory must be positive, got {memory!r}.")
     return int(memory)
+
+
+def n_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def show_bytes(n: float) -> str:

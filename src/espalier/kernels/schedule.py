@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from espalier.corpus.memory import n_cores
 from espalier.corpus.memory import parse_memory as parse_memory
 from espalier.corpus.memory import show_bytes as show_bytes
 
@@ -29,7 +29,7 @@ class Schedule:
     ) -> Schedule:
         """Check what a caller asked for and fill in what was left out."""
         if n_threads is None:
-            n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            n_threads = n_cores()
         if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
             raise ValueError(f"n_threads must be a positive integer or None, got {n_threads!r}.")
         return Schedule(n_threads, parse_memory(memory), progress)

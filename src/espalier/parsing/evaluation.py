@@ -153,7 +153,9 @@ def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: 
         if not listed:
             raise InputError(f"Sentence {row} has no candidates.")
         found = evaluate_candidates(tree, listed, name=f"Sentence {row}: a candidate", **options)
-        one = [_share(2 * m, g + p) for m, g, p in zip(found.matched, found.gold, found.parsed, strict=True)]
+        counts = zip(found.matched, found.gold, found.parsed, strict=True)
+        # Where neither has a constituent, nothing is missing.
+        one = [_share(2 * m, g + p) if g + p else 100.0 for m, g, p in counts]
         best.append(max(range(len(one)), key=one.__getitem__))
         trees.append(listed[best[-1]])
     return best, evaluate(golds, trees, **options)
@@ -177,7 +179,10 @@ def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[
     (50.0, 100.0)
     """
     right = n_words = 0
-    for row, (g, t) in enumerate(zip(gold, tagged, strict=True)):
+    golds, found = list(gold), list(tagged)
+    if len(golds) != len(found):
+        raise InputError(f"There are {len(golds):,} gold sentences and {len(found):,} tagged ones.")
+    for row, (g, t) in enumerate(zip(golds, found, strict=True)):
         if tuple(g.words) != tuple(t.words):
             raise InputError(
                 f"Sentence {row}: the tagged words are others than the gold ones, {' '.join(t.words)[:60]!r} for "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +19,8 @@ from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
-from espalier.parsing.requests import Sentence, distance, memory_of, positive, words_and_tags
-from espalier.parsing.treebank import lexicon_of, warn_of_chains
-from espalier.parsing.treebank import plain as plain
+from espalier.parsing.requests import Sentence, distance, memory_of, positive, threads, words_and_tags
+from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
 from espalier.structures.tree import Tree, trees_from_arrays
 
 Progress = Callable[[float], object]
@@ -38,7 +36,7 @@ class Parse(NamedTuple):
 
 @dataclass(frozen=True)
 class Parses(Sequence[Parse]):
-    """The best parses of a sentence, the most probable first.
+    """The best parses of a sentence, the most probable first; those that are equally probable in any order.
 
     Parameters
     ----------
@@ -187,10 +185,10 @@ class PCFG:
             Parse first with a grammar of labels alone, and keep a label over a span only if the best coarse parse with
             it is by no more than this less probable than the best of all, as a difference of logarithms.
         memory
-            How much the search of one sentence may take; every thread has one. Exactly, n words take at most 12 n (n +
-            1) bytes for each symbol of the grammar, prefixes included. A search that needs more is repeated with ever
-            narrower beams, ``exact`` is then False, and one warning says of how many sentences. None is a quarter of
-            the machine's memory.
+            How much the search of one sentence may take; every thread has one. Exactly, the chart of n words has
+            entries of at most 12 n (n + 1) bytes for each symbol of the grammar, prefixes included. A search that needs
+            more is repeated with ever narrower beams, ``exact`` is then False, and one warning says of how many
+            sentences. None is a quarter of the machine's memory.
         n_threads
             Threads over sentences; None is one for each core. Results do not depend on it.
         progress
@@ -209,7 +207,7 @@ class PCFG:
             None if coarse is None else self._coarse,
             budget,
             positive("k", k),
-            len(os.sched_getaffinity(0)) if n_threads is None else positive("n_threads", n_threads),
+            threads(n_threads),
             progress,
         )
         narrowed = np.flatnonzero(found["narrowed"])
@@ -263,7 +261,9 @@ class PCFG:
     def _tags_of(self, words: list[str], given: list[str | None] | None) -> Iterator[dict[int, float]]:
         for position, found in enumerate(self.lexicon.weights(words)):
             tag = None if given is None else given[position]
-            own = {} if tag is None else self._known(self.lexicon.split(words[position], tag))
+            own: dict[int, float] = {}
+            if tag is not None and tag in self.lexicon.tag_counts:  # the label of a constituent is no tag
+                own = self._known(self.lexicon.split(words[position], tag))
             yield own or self._known(found)
 
     def _known(self, weights: dict[str, float]) -> dict[int, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from espalier.corpus.memory import n_cores
 from espalier.errors import InputError
 
 Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
@@ -28,6 +29,11 @@ def positive(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < value < 2**31:
         raise ValueError(f"{name} must be a positive integer, at most 2,147,483,647, got {value!r}.")
     return int(value)
+
+
+def threads(n_threads: int | None) -> int:
+    """A number of threads; None is one for each core."""
+    return n_cores() if n_threads is None else positive("n_threads", n_threads)
 
 
 def words_and_tags(row: int, sentence: Any) -> Sentence:

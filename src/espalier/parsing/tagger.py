@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.errors import InputError
+from espalier.parsing.requests import positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
@@ -139,7 +140,7 @@ class Tagger:
         sentences: Iterable[Sequence[str]],
         k: int = 1,
         *,
-        n_threads: int = 1,
+        n_threads: int | None = 1,
         progress: Progress | None = None,
     ) -> list[Taggings]:
         """The ``k`` best taggings of each sentence, exactly.
@@ -160,8 +161,6 @@ class Tagger:
         memory, once for the sentence, and ``t`` steps more for each of the ``k``. Taggings of equal probability have
         the same order in every run.
         """
-        if index(k) < 1:
-            raise ValueError(f"k must be at least 1, got {k!r}.")
         listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
         each = [found[word] for words in listed for word in words]
@@ -172,8 +171,8 @@ class Tagger:
             _starts(len(tags) for tags, _ in each),
             np.concatenate([np.zeros(0, np.int32), *(tags for tags, _ in each)]),
             np.concatenate([np.zeros(0), *(weights for _, weights in each)]),
-            k,
-            n_threads,
+            positive("k", k),
+            threads(n_threads),
             progress,
         )
         return [self._taggings(arrays, s, words) for s, words in enumerate(listed)]

@@ -25,7 +25,7 @@ def largest(mean: Floats, covariance: Floats) -> Floats:
 
     Of more than two it is a mean over draws of all utilities, the same for the same numbers: each candidate's own is
     integrated out given the others. Draws are spread evenly (a scrambled Sobol sequence), which leaves an error of at
-    most some 0.005; the probabilities are brought to a sum of 1.
+    most some 0.01; the probabilities are brought to a sum of 1.
     """
     if len(mean) == 1:
         return np.ones(1)

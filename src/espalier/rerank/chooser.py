@@ -54,6 +54,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
     target: Target
     score_weight: float | Literal["chosen", "learned"]
     random_state: Any
+    n_threads: int | None
     progress: Callable[[float], object] | None
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
@@ -161,6 +162,7 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
 
     def _check(self) -> None:
         self._check_integer("sample", least=1, none=True)
+        self._check_integer("n_threads", least=1, none=True)
         self._check_choice("target", ("gold", "best"))
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
@@ -192,7 +194,8 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         """The kernel's part of the value of every candidate."""
         out: list[Floats] = []
         for run in runs(groups, N_CANDIDATES):
-            values = self._combination([candidate for group in run for candidate in group.candidates])
+            listed = [candidate for group in run for candidate in group.candidates]
+            values = self._combination(listed, n_threads=self.n_threads)
             out += np.split(values, np.cumsum([len(group) for group in run])[:-1])
         return out
 

@@ -67,9 +67,11 @@ class CompressedSum:
 class SupportSum:
     """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
 
-    def __init__(self, kernel: Kernel, items: Sequence[Any], block: int | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, items: Sequence[Any], block: int | None = None, n_threads: int | None = None
+    ) -> None:
         self.block = BLOCK if block is None else block
-        self._kernel, self._items = kernel, items
+        self._kernel, self._items, self._n_threads = kernel, items, n_threads
         self._coefficients = np.zeros(len(items))
         self._rows = (0, 0)
 
@@ -78,11 +80,11 @@ class SupportSum:
             return
         self._rows = (first, last)
         rows = Inputs.of(list(self._items[first:last]))
-        self._matrix = self._kernel(rows)
+        self._matrix = self._kernel(rows, n_threads=self._n_threads)
         self._values = np.zeros(last - first)
         if (kept := np.flatnonzero(self._coefficients)).size:
             support = [self._items[row] for row in kept.tolist()]
-            self._values = self._kernel(rows, support) @ self._coefficients[kept]
+            self._values = self._kernel(rows, support, n_threads=self._n_threads) @ self._coefficients[kept]
 
     def add(self, row: int, coefficient: float) -> None:
         self._coefficients[row] += coefficient
@@ -101,9 +103,18 @@ def is_compressible(kernel: Kernel) -> bool:
     return unwrapped(kernel) is not None
 
 
-def growing_sum(kernel: Kernel, items: Sequence[Any], *, compress: bool = True, block: int | None = None) -> GrowingSum:
+def growing_sum(
+    kernel: Kernel,
+    items: Sequence[Any],
+    *,
+    compress: bool = True,
+    block: int | None = None,
+    n_threads: int | None = None,
+) -> GrowingSum:
     """An empty sum over training items; ``block`` of them have their matrix at hand where it is not compressed."""
-    return CompressedSum(kernel, items) if compress and is_compressible(kernel) else SupportSum(kernel, items, block)
+    if compress and is_compressible(kernel):
+        return CompressedSum(kernel, items)
+    return SupportSum(kernel, items, block, n_threads)
 
 
 class Combination:
@@ -128,14 +139,14 @@ class Combination:
             for row, coefficient in enumerate(coefficients.tolist()):
                 self._compressed.add(forest, row, coefficient)
 
-    def __call__(self, items: Sequence[Any]) -> Floats:
+    def __call__(self, items: Sequence[Any], *, n_threads: int | None = None) -> Floats:
         """The values of new items."""
         if not len(self.coefficients) or not items:
             return np.zeros(len(items))
         inputs = Inputs.of(list(items), like=self.inputs, translates=True)
         if self._compressed is not None:
             return self._compressed(inputs.forest(None))
-        values: Floats = self.kernel(inputs, self.inputs) @ self.coefficients
+        values: Floats = self.kernel(inputs, self.inputs, n_threads=n_threads) @ self.coefficients
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.algebra import Scaled
 from espalier.kernels.base import Kernel
@@ -67,6 +68,11 @@ class CompressedModel:
         last = len(forest) if last is None else last
         out = np.empty(last - first)
         self._native.scores(self._arrays(forest), first, last, out)
+        if not np.isfinite(out).all():
+            raise KernelOverflowError(
+                f"The value of the combination at tree {first + int(np.argmin(np.isfinite(out)))} is too large for a "
+                "float64. Choose a smaller decay, or a limit of depth."
+            )
         return out * self._scale(forest)[first:last] if self._is_normalized else out
 
     @property
@@ -78,6 +84,11 @@ class CompressedModel:
     def n_bytes(self) -> int:
         """What they take, beside the tables that find them."""
         return int(self._native.n_bytes)
+
+    @property
+    def n_bytes_in_all(self) -> int:
+        """What they take with these tables, and with the room that is left for more."""
+        return int(self._native.n_bytes_in_all)
 
     def _by_label(self) -> tuple[Floats, Floats]:
         """Decay and frontier of every label, and of leaves."""

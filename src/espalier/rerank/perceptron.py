@@ -39,6 +39,8 @@ class VotedPerceptron(Chooser):
         What the parser's score weighs beside the kernel's value; ``"chosen"`` takes what is best on development data.
     random_state
         A seed for what is drawn.
+    n_threads
+        How many threads compute the matrices of a kernel whose model is not compressed; all cores where None.
     progress
         Called with the fraction done.
 
@@ -70,6 +72,7 @@ class VotedPerceptron(Chooser):
         vote: Literal["average", "last", "vote"] = "average",
         score_weight: float | Literal["chosen"] = "chosen",
         random_state: Any = None,
+        n_threads: int | None = None,
         progress: Callable[[float], object] | None = None,
     ) -> None:
         self.kernel = kernel
@@ -79,6 +82,7 @@ class VotedPerceptron(Chooser):
         self.vote = vote
         self.score_weight = score_weight
         self.random_state = random_state
+        self.n_threads = n_threads
         self.progress = progress
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
@@ -98,7 +102,7 @@ class VotedPerceptron(Chooser):
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         start = data.start.tolist()
-        model = growing_sum(self.kernel, data.items)
+        model = growing_sum(self.kernel, data.items, n_threads=self.n_threads)
         last_one, average = np.zeros(len(data.items)), np.zeros(len(data.items))
         updates: list[tuple[int, int]] = []
         lives = [0]  # how long each perceptron was right, the first being that of no tree
@@ -145,7 +149,7 @@ class VotedPerceptron(Chooser):
             values = np.zeros((len(group), len(self._lives)))
             if self._voters:
                 rows = Inputs.of(list(group.candidates), like=support, translates=True)
-                matrix = self.kernel(rows, support)
+                matrix = self.kernel(rows, support, n_threads=self.n_threads)
                 np.cumsum(matrix[:, self._updates[:, 0]] - matrix[:, self._updates[:, 1]], axis=1, out=values[:, 1:])
             yield values
 

@@ -89,9 +89,8 @@ class GPPreference(Chooser):
     of hyperparameters: a thousand or two are enough to learn a kernel. The pairs of one group are taken as independent
     given the utilities, though all share their target.
 
-    Probabilities are cautious. Of questions with a hundred parses each, pairs with the gold tree were decided with a
-    confidence of 0.81 on average, and right in 0.94 of them; of all hundred the most probable one had 0.11, and was the
-    gold tree, every tag included, in 0.25 of the questions that had it. Their order is what to go by.
+    Probabilities are cautious: every candidate keeps its noise, so that of a hundred none has much. Their order is what
+    to go by.
 
     A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
     score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
@@ -145,7 +144,7 @@ class GPPreference(Chooser):
 
         The utilities of a group have a joint normal posterior, and each shows with its noise. For two candidates the
         probability that one is larger has a closed form; for more, see :func:`~espalier.rerank.choice.largest`, whose
-        error is at most some 0.005. They are cautious, the more so the more candidates there are: see the notes.
+        error is at most some 0.01. They are cautious, the more so the more candidates there are: see the notes.
         """
         return [largest(mean, covariance) for mean, covariance in self._utilities(groups)]
 

@@ -47,10 +47,11 @@ def best_candidate(group: Group) -> int:
 
 
 def f1(counts: Counts) -> NDArray[np.float64]:
-    """The harmonic mean of precision and recall, as shares of 1; where nothing is counted, 0."""
+    """The harmonic mean of precision and recall, as shares of 1; where neither has anything to count, 1."""
     matched, gold, parsed = counts
-    both: NDArray[np.float64] = 2.0 * matched / np.maximum(gold + parsed, 1)
-    return both
+    both = gold + parsed
+    shares: NDArray[np.float64] = np.where(both > 0, 2.0 * matched / np.maximum(both, 1), 1.0)
+    return shares
 
 
 def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:

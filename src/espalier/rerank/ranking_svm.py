@@ -31,7 +31,7 @@ class RankingSVM(Chooser):
         What trees have in common. With ``SubsetTree``, normalized or not, the model is compressed.
     C
         The price of a rival that comes too near.
-    sample, target, score_weight, random_state, progress
+    sample, target, score_weight, random_state, n_threads, progress
         As for :class:`VotedPerceptron`.
     tolerance
         Learning ends where no dual weight can gain more than this share of a margin.
@@ -77,6 +77,7 @@ class RankingSVM(Chooser):
         tolerance: float = 0.01,
         max_passes: int = 100,
         random_state: Any = None,
+        n_threads: int | None = None,
         progress: Callable[[float], object] | None = None,
     ) -> None:
         self.kernel = kernel
@@ -87,6 +88,7 @@ class RankingSVM(Chooser):
         self.tolerance = tolerance
         self.max_passes = max_passes
         self.random_state = random_state
+        self.n_threads = n_threads
         self.progress = progress
 
     def _check(self) -> None:
@@ -98,7 +100,7 @@ class RankingSVM(Chooser):
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
         start = data.start.tolist()
-        model = growing_sum(self.kernel, data.items, block=AT_HAND)
+        model = growing_sum(self.kernel, data.items, block=AT_HAND, n_threads=self.n_threads)
         matrices = [model.matrix(first, last) for first, last in itertools.pairwise(start)]
         weights = [np.zeros(len(matrix) - 1) for matrix in matrices]
         blocks = list(data.blocks(model.block))

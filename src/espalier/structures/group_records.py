@@ -45,9 +45,11 @@ def candidate_of(record: Any) -> Any:
         return record
     if not isinstance(record, dict):
         raise InputError(f"an object should stand here, got {record!r:.60}.")
-    if "tree" in record:
-        return record["tree"]
     columns = {name: record[name] for name in _COLUMNS if name in record}
+    if "tree" in record:
+        if columns:
+            raise InputError(f'it has "tree" and {_quoted(columns)}, and a candidate has one or the other.')
+        return record["tree"]
     has_arcs = "heads" in columns or "relations" in columns
     missing = [name for name in _COLUMNS[: 4 if has_arcs else 2] if name not in columns]
     if missing:

@@ -23,6 +23,8 @@ from espalier.structures.group_records import (
 )
 from espalier.structures.tree import Tree
 
+MOST_DIGITS = 18  # of a number of candidates
+
 __all__ = ["Group", "candidate_of", "candidate_record", "read_groups", "write_groups"]
 
 
@@ -197,20 +199,23 @@ def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, li
 
 def _from_layout(text: str, name: str) -> Iterator[Group]:
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    at = 0
+    at = above = 0
     while at < len(lines):
         number, line = lines[at]
         count, label = _parted(line)
+        if count.isdecimal() and len(count) > MOST_DIGITS:
+            raise InputError(f"{name}, line {number}: no sentence has {count[:20]}... candidates.")
         if count.isdecimal() and int(count) == 0:
             raise InputError(
                 f"{name}, line {number}: this sentence has no candidates, and a group has at least one. Leave it out, "
                 "and its gold tree."
             )
         if not count.isdecimal() or label.startswith("("):
-            hint = ", or one more of those above" if at else ""
+            hint = f", or line {above} promises too few" if at else ""
             raise InputError(
                 f"{name}, line {number}: the number of candidates should stand here{hint}, got {line[:60]!r}."
             )
+        above = number
         trees, scores = [], []
         for rank in range(int(count)):
             at += 1

@@ -6,7 +6,9 @@ import pytest
 
 from espalier.errors import InputError
 from espalier.parsing import evaluate, oracle
+from espalier.rerank.quality import best_candidate
 from espalier.structures import Tree
+from espalier.structures.group import Group
 
 GOLD = "(S (NP (D the) (N cat)) (VP (V saw) (NP (PRP it)) (PRT (RP up))) (. .))"
 
@@ -70,6 +72,13 @@ def test_the_oracle_picks_the_best():
     best, found = oracle([GOLD, "(S (N a))"], [[flat, GOLD, GOLD], ["(X (N a))", "(Y (N a))"]])
     assert best == [1, 0]
     assert found.matched == (5, 0)
+
+
+def test_the_oracle_of_a_tree_without_constituents_is_another_without():
+    gold, candidates = "(UH yes)", ["(INTJ (UH yes))", "(UH yes)"]
+    best, found = oracle([gold], [candidates])
+    assert best == [1] and found.exact_match == 100.0
+    assert best_candidate(Group(candidates, gold=gold)) == 1
 
 
 def test_sentences_whose_parses_have_other_words_are_skipped_where_that_is_wanted():

@@ -191,6 +191,21 @@ def test_given_tags_are_kept():
     assert str(unknown[0].tree) == "(S (NP (N dogs)) (VP (V sleep)))"
 
 
+def test_labels_of_constituents_are_no_tags():
+    grammar = PCFG.from_treebank(["(S (NP (N cats)) (VP (V sleep)))"])
+    for tags in (("NP", "VP"), ("TOP", "S"), ("N", "VP")):
+        (parse,) = grammar.parse(list(zip(["cats", "sleep"], tags, strict=True)))
+        assert str(parse.tree) == "(S (NP (N cats)) (VP (V sleep)))"
+
+
+def test_parts_that_stand_side_by_side_are_not_below_roots_of_their_own():
+    grammar = PCFG.from_treebank(["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N dogs)) (VP (V bark)))"])
+    found = grammar.parse(["cats", "sleep", "dogs", "bark"])
+    assert not found.complete
+    cats, dogs = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N dogs)) (VP (V bark)))"
+    assert str(found[0].tree) == f"(TOP {cats} {dogs})"
+
+
 def test_words_without_any_tag_stand_alone():
     grammar = Grammar.from_rules({("S", ("A", "A")): 1.0}, "S")
     lexicon = Lexicon({"A": 1, "B": 1}, {"a": {"A": 1}, "b": {"B": 1}}, {}, smoothing=0.0)

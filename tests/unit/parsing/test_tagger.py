@@ -197,6 +197,7 @@ def test_threads_and_progress():
     one = tagger.tag_all(sentences, 20)
     seen = []
     assert tagger.tag_all(sentences, 20, n_threads=3, progress=seen.append) == one
+    assert tagger.tag_all(sentences, 20, n_threads=None) == one
     assert all(0.0 <= fraction <= 1.0 for fraction in seen)
     assert [own[0] for own in one] == [own[0] for own in tagger.tag_all(sentences)]
 
@@ -215,8 +216,16 @@ def test_threads_and_progress():
         (lambda: Tagger.from_sentences(TREES).tag("the cat"), TypeError, r"Use text.split\(\)"),
         (lambda: Tagger.from_sentences(TREES).tag(["the", 3]), InputError, "Sentence 0 must hold words, got 3"),
         (lambda: Tagger.from_sentences(TREES).tag(["the", ""]), InputError, "Sentence 0 must hold words"),
-        (lambda: Tagger.from_sentences(TREES).tag(["the"], 0), ValueError, "k must be at least 1, got 0"),
-        (lambda: Tagger.from_sentences(TREES).tag(["the"], 1.5), TypeError, "integer"),
+        (lambda: Tagger.from_sentences(TREES).tag(["the"], 0), ValueError, "k must be a positive integer.*got 0"),
+        (lambda: Tagger.from_sentences(TREES).tag(["the"], 1.5), ValueError, "k must be a positive integer"),
+        (lambda: Tagger.from_sentences(TREES).tag(["the"], True), ValueError, "k must be a positive integer"),
+        (lambda: Tagger.from_sentences(TREES).tag(["the"], 10**30), ValueError, "k must be a positive integer"),
+        (lambda: Tagger.from_sentences(TREES).tag(["the"], n_threads=-3), ValueError, "n_threads must be a positive"),
+        (
+            lambda: tag_accuracy([TaggedSequence(["a"], ["N"])], []),
+            InputError,
+            "1 gold sentences and 0 tagged ones",
+        ),
     ],
 )
 def test_bad_input(make, error, message):

@@ -65,6 +65,29 @@ def test_labels_that_come_later():
     np.testing.assert_allclose(model(later), kernel(later)[0])
 
 
+def test_many_trees_need_no_more_memory_than_some():
+    # Their rows of Delta, 6.25 million values, are more than are kept.
+    forest = es.Forest.from_trees([f"(S (A a{k}) (B b{k % 7}))" for k in range(2500)])
+    kernel, coefficients = es.SubsetTree(0.5), np.random.default_rng(0).normal(size=2500)
+    model = CompressedModel(kernel, forest)
+    for row, coefficient in enumerate(coefficients):
+        model.add(forest, row, coefficient)
+    np.testing.assert_allclose(model(forest), kernel(forest) @ coefficients, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model(forest, 2490), model(forest)[2490:])
+    assert 0 < model.n_bytes < model.n_bytes_in_all
+
+
+@pytest.mark.parametrize("kernel", [es.SubsetTree(1.0), es.SubsetTree(1.0, max_depth=4)])
+def test_values_too_large_name_the_tree(kernel):
+    wide = "(S " + " ".join(f"(A a{k})" for k in range(1100)) + ")"
+    forest = es.Forest.from_trees(["(S (A a))", wide])
+    model = CompressedModel(kernel, forest)
+    model.add(forest, 1, 1.0)
+    assert model(forest, 0, 1).tolist() == [0.0]
+    with pytest.raises(es.KernelOverflowError, match="at tree 1 is too large"):
+        model(forest)
+
+
 def test_kernels_that_are_refused():
     with pytest.raises(TypeError, match="needs a SubsetTree, normalized or not, got PartialTree"):
         CompressedModel(es.PartialTree(), forest_of(0))

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 import espalier as es
 from candidate_groups import groups_of
+from espalier.kernels.schedule import Schedule
 from espalier.rerank import VotedPerceptron, quality
 from espalier.rerank.chooser import SCORE_SHARES
 from espalier.rerank.quality import chosen_f1
@@ -113,6 +114,21 @@ def test_groups_of_every_kind():
 def test_bad_settings(options, message):
     with pytest.raises(ValueError, match=message):
         VotedPerceptron(KERNEL, **options).fit(groups_of(0))
+
+
+@pytest.mark.parametrize("kernel", [es.SubsetTree(0.5), es.PartialTree(0.4, 0.4)])
+@pytest.mark.parametrize("learner", [VotedPerceptron, es.RankingSVM])
+def test_threads_are_those_that_were_given(learner, kernel, monkeypatch):
+    seen = set()
+    schedule_of = Schedule.of
+    monkeypatch.setattr(Schedule, "of", lambda n=None, *rest: seen.add(n) or schedule_of(n, *rest))
+    groups = groups_of(0, 12)
+    one = learner(kernel, random_state=0, n_threads=1).fit(groups).decision_function(groups)
+    assert seen == {1}
+    two = learner(kernel, random_state=0, n_threads=2).fit(groups).decision_function(groups)
+    assert seen <= {1, 2}
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_draws_are_repeated_by_a_seed_and_progress_is_told():

@@ -130,9 +130,12 @@ def test_scores_on_lines_of_their_own(tmp_path):
         ),
         (
             f"1\n-1 {A}\n-2 {B}\n",
-            "line 3: the number of candidates should stand here, or one more of those above, got '-2",
+            "line 3: the number of candidates should stand here, or line 1 promises too few, got '-2",
         ),
-        (f"1\n-1 {A}\n3 {B}\n", r"line 3: the number of candidates should stand here, or one more .*, got '3 \(X"),
+        (
+            f"1\n-1 {A}\n3 {B}\n",
+            r"line 3: the number of .*, or line 1 promises too few, got '3 \(X",
+        ),
         (f"1\n{A}\n", "line 2: the score of candidate 0 of the 1 that line 1 promises should stand here"),
         (f"{A}\n{B}\n", r"line 1: the number of candidates should stand here, got '\(S"),
         (f"2\n-1 {A}\n-2 (S (N cats)\n", r"k\.txt, line 1, candidate 1, column 1: this bracket is never closed"),
@@ -146,6 +149,11 @@ def test_scores_on_lines_of_their_own(tmp_path):
         ),
         ('{"candidates": [{"tree": 3}]}\n', "line 1: A tree is made of"),
         (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has other words"),
+        (f"{'9' * 5000}\n-1 {A}\n", "line 1: no sentence has 99999999999999999999... candidates"),
+        (
+            '{"candidates": [{"tree": "(S a)", "words": ["b"], "tags": ["N"]}]}\n',
+            'line 1, candidate 0: it has "tree" and "words" and "tags", and a candidate has one or the other',
+        ),
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
         ('{"trees": []}\n', "line 1: a group should stand here"),
         ('{"trees": []}\n', 'and this is no object with a list "candidates"'),

@@ -14,6 +14,7 @@ from espalier.corpus.forest import Forest
 from espalier.parsing import PCFG, Evaluation
 from espalier.reproduce.records import Record, short
 from espalier.rerank import jackknifed, propose, quality
+from espalier.rerank.quality import f1
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 
@@ -61,7 +62,7 @@ class Judged:
     @cached_property
     def oracle(self) -> Evaluation:
         """How good the best candidates are."""
-        return self.evaluation([int(np.argmax(2.0 * m / np.maximum(g + p, 1))) for m, g, p in self.counts])
+        return self.evaluation([int(np.argmax(f1(counts))) for counts in self.counts])
 
     def measured(self, evaluation: Evaluation) -> Record:
         """All that is kept of an evaluation; the improvement is that over the parser."""

@@ -112,7 +112,8 @@ def _perceptron(plan: Plan, split: int, *, epochs: int, depth: int | None, decay
 
 def common_options(plan: Plan, split: int) -> dict[str, Any]:
     """What learners share: candidates that are drawn, the grammar's score left to be weighed, a seed."""
-    return {"sample": settings(quick=plan.quick)["sampled"], "score_weight": 0.0, "random_state": split}
+    sample = settings(quick=plan.quick)["sampled"]
+    return {"sample": sample, "score_weight": 0.0, "random_state": split, "n_threads": plan.n_threads}
 
 
 def _trial(chooser: Chooser, lists: Lists, setting: Record) -> Record:

@@ -84,7 +84,8 @@ def learn(data: str, decay: float, word_weight: float, plan: Plan) -> Record:
     """A perceptron with the kernel of tagged sequences."""
     lists, known = lists_of(plan, data)
     common = settings(quick=plan.quick)
-    options = {"epochs": common["epochs"], "sample": common["sampled"], "score_weight": 0.0, "random_state": plan.seed}
+    options = {"epochs": common["epochs"], "sample": common["sampled"], "score_weight": 0.0}
+    options |= {"random_state": plan.seed, "n_threads": plan.n_threads}
     found = trial(VotedPerceptron(Tagging(decay, word_weight), **options), lists)
     several = float(np.mean([len(group) > 1 for group in lists.test.groups]))
     return {**known, "baselines": lists.baselines, "several": short(100.0 * several), **found}

@@ -93,7 +93,7 @@ def learn_svm(treebank: str, parser: str, learner: str, plan: Plan) -> Record:
 
 def _common(plan: Plan) -> dict[str, Any]:
     sample = settings(quick=plan.quick)["sampled"]
-    return {"sample": sample, "score_weight": 0.0, "random_state": plan.seed}
+    return {"sample": sample, "score_weight": 0.0, "random_state": plan.seed, "n_threads": plan.n_threads}
 
 
 LEARNERS = {"perceptron": learn_perceptron, "svm": learn_svm}
