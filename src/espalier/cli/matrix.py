@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from espalier.cli.bars import bar
 from espalier.gram import gram
 from espalier.kernels.base import Kernel, Matrix
+from espalier.structures.files import written
 
 
 def write_gram(
@@ -29,12 +29,6 @@ def write_gram(
 
 
 def save_array(matrix: Matrix, output: Path) -> None:
-    """Write beside the place and rename, so that an interruption leaves the old file or none."""
-    draft = output.with_name(f".{output.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as stream:
-            np.save(stream, matrix)
-        os.replace(draft, output)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    """Write the matrix whole or not at all."""
+    with written(output) as stream:
+        np.save(stream, matrix)

@@ -2,7 +2,8 @@
 
 A file is decoded strictly, may be compressed with gzip (told by its first bytes, not by its name),
 and may start with a byte-order mark, which is not part of the text. A file is written beside its
-place and then renamed, so that an interrupted job leaves the old file or none.
+place and then renamed, so that an interrupted job leaves the old file or none; pipes and devices stay
+what they are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -111,18 +114,34 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write bytes to ``path`` whole or not at all: beside it first, then renamed."""
-    target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(target))
+    with written(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that appears at ``path`` once the block is done, and not at all where it fails.
+
+    A link is followed. What is no file, such as a pipe or a device, is written to as it is.
+    """
+    given = Path(path)
+    if given.is_dir():
+        raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(given))
+    if given.exists() and not given.is_file():
+        with given.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(given))
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        draft.write_bytes(data)
+        with draft.open("wb") as stream:
+            yield stream
         os.replace(draft, target)
     except OSError as error:
         draft.unlink(missing_ok=True)
         if error.errno is None:
             raise
-        raise OSError(error.errno, error.strerror, os.fspath(target)) from None  # the draft tells nobody anything
+        raise OSError(error.errno, error.strerror, os.fspath(given)) from None  # the draft tells nobody anything
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
