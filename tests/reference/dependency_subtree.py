@@ -34,8 +34,10 @@ def subtrees(tree: DependencyTree, head: int, contiguous: bool) -> list[Any]:
     return found
 
 
-def feature_trees(tree: DependencyTree, features: Features, contiguous: bool) -> Counter[Any]:
-    """Every subtree with one feature for each of its arcs."""
+def feature_trees(
+    tree: DependencyTree, features: Features, contiguous: bool, heads: Sequence[int] | None = None
+) -> Counter[Any]:
+    """Every subtree, of all heads or of some, with one feature for each of its arcs."""
 
     def labelled(subtree: Any) -> list[Any]:
         if subtree is None:
@@ -45,7 +47,7 @@ def feature_trees(tree: DependencyTree, features: Features, contiguous: bool) ->
 
     return Counter(
         form
-        for head in range(len(tree.words))
+        for head in (range(len(tree.words)) if heads is None else heads)
         for subtree in subtrees(tree, head, contiguous)
         for form in labelled(subtree)
     )

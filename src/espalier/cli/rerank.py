@@ -192,7 +192,7 @@ def explain(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with drawings.")
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many fragments to show.")] = 10,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
     winner: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="A candidate, counted from 0, or gold; the chosen one by default."),
@@ -222,6 +222,8 @@ def explain(
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
     for reason in found:
         typer.echo(f"{reason.contribution:+.4g}\t{reason.fragment}")
+    for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
+        typer.echo(f"{share:+.4g}\t{word}")
     if output is not None:
         found.to_html(output)
         typer.echo(f"Drawn in {output}")

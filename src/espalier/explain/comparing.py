@@ -12,8 +12,8 @@ from espalier.errors import InputError
 from espalier.explain.comparison import Comparison
 from espalier.explain.explanation import Reason, TreeShares
 from espalier.explain.occurrences import roots_of
-from espalier.explain.tag_shares import tag_shares
 from espalier.explain.weighing import Parts, taken_apart
+from espalier.explain.word_shares import word_shares
 from espalier.gram.dual import DualForm
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
@@ -52,7 +52,7 @@ def compare(
     examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
     parts = taken_apart(dual, 0, examples, (1.0, -1.0), n, max_size, schedule)
     trees, elsewhere = _shares(parts), parts.elsewhere
-    if not trees and (found := tag_shares(dual, examples, [rival.candidate for rival in rivals], schedule)):
+    if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], schedule)):
         trees, elsewhere = found, 0.0
     own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
     from_score = own[0] - own[1]

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from espalier.explain.explanation import Explanation
-from espalier.structures.group import Candidate
+from espalier.structures.group import Candidate, words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_OF_WORDS = {"end": "runs of tags", "head": "subtrees"}  # what words have shares of
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -33,8 +35,8 @@ class Comparison(Explanation):
         What of the lead is the parser's: its weight times the difference of the two scores.
     trees
         The two candidates as trees, with the share of every node in the lead; those of the loser with their signs
-        turned. Tags stand above their words, and a run of tags counts for its last one. Empty where the kernel has
-        no part that can be told by nodes.
+        turned. Tags stand above their words, and a run of tags counts for its last one; relations above tags, and a
+        subtree of arcs for its head. Empty where the kernel has no part that can be told by nodes.
     """
 
     winner: Candidate
@@ -42,6 +44,25 @@ class Comparison(Explanation):
     names: tuple[str, str]
     values: tuple[float, float]
     from_score: float
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether words have shares in place of fragments."""
+        return bool(self.trees) and self.trees[0].split in _OF_WORDS
+
+    @property
+    def kind_of_parts(self) -> str:
+        """What the lead is made of beside the parser's score."""
+        return _OF_WORDS.get(self.trees[0].split, "fragments") if self.trees else "fragments"
+
+    def by_word(self) -> list[tuple[str, float]]:
+        """What each word adds to the lead, where words have shares; else nothing."""
+        from espalier.explain.word_shares import together
+
+        if not self.is_of_words:
+            return []
+        shares = together(self.trees, (self.winner, self.loser)).tolist()
+        return list(zip(words_of(self.winner), shares, strict=True))
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row for each fragment, and how often each candidate has it."""
@@ -73,7 +94,7 @@ class Comparison(Explanation):
         """The lead and what it is made of, in one line."""
         parts = [("the parser's score", self.from_score)]
         if self.trees:
-            parts.append(("runs of tags" if self.trees[0].split == "end" else "fragments", self.of_trees))
+            parts.append((self.kind_of_parts, self.of_trees))
         if self.elsewhere:
             parts.append(("other kernels" if self.trees else "the kernel", self.elsewhere))
         told = ", ".join(f"{name} {signed(value)}" for name, value in parts if value or name != "the parser's score")

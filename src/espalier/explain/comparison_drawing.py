@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
+import numpy as np
+
 from espalier.explain.comparison import Comparison, signed
 from espalier.explain.explanation import Reason, node_colours
 from espalier.explain.occurrences import nodes_of
-from espalier.explain.tag_shares import tags_as_tree
+from espalier.explain.word_shares import drawn, together, word_nodes
 from espalier.structures.drawing import card, placed_side_by_side, summary
 from espalier.structures.fragment import Position
-from espalier.structures.group import Candidate
-from espalier.structures.interop import as_tree
 from espalier.structures.layout import Highlight, pixels, printable
-from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 from espalier.structures.tree_elements import MARK
 
@@ -61,7 +60,7 @@ def drawn_trees(comparison: Comparison) -> list[Tree]:
     """The two candidates as trees."""
     if comparison.trees:
         return [own.tree for own in comparison.trees]
-    return [_as_tree(own) for own in (comparison.winner, comparison.loser)]
+    return [drawn(own) for own in (comparison.winner, comparison.loser)]
 
 
 def shared_nodes(a: Tree, b: Tree) -> tuple[set[Position], set[Position]]:
@@ -97,10 +96,6 @@ def numbered(shown: Sequence[Reason]) -> dict[int, int]:
     return {k: number for number, k in enumerate(marked, start=1)}
 
 
-def _as_tree(candidate: Candidate) -> Tree:
-    return tags_as_tree(candidate) if isinstance(candidate, TaggedSequence) else as_tree(candidate)
-
-
 def _spans(tree: Tree) -> list[tuple[tuple[str, int, int], Position]]:
     """Label, first and last word of every inner node, each before its children."""
     inner: list[tuple[Position, str]] = []
@@ -122,10 +117,15 @@ def _marks(
     comparison: Comparison, trees: list[Tree], numbers: dict[int, int]
 ) -> tuple[list[Highlight], list[dict[Position, str]]]:
     """What is marked in each tree, and the numbers at the roots."""
-    if comparison.trees and comparison.trees[0].split == "end":
-        # The places of both sequences are the same, and what both say of one cancels.
-        together = comparison.trees[0].shares + comparison.trees[1].shares
-        return [node_colours(replace(own, shares=together)) for own in comparison.trees], [{}, {}]
+    if comparison.is_of_words:
+        rivals = (comparison.winner, comparison.loser)
+        by_word = together(comparison.trees, rivals)
+        coloured: list[Highlight] = []
+        for own, rival in zip(comparison.trees, rivals, strict=True):
+            shares = np.zeros_like(own.shares)
+            shares[word_nodes(rival)] = by_word
+            coloured.append(node_colours(replace(own, shares=shares)))
+        return coloured, [{}, {}]
     marks: list[Highlight] = []
     notes: list[dict[Position, str]] = []
     for which, (tree, colour) in enumerate(zip(trees, (WINNER, LOSER), strict=True)):

@@ -81,7 +81,8 @@ class TreeShares:
     tree: Tree
     total: float
     shares: NDArray[np.float64]  # every node before its children
-    split: str  # "equal": shared by the productions of each fragment; "root": that of its root; "mixed": of both kinds
+    split: str  # "equal": shared by the productions of each fragment; "root": that of its root; "mixed": of both kinds;
+    # "end" and "head" of words: runs of tags count for the last, subtrees of arcs for their heads
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,8 +63,9 @@ _SPLITS = {
     "root": "Every fragment counts for its root.",
     "mixed": "Fragments are shared equally by their productions, or count for their roots, as their kernel has it.",
     "end": "Every run of tags counts for its last tag.",
+    "head": "Every subtree counts for its head.",
 }
-_TAGS = "Marked are the places that speak most for the winner, in green, and for the loser, in red."
+_WORDS = "Marked are the words that speak most for the winner, in green, and for the loser, in red."
 _MARKED = (
     "Marked are fragments that speak for the winner: those that it has in blue, and those that the loser had better "
     "not have in orange, numbered at their roots. Grey is what both candidates have. Bars to the right speak for the "
@@ -114,8 +115,8 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
     """A heading, what is marked, and a drawing, for each tree of an example, or for two candidates together."""
     pushed = "Marked are the nodes that push most: up in green, down in red."
     if isinstance(explanation, Comparison):
-        of_tags = f"{_TAGS} {_SPLITS['end']}" if explanation.trees and explanation.trees[0].split == "end" else ""
-        return [("", of_tags or (_MARKED if len(explanation) else ""), explanation.to_svg())]
+        of_words = f"{_WORDS} {_SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
+        return [("", of_words or (_MARKED if len(explanation) else ""), explanation.to_svg())]
     return [
         (own.column or "The tree", f"{pushed} {_SPLITS[own.split]}", tree_svg(own.tree, highlight=node_colours(own)))
         for own in explanation.trees
@@ -149,7 +150,7 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
     if isinstance(explanation, Comparison):
         out = [(name, f"{value:.4g}") for name, value in zip(explanation.names, explanation.values, strict=True)]
         out += [("the lead", f"{explanation.value:+.4g}"), ("of it, the parser's", f"{explanation.from_score:+.4g}")]
-        of_trees = "runs of tags" if explanation.trees and explanation.trees[0].split == "end" else "fragments"
+        of_trees = explanation.kind_of_parts
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
     else:
         out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from tests.reference import tagging
+from tests.reference import dependency_subtree, tagging
 from tests.reference.fragment_weights import (
     fragment_weights,
     node_shares,
@@ -20,6 +20,7 @@ import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.explain.comparison import Comparison
 from espalier.explain.occurrences import nodes_of, roots_of
+from espalier.explain.word_shares import drawn, word_nodes
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 
@@ -336,13 +337,68 @@ def test_tags_share_the_lead_by_the_runs_that_end_at_them(kernel):
     assert "Every run of tags counts for its last tag" in why.to_html()
 
 
+def arc_features(tree, token):
+    head = tree.heads[token] - 1
+    return [
+        ("words", f"{tree.words[head]} {tree.words[token]}"),
+        ("tags", f"{tree.tags[head]} {tree.tags[token]}"),
+        ("relation", tree.relations[token]),
+    ]
+
+
+@pytest.mark.parametrize("is_normalized", [False, True])
+def test_heads_share_the_lead_by_the_subtrees_below_them(is_normalized):
+    inner = es.DependencySubtree(("words", "tags", "relation"), decay=0.6)
+    kernel = 2.0 * (es.Normalized(inner) if is_normalized else inner)
+    model = es.VotedPerceptron(kernel, score_weight=0.2, random_state=0).fit(dependency_groups(0))
+    group = dependency_groups(1)[0]
+    why = es.explain(model, group, winner=0, loser=1)
+    values = model.decision_function([group])[0]
+    assert why.value == pytest.approx(values[0] - values[1]) and why.elsewhere == 0 and why.left_out == ()
+    assert why.from_score + why.of_trees == pytest.approx(why.value) and len(why) == 0
+
+    def held(tree, heads=None):
+        return dependency_subtree.feature_trees(tree, arc_features, True, heads)
+
+    def shared(a, b):
+        return sum(n * b[form] * dependency_subtree.weight(form, 0.6, lambda _: 1.0) for form, n in a.items())
+
+    def norm(tree):
+        return np.sqrt(shared(held(tree), held(tree))) if is_normalized else 1.0
+
+    by_word = np.zeros(len(group.words))
+    for own, candidate, sign in zip(why.trees, group.candidates[:2], (1.0, -1.0), strict=True):
+        nodes = list(own.tree)
+        for token, node in enumerate(word_nodes(candidate).tolist()):
+            true = sum(
+                2.0 * coefficient * shared(held(candidate, [token]), held(item)) / norm(item)
+                for item, coefficient in zip(model.support_, model.coefficients_, strict=True)
+            )
+            by_word[token] += sign * true / norm(candidate)
+            assert own.shares[node] == pytest.approx(sign * true / norm(candidate))
+            assert nodes[node].label == candidate.relations[token]
+        assert own.split == "head" and own.shares.sum() == pytest.approx(own.total)
+    assert [word for word, _ in why.by_word()] == list(group.words)
+    assert [share for _, share in why.by_word()] == pytest.approx(by_word.tolist())
+    assert "subtrees" in why.summary and "SYNT" not in why.to_svg()
+    assert "Every subtree counts for its head" in why.to_html()
+
+
+def test_words_of_crossing_arcs_and_several_roots_are_found_in_what_is_drawn():
+    words = ["a", "b", "c", "d", "e"]
+    tree = es.DependencyTree(words, list("ABCDE"), [3, 4, 0, 3, 0], ["r1", "r2", "r3", "r4", "r5"])
+    nodes = list(drawn(tree))
+    assert [nodes[k].label for k in word_nodes(tree)] == ["r1", "r2", "r3", "r4", "r5"]
+
+
 def test_other_kernels_tell_only_the_parsers_part():
-    model = es.VotedPerceptron(es.DependencySubtree(), score_weight=0.2, random_state=0).fit(dependency_groups(0))
+    kernel = es.DependencySubtree() + es.Constant(1.0)
+    model = es.VotedPerceptron(kernel, score_weight=0.2, random_state=0).fit(dependency_groups(0))
     group = dependency_groups(1)[0]
     why = es.explain(model, group, winner=0, loser=1)
     values = model.decision_function([group])[0]
     assert why.value == pytest.approx(values[0] - values[1])
-    assert why.trees == () and len(why) == 0 and why.left_out == ("DependencySubtree()",)
+    assert why.trees == () and len(why) == 0 and len(why.left_out) == 2
     assert why.from_score + why.elsewhere == pytest.approx(why.value)
     assert "the kernel" in why.summary and why.to_svg().startswith("<svg") and "DependencySubtree" in why.to_html()
 

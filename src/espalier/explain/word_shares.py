@@ -1,0 +1,144 @@
+"""Which words of tagged sequences and dependency trees push their values, where a kernel has no fragments to list.
+
+Every run of tags counts for its last one, every subtree of arcs for its head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.explain.explanation import TreeShares
+from espalier.fragments.terms import Floats, parts_of
+from espalier.gram.dual import DualForm
+from espalier.kernels.base import Kernel
+from espalier.kernels.dependency_subtree import DependencySubtree
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.tagging import Tagging
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.group import Candidate, words_of
+from espalier.structures.interop import as_tree
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+
+
+class _Way(NamedTuple):
+    """How the value of a candidate is shared by its words: pieces, whose values are made into shares."""
+
+    split: str
+    kernel: type[Kernel]
+    pieces: Callable[[Candidate], Sequence[Candidate]]
+    shares: Callable[[Candidate, Floats], Floats]
+
+
+def word_shares(
+    dual: DualForm, examples: Inputs, candidates: Sequence[Candidate], schedule: Schedule
+) -> tuple[TreeShares, ...]:
+    """The shares of all words of two candidates in the difference of their values; nothing for other kernels."""
+    way = _WAYS.get(type(candidates[0]))
+    if way is None:
+        return ()
+    terms, others = parts_of(dual.kernel, way.kernel)
+    if others or not terms:
+        return ()
+    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
+    out = []
+    for row, (own, sign) in enumerate(zip(candidates, (1.0, -1.0), strict=True)):
+        by_word: Floats = np.zeros(len(words_of(own)))
+        inputs = Inputs.of(list(way.pieces(own)), like=dual.inputs, translates=True)
+        for term in terms:
+            beta = term.scale * dual.coefficients[0] / term.norm(dual.inputs, **options)
+            values = beta @ term.kernel(dual.inputs, inputs, **options)
+            by_word += sign * way.shares(own, values) / term.norm(examples, **options)[row]
+        tree = drawn(own)
+        shares = np.zeros(len(list(tree)))
+        shares[word_nodes(own)] = by_word
+        out.append(TreeShares(None, tree, float(by_word.sum()), shares, way.split))
+    return tuple(out)
+
+
+def drawn(candidate: Candidate) -> Tree:
+    """A candidate as the tree that is drawn: tags above their words, relations above tags.
+
+    Examples
+    --------
+    >>> print(drawn(TaggedSequence(["the", "cat"], ["D", "N"])))
+    ( (D the) (N cat))
+    """
+    if isinstance(candidate, TaggedSequence):
+        return Tree("", [Tree(tag, [word]) for word, tag in zip(candidate.words, candidate.tags, strict=True)])
+    if isinstance(candidate, DependencyTree):
+        return candidate.grammatical_relation_tree(prefixes=False)
+    return as_tree(candidate)
+
+
+def word_nodes(candidate: Candidate) -> NDArray[np.int64]:
+    """Where each word stands in what is drawn, by its tag or its relation: nodes count before their children."""
+    if isinstance(candidate, TaggedSequence):
+        return 1 + 2 * np.arange(len(candidate.words))
+    assert isinstance(candidate, DependencyTree)
+    n = len(candidate)
+    numbered = replace(candidate, words=["w"] * n, tags=["t"] * n, relations=[str(k) for k in range(n)], lemmas=None)
+    place = {node.label: k for k, node in enumerate(numbered.grammatical_relation_tree(prefixes=False))}
+    return np.array([place[str(k)] for k in range(n)], np.int64)
+
+
+def together(trees: Sequence[TreeShares], candidates: Sequence[Candidate]) -> Floats:
+    """What each word adds to the lead: both candidates have the same words, and what both say of one cancels."""
+    shares = [own.shares[word_nodes(one)] for own, one in zip(trees, candidates, strict=True)]
+    return np.asarray(shares[0] + shares[1])
+
+
+def _beginnings(sequence: Candidate) -> list[Candidate]:
+    assert isinstance(sequence, TaggedSequence)
+    return [TaggedSequence(sequence.words[:k], sequence.tags[:k]) for k in range(1, len(sequence.words) + 1)]
+
+
+def _ends(sequence: Candidate, values: Floats) -> Floats:
+    """What ends at a word is what a sequence has up to this word and not up to the word before."""
+    return np.diff(values, prepend=0.0)
+
+
+def _below(tree: Candidate) -> list[Candidate]:
+    """For each word the tree with the arcs below it alone, all others being roots, which count for nothing."""
+    assert isinstance(tree, DependencyTree)
+    out: list[Candidate] = []
+    for word in range(1, len(tree) + 1):
+        kept = _descendants(tree, word)
+        heads = [head if token in kept else 0 for token, head in enumerate(tree.heads, 1)]
+        out.append(replace(tree, heads=heads))
+    return out
+
+
+def _descendants(tree: DependencyTree, word: int) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for token, head in enumerate(tree.heads, 1):
+        children.setdefault(head, []).append(token)
+    found: set[int] = set()
+    waiting = [word]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found.update(below)
+        waiting += below
+    return found
+
+
+def _heads(tree: Candidate, values: Floats) -> Floats:
+    """What a word has as a head is what is below it, and not below one of its children."""
+    assert isinstance(tree, DependencyTree)
+    shares = values.copy()
+    for token, head in enumerate(tree.heads):
+        if head:
+            shares[head - 1] -= values[token]
+    return shares
+
+
+_WAYS: dict[type, _Way] = {
+    TaggedSequence: _Way("end", Tagging, _beginnings, _ends),
+    DependencyTree: _Way("head", DependencySubtree, _below, _heads),
+}
