@@ -156,20 +156,31 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 def conllu_like(texts: Sequence[Sequence[str]], values: Sequence[Any], *, whole: bool) -> Iterator[str]:
     """The chosen candidates of a CoNLL-U file as they stand there, but for their scores.
 
-    With ``whole``, all candidates, the best first, with the values that decide for scores.
+    Comments that only the first candidate has, such as where a document begins, are kept. With ``whole``, all
+    candidates, the best first, with the values that decide for scores.
     """
     for own, listed in zip(values, texts, strict=True):
-        for k in best_first(own)[: None if whole else 1]:
-            yield from (*_rescored(listed[k], float(own[k]) if whole else None), "")
+        if whole:
+            for k in best_first(own):
+                yield from (*_rescored(listed[k], float(own[k])), "")
+            continue
+        chosen = listed[best_first(own)[0]]
+        known = {_key(line) for line in chosen.split("\n") if line.startswith("#")}
+        yield from (line for line in listed[0].split("\n") if line.startswith("#") and _key(line) not in known)
+        yield from (*_rescored(chosen, None), "")
+
+
+def _key(comment: str) -> str:
+    return comment.partition("=")[0].lstrip("#").strip()
 
 
 def _rescored(text: str, score: float | None) -> Iterator[str]:
     """The lines of a sentence of CoNLL-U with another score behind its name, or with none."""
     for line in text.split("\n"):
-        comment = line.partition("=")[0].split()
-        if comment != ["#", "score"]:
+        key = _key(line) if line.startswith("#") else None
+        if key != "score":
             yield line
-        if comment == ["#", "sent_id"] and score is not None:
+        if key == "sent_id" and score is not None:
             yield f"# score = {score!r}"
 
 

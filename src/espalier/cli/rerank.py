@@ -190,7 +190,8 @@ def explain(
     groups: Groups,
     row: Annotated[int, typer.Option(min=0, help="Which group, counted from 0.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with drawings.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page, or the drawing alone to a .svg."),
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
     winner: Annotated[
@@ -208,9 +209,12 @@ def explain(
     """Say which fragments made one candidate win over another, and draw both side by side."""
     if output is not None:
         check_output(output, "The page", reranker, groups, gold)
+        if output.suffix not in ("", ".html", ".htm", ".svg"):
+            raise ValueError(f"A page has a name in .html, and a drawing one in .svg; got {output}.")
     from espalier.cli.ranking import candidate_number, groups_of, loaded
     from espalier.explain import Comparison
     from espalier.explain import explain as compare
+    from espalier.structures.files import write_text
 
     data = groups_of(groups, gold, tags=tags, encoding=encoding)
     if row >= len(data):
@@ -225,5 +229,5 @@ def explain(
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
         typer.echo(f"{share:+.4g}\t{word}")
     if output is not None:
-        found.to_html(output)
+        write_text(output, found.to_svg() if output.suffix == ".svg" else found.to_html())
         typer.echo(f"Drawn in {output}")

@@ -149,6 +149,8 @@ def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: 
         raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
     best, trees = [], []
     for row, (tree, group) in enumerate(zip(golds, groups, strict=True)):
+        if isinstance(group, str | Tree):
+            raise TypeError(f"Sentence {row} must have a list of candidates, got a single one. Write [tree].")
         listed = [as_tree(candidate) for candidate in group]
         if not listed:
             raise InputError(f"Sentence {row} has no candidates.")

@@ -54,6 +54,8 @@ def propose(
     >>> print(group.candidates[group.best])
     (S (NP (D the) (N cats)) (VP (V sleep)))
     """
+    if isinstance(sentences, str | Tree):
+        raise TypeError(f"sentences must be several, got a single one, {str(sentences)[:60]!r}. Write [tree].")
     rows = [(row, _sentence(row, sentence)) for row, sentence in enumerate(sentences)]
     return _proposed(parser, rows, k, beam, n_threads, progress)
 

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 # How much the parser's scores may weigh, where the spread of the kernel's values inside groups weighs 1.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
+LARGE = 1e100  # squares of larger values may overflow
 N_LOOKED_AT = 100  # groups, to see whether the kernel tells their candidates apart
 N_CANDIDATES = 4096  # whose values are computed at once
 
@@ -203,9 +204,9 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         """The weight of the scores with which most constituents are right; 1 where nothing else decides."""
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]
         counts = [quality(group) for group in groups]
-        if _spread(values) <= 1e-12 * max(float(np.abs(own).max()) for own in values):
+        if spread(values) <= 1e-12 * max(float(np.abs(own).max()) for own in values):
             return 1.0
-        unit = _spread(values) / (_spread(scores) or 1.0)
+        unit = spread(values) / (spread(scores) or 1.0)
         weights = [share * unit for share in SCORE_SHARES]
         reached = [chosen_f1(counts, chosen) for chosen in self._choices(groups, values, weights)]
         return float(weights[int(np.argmax(reached))])
@@ -219,6 +220,10 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
 
 
-def _spread(values: Sequence[Floats]) -> float:
+def spread(values: Sequence[Floats]) -> float:
     """How far values of one group are apart, on average."""
-    return float(np.mean([own.std() for own in values])) if values else 0.0
+    if not values:
+        return 0.0
+    largest = max(float(np.abs(own).max()) for own in values)
+    unit = largest if largest > LARGE else 1.0
+    return unit * float(np.mean([(own / unit).std() for own in values]))

@@ -181,8 +181,8 @@ class GPPreference(Chooser):
             n_groups = int(np.searchsorted(np.cumsum(sizes[order]), self.max_candidates, side="right"))
             if n_groups == 0:
                 raise InputError(
-                    f"A group has {sizes[order[0]]:,} candidates, and max_candidates is {self.max_candidates:,}. Draw "
-                    "fewer of each group: sample=10."
+                    f"A group has {sizes[order[0]]:,} candidates, and max_candidates is {self.max_candidates:,}. "
+                    "Raise it, or draw fewer of each group with a smaller sample."
                 )
             groups = np.sort(order[:n_groups])
         elif len(data.items) > MANY:

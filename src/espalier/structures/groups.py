@@ -85,6 +85,8 @@ def read_with_texts(
 
 def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[Group]:
     """Groups of a file with the gold trees of another; errors name the first."""
+    if isinstance(gold, str | Tree):
+        raise TypeError(f"gold must be the trees themselves, got {str(gold)[:60]!r}. Read a file by read_brackets.")
     golds = list(gold)
     if len(golds) != len(groups):
         raise InputError(f"{name} has {len(groups):,} groups, and there are {len(golds):,} gold trees.")

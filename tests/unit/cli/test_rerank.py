@@ -172,6 +172,32 @@ def test_chosen_conllu_is_what_was_read(here, tags):
     assert Path("all.conllu").read_text().count("SpaceAfter=No") == 4
 
 
+def test_comments_that_only_the_first_candidate_has_are_kept(here):
+    bare = "".join(line for line in CONLLU.splitlines(keepends=True) if not line.startswith(("# newdoc", "# text")))
+    first, second = ((3, 3, 0), (2, 3, 0))
+    Path("k.conllu").write_text(
+        CONLLU.format(name="a", score=-1, heads=first) + bare.format(name="a", score=-2, heads=second)
+    )
+    (group,) = es.read_groups("k.conllu")
+    learned = [es.Group(group.candidates, group.scores, group.candidates[1])] * 6
+    es.Reranker(es.VotedPerceptron(es.DependencySubtree(), random_state=0)).fit(learned).save("arcs")
+    done("apply", "arcs", "k.conllu", "-o", "chosen.conllu")
+    wanted = [line for line in CONLLU.format(name="a", score=0, heads=second).split("\n") if "score" not in line]
+    assert sorted(Path("chosen.conllu").read_text().split("\n")) == sorted(wanted)
+    assert Path("chosen.conllu").read_text().startswith("# newdoc\n")
+
+
+def test_drawings_and_words_of_explanations(here):
+    done("explain", "r", "trees.jsonl", "--row", "0", "-o", "why.svg")
+    assert Path("why.svg").read_text().startswith("<svg")
+    es.write_groups(dependency_groups(0), "d.jsonl")
+    done("fit", "d.jsonl", "-o", "arcs")
+    lines = done("explain", "arcs", "d.jsonl", "--row", "0", "--winner", "0", "--loser", "1", "-n", "2").stdout
+    shares = [line.split("\t") for line in lines.splitlines()[2:]]
+    assert len(shares) == 2 and {word for _, word in shares} <= set(es.read_groups("d.jsonl")[0].words)
+    assert abs(float(shares[0][0])) >= abs(float(shares[1][0])) > 0
+
+
 @pytest.mark.parametrize("options", [[], ["--all"]])
 def test_a_pipe_gives_what_a_file_gives(here, options):
     groups = [("a", (2, 3, 0), (3, 3, 0)), ("b", (3, 3, 0), (2, 3, 0))]
@@ -352,6 +378,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         ),
         (["explain", "r", "alone.jsonl", "--row", "0"], "one candidate, so there is nothing to compare it with"),
         (["explain", "r", "trees.jsonl", "--row", "0", "-o", "folder"], "this is a folder"),
+        (["explain", "r", "trees.jsonl", "--row", "0", "-o", "why.pdf"], "A page has a name in .html, and a drawing"),
         (["score", "r", "plain.txt"], "plain.txt, group 0: it has no gold tree"),
         (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, and there are 2 gold trees"),
     ],

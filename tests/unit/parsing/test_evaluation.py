@@ -105,6 +105,11 @@ def test_a_single_tree_is_no_list_of_trees(one):
         oracle(one, [[one]])
 
 
+def test_candidates_are_a_list_for_each_sentence():
+    with pytest.raises(TypeError, match="Sentence 0 must have a list of candidates, got a single one"):
+        oracle([GOLD], [GOLD])
+
+
 def test_bad_input():
     with pytest.raises(InputError, match="Sentence 1: the parse has other words than the gold tree, 'b' for 'a'"):
         evaluate(["(S (N a))", "(S (N a))"], ["(S (N a))", "(S (N b))"])

@@ -122,6 +122,8 @@ def test_what_has_no_words_is_named():
         propose(parser, [["cats"], []])
     with pytest.raises(InputError, match=r"Nothing is proposed for sentence 1\. A sentence needs at least one word"):
         propose(parsing.Tagger.from_sentences([es.TaggedSequence(["a"], ["A"])]), [["a"], []])
+    with pytest.raises(TypeError, match=r"sentences must be several, got a single one, '\(S \(N cats\)\)'"):
+        propose(parser, "(S (N cats))")
     with pytest.raises(InputError, match=r"Tree 2 has no words beside traces: \(S \(-NONE- \*\)\)"):
         jackknifed([*TREES[:2], "(S (-NONE- *))"], folds=2)
 

@@ -131,6 +131,15 @@ def test_threads_are_those_that_were_given(learner, kernel, monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
+def test_values_whose_squares_overflow_have_a_weight_beside_them():
+    right = f"(S {' '.join(f'(NP (N w{k}))' for k in range(300))})"
+    wrong = f"(S {' '.join(f'(NP (X (N w{k})))' for k in range(300))})"
+    groups = [Group([wrong, right], [-1.0, -2.0], gold=right)] * 6
+    model = VotedPerceptron(es.SubsetTree(0.9), random_state=0).fit(groups)
+    assert np.isfinite(model.score_weight_) and model.predict(groups).tolist() == [1] * 6
+    assert np.abs(model.decision_function(groups[:1])[0]).max() > 1e150
+
+
 def test_draws_are_repeated_by_a_seed_and_progress_is_told():
     groups = groups_of(6, 70)
     told = []

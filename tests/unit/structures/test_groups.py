@@ -65,6 +65,8 @@ def test_the_layout_of_parsers_round_trips(tmp_path):
     assert read_groups(tmp_path / "k.txt", [C, A])[1].gold == es.Tree.from_brackets(A)
     with pytest.raises(es.InputError, match=r"no place\. Write to a \.jsonl file"):
         write_groups([Group([A], gold=A)], tmp_path / "k.txt")
+    with pytest.raises(TypeError, match="gold must be the trees themselves, got 'gold"):
+        read_groups(tmp_path / "k.txt", "gold.mrg")
     with pytest.raises(es.InputError, match="2 groups, and there are 1 gold trees"):
         read_groups(tmp_path / "k.txt", [A])
     with pytest.raises(es.InputError, match="group 1: The gold tree has other words"):

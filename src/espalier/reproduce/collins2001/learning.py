@@ -14,7 +14,7 @@ from espalier.parsing import Evaluation
 from espalier.reproduce.collins2001.candidates import Judged, Lists
 from espalier.reproduce.records import Record, short
 from espalier.rerank import CompressedModel
-from espalier.rerank.chooser import SCORE_SHARES, Chooser
+from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
 from espalier.rerank.combination import is_compressible
 from espalier.rerank.quality import chosen_f1
 
@@ -75,7 +75,7 @@ def weighed(values: Values, part: Judged, weight: float) -> Evaluation:
 
 def best_weight(values: Values, part: Judged) -> tuple[float, float]:
     """The share and the weight of the parser's scores with which F1 is largest, the first of equals."""
-    unit = _spread(values) / (_spread(part.scores) or 1.0) or 1.0
+    unit = spread(values) / (spread(part.scores) or 1.0) or 1.0
     best = (-1.0, 0.0)
     for share in SCORE_SHARES:
         pairs = zip(values, part.scores, strict=True)
@@ -83,10 +83,6 @@ def best_weight(values: Values, part: Judged) -> tuple[float, float]:
         if (reached := chosen_f1(part.counts, chosen)) > best[0]:
             best = (reached, share)
     return best[1], best[1] * unit
-
-
-def _spread(values: Values) -> float:
-    return float(np.mean([own.std() for own in values]))
 
 
 def best_trial(trials: Iterable[Record], kind: str = "weighed") -> Record:
