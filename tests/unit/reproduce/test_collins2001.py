@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from espalier.cli.main import app
 from espalier.kernels import SubsetTree
 from espalier.parsing import PCFG, evaluate, oracle
 from espalier.reproduce import collins2001
-from espalier.reproduce.collins2001 import beyond, corpora, cost, questions, tagging, treebanks
+from espalier.reproduce.collins2001 import beyond, corpora, cost, questions, questions_page, tagging, treebanks
 from espalier.reproduce.collins2001.candidates import Judged, Lists, best_grammar, make_lists
 from espalier.reproduce.collins2001.learning import best_trial, best_weight, trial
 from espalier.reproduce.collins2001.page import counted, mean
@@ -39,6 +40,25 @@ def test_questions_that_no_grammar_can_be_read_off_are_counted(data):
     parts = corpora.shuffled(trees, 0, questions.SIZES["large"])
     assert [len(part) for part in parts] == [2400, 400, 1189]
     assert len({id(tree) for part in parts for tree in part}) <= 3989
+
+
+def test_sentences_that_come_back_are_counted(data):
+    trees, _ = corpora.question_trees(data)
+    seen = Counter(tuple(tree.words()) for tree in trees)
+    assert sum(count for count in seen.values() if count > 1) == questions_page.N_REPEATED
+    marked = [any(node.is_preterminal and node.label == "?" for node in tree) for tree in trees]
+    assert sum(marked) == questions_page.N_MARKS
+    for size, most in (("small", 2), ("large", 5)):
+        in_both = []
+        for split in range(questions.SPLITS):
+            train, _, test = corpora.shuffled(trees, split, questions.SIZES[size])
+            known = {tuple(tree.words()) for tree in train}
+            in_both.append(sum(tuple(tree.words()) in known for tree in test))
+        assert max(in_both) == most
+    train, test = (corpora.tagged_sentences(data, "ewt_ud", part, "upos") for part in ("train", "test"))
+    known = {tuple(sentence.words) for sentence in train}
+    assert len(train) - len(known) == tagging.N_REPEATED
+    assert sum(tuple(sentence.words) in known for sentence in test) == tagging.N_IN_TEST
 
 
 def test_nodes_without_labels_and_words_without_tags_are_seen():

@@ -23,6 +23,7 @@ from espalier.reproduce.collins2001.questions import (
     preference_settings,
     preference_trial,
 )
+from espalier.reproduce.collins2001.questions import settings as questions_settings
 from espalier.reproduce.page import Page
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
@@ -67,7 +68,9 @@ def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
     own = {"splits": 1 if quick else SPLITS, "epochs": EPOCHS, "decay": DECAY}
     partial = {"partial_decay": PARTIAL_DECAY, "partial_sampled": PARTIAL_SAMPLE}
-    return {**own, **partial, "svm_C": SVM_C["small"], "passes": SVM_PASSES, **preference_settings()}
+    of_questions = questions_settings(quick=quick)
+    lists = {name: of_questions[name] for name in ("candidates", "sampled", "parts", "folds", "shares")}
+    return {**own, **partial, **lists, "svm_C": SVM_C["small"], "passes": SVM_PASSES, **preference_settings()}
 
 
 def tasks(plan: Plan) -> list[Task]:
@@ -133,7 +136,15 @@ def learn_hyperparameters(split: int, model: str, plan: Plan) -> Record:
         for C in SVM_C["small"][: 1 if plan.quick else None]
     ]
     perceptron = trial(VotedPerceptron(kernel, epochs=EPOCHS, **options), lists)
-    return {"gp": record, "perceptron": perceptron, "svm": best_trial(machines)}
+    return {"gp": record, "perceptron": perceptron, "svm": _best_of_each_kind(machines)}
+
+
+def _best_of_each_kind(trials: Sequence[Record]) -> Record:
+    """What is best beside the grammar's score, and for decisions without it what is best there."""
+    out = dict(best_trial(trials))
+    alone = best_trial(trials, "alone")
+    out |= {part: {**out[part], "alone": alone[part]["alone"]} for part in ("development", "test")}
+    return out | {"C_alone": alone["C"]}
 
 
 def page(results: Results) -> Page:

@@ -14,6 +14,7 @@ from espalier.corpus.forest import Forest
 from espalier.parsing import PCFG, Evaluation
 from espalier.reproduce.records import Record, short
 from espalier.rerank import jackknifed, propose, quality
+from espalier.rerank.chooser import SCORE_SHARES
 from espalier.rerank.quality import f1
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
@@ -24,6 +25,11 @@ FOLDS = 5
 MARKOV_GRID = ((1, 2), (2, 1), (2, 2))
 RARE_GRID = (2, 5)
 SPLIT_GRID: tuple[Record, ...] = ({}, {"split_tags": True, "least": 10})
+
+
+def shared_settings() -> Record:
+    """What all experiments have in common: parts of training data, grammars, and weights that are tried."""
+    return {"folds": FOLDS, "split_grid": SPLIT_GRID, "shares": SCORE_SHARES}
 
 
 @dataclass(frozen=True, eq=False)

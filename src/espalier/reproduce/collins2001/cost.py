@@ -114,6 +114,7 @@ def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: 
         "largest_difference": short(float(np.abs(of_model - of_trees).max() / np.abs(of_trees).max())),
         "subtrees": model.n_subtrees,
         "compressed_bytes": model.n_bytes,
+        "compressed_bytes_in_all": model.n_bytes_in_all,
         "support_bytes": n_bytes(support) + coefficients[rows].nbytes,
         "compressed_train": short(found["compressed"][0]),
         "support_train": short(found["support"][0]),
@@ -167,10 +168,10 @@ def page(results: Results) -> Page:
         "distinct subtree once, with a weight; adding a tree is an update. *Support*: all trees that were added are "
         "kept, interned as one corpus, and a candidate's value is the sum of its kernels with them; their matrix is "
         f"computed in blocks. Scoring is of {growth[0]['scored']:,} candidates, interned before. Bytes are of what is "
-        "kept: weighted subtrees without the tables that find them; the arrays of the support trees with their "
-        "coefficients."
+        "kept: weighted subtrees, without and with the tables that find them and the room that these leave for more; "
+        "the arrays of the support trees, of which every distinct subtree is kept once too, with their coefficients."
     )
-    header = ["support trees", "distinct subtrees", "kB, compressed", "kB, support"]
+    header = ["support trees", "distinct subtrees", "kB, compressed", "with tables", "kB, support"]
     header += [f"{what} s, {form}" for what in ("training", "scoring") for form in ("compressed", "support")]
     out.table(["training groups", *header], [_row(own) for own in growth])
     out.draw(
@@ -180,8 +181,10 @@ def page(results: Results) -> Page:
     out.say(
         f"With {last['groups']:,} groups the compressed model trains in {last['compressed_train']:.3g} s and the "
         f"support trees take {last['support_train'] / last['compressed_train']:.1f} times as long; scoring takes "
-        f"{last['support_score'] / last['compressed_score']:.1f} times as long, and "
-        f"{last['support_bytes'] / last['compressed_bytes']:.1f} times the memory. From {growth[0]['groups']:,} groups "
+        f"{last['support_score'] / last['compressed_score']:.1f} times as long. Support trees take "
+        f"{last['support_bytes'] / last['compressed_bytes']:.1f} times the memory of the weighted subtrees, and "
+        f"{last['support_bytes'] / last['compressed_bytes_in_all']:.1f} times that of all that is kept to add more. "
+        f"From {growth[0]['groups']:,} groups "
         f"on, time grows with the power {_power(growth, 'compressed_train'):.2f} of the data where compressed, and "
         f"{_power(growth, 'support_train'):.2f} where not. Values of both forms differ by "
         f"{max(own['largest_difference'] for own in growth):.0e} of the largest at most."
@@ -217,7 +220,7 @@ def _row(own: Record) -> list[str]:
         f"{own['groups']:,}",
         f"{own['support_trees']:,}",
         f"{own['subtrees']:,}",
-        *(f"{own[f'{form}_bytes'] / 1000:,.0f}" for form in ("compressed", "support")),
+        *(f"{own[name] / 1000:,.0f}" for name in ("compressed_bytes", "compressed_bytes_in_all", "support_bytes")),
         *(f"{own[f'{form}_{what}']:.3g}" for what in ("train", "score") for form in ("compressed", "support")),
     ]
 

@@ -16,7 +16,7 @@ HEADER = ["score", "improvement", "F1", "exact match"]
 HOW_MEASURED = (
     "*Score* is the paper's: the mean of precision and recall of each sentence, weighed by the size of its gold tree, "
     "in per cent; *improvement* the relative reduction of the error, 100 less the score, against the grammar's own "
-    "first parse. F1 and exact match are those of `evalb`: punctuation and an outer label do not count."
+    "first parse. F1 and exact match are those of `evalb`: words tagged as punctuation and an outer label do not count."
 )
 
 

@@ -9,7 +9,14 @@ from typing import Any
 from espalier.kernels.base import Kernel
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.reproduce.collins2001.candidates import Lists, best_grammar, make_lists
+from espalier.reproduce.collins2001.candidates import (
+    MARKOV_GRID,
+    RARE_GRID,
+    Lists,
+    best_grammar,
+    make_lists,
+    shared_settings,
+)
 from espalier.reproduce.collins2001.corpora import question_trees, shuffled
 from espalier.reproduce.collins2001.learning import SAMPLE, best_trial, trial
 from espalier.reproduce.collins2001.questions_page import questions_page
@@ -42,7 +49,9 @@ def settings(*, quick: bool) -> dict[str, Any]:
         else {"candidates": K, "sampled": SAMPLE, "splits": SPLITS}
     )
     fixed = {"passes": SVM_PASSES, "svm_decay": SVM_DECAY, "svm_C": SVM_C, "depths": DEPTHS, "decays": DECAYS}
-    return {**counts, **fixed, "markov_decays": MARKOV_DECAYS, **preference_settings()}
+    grammars = {"markov_grid": MARKOV_GRID, "rare_grid": RARE_GRID, "markov_decays": MARKOV_DECAYS}
+    parts = {"parts": sizes(quick=quick), **shared_settings()}
+    return {**counts, **fixed, **grammars, **parts, **preference_settings()}
 
 
 def preference_settings() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.reproduce.collins2001.candidates import Lists, best_grammar, make_lists
+from espalier.reproduce.collins2001.candidates import Lists, best_grammar, make_lists, shared_settings
 from espalier.reproduce.collins2001.corpora import PARTS, newspaper_trees, shuffled, up_to, web_trees
 from espalier.reproduce.collins2001.learning import PAPER, SAMPLE, best_trial, trial
 from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, gaps, measures
@@ -32,7 +32,8 @@ SVM_DECAY, SVM_C, SVM_PASSES = 0.4, (0.03, 0.1), 100
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
     fixed = {"beam": BEAM, "epochs": EPOCHS, "decays": DECAYS}
-    fixed |= {"svm_decay": SVM_DECAY, "svm_C": SVM_C, "passes": SVM_PASSES}
+    fixed |= {"svm_decay": SVM_DECAY, "svm_C": SVM_C, "passes": SVM_PASSES, **shared_settings()}
+    fixed |= {"wsj_parts": WSJ_PARTS, "markov_grid": MARKOV_GRID, "rare_grid": RARE_GRID, "choosing": N_CHOOSING}
     if quick:
         return {"words": 12, "candidates": 5, "sampled": 5, "groups": 40, **fixed}
     return {"words": WORDS, "candidates": K, "sampled": SAMPLE, "groups": LEARNED, **fixed}
