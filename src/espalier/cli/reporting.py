@@ -39,10 +39,17 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
                 say(f"Error: {_os_message(error)}")
                 raise typer.Exit(USER_ERROR) from None
             except (ValueError, OverflowError, MemoryError, ImportError, LookupError) as error:
-                say(f"Error: {error}")
+                say(f"Error: {_memory_message(error) if isinstance(error, MemoryError) else error}")
                 raise typer.Exit(USER_ERROR) from None
 
     return run_command
+
+
+def _memory_message(error: MemoryError) -> str:
+    """What did not fit, where an error says so; the core and Python's own say nothing that helps."""
+    if str(error) not in ("", "std::bad_alloc"):
+        return str(error)
+    return "there is not enough memory for this. Ask for less at once: fewer sentences, a smaller -k, fewer candidates."
 
 
 def _os_message(error: OSError) -> str:
