@@ -147,7 +147,7 @@ def _say_reached(out: Page, results: Results) -> None:
     out.say(
         "The columns are ours, the first of them excepted: the paper's scores on ATIS, where its improvements are 18 "
         f"to 23 per cent without the grammar's score. Asked for were {TARGET:.0f} per cent of the plain grammar's "
-        f"error. {N_MARKS:,} of the questions end with a mark that QuestionBank tags as `?`, which `evalb` "
+        f"error. {N_MARKS:,} of the questions have a mark that QuestionBank tags as `?`, which `evalb` "
         "counts as a word."
     )
     for size in PARTS:
