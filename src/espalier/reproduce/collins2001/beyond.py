@@ -157,7 +157,8 @@ def page(results: Results) -> Page:
         f"and 336 test questions with the plain grammar. All perceptrons run for {EPOCHS} epochs; a row differs from "
         f"*{BASE}* (decay {DECAY}, averaged, the gold tree as target, 20 candidates of each question) in what it "
         f"names. Partial trees (decays {PARTIAL_DECAY}) keep their support trees and learn from {PARTIAL_SAMPLE} "
-        "candidates. The weight of the grammar's score is chosen on development questions."
+        "candidates. The weight of the grammar's score and the C of ranking machines are chosen on development "
+        "questions, for each table by itself."
     )
     out.say(HOW_MEASURED)
     for kind, title in (("weighed", "with the grammar's score"), ("alone", "alone")):
