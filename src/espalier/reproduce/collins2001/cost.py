@@ -238,7 +238,8 @@ def _seconds_panel(growth: Sequence[Record]) -> Callable[[Axes], None]:
 
 
 def _bytes_panel(growth: Sequence[Record]) -> Callable[[Axes], None]:
-    return _panel(growth, {"compressed_bytes": "compressed", "support_bytes": "support trees"}, "kilobytes", 1000)
+    names = {"compressed_bytes": "compressed", "support_bytes": "support trees"}
+    return _panel(growth, {**names, "compressed_bytes_in_all": "compressed, with tables"}, "kilobytes", 1000)
 
 
 def _panel(growth: Sequence[Record], names: dict[str, str], label: str, unit: int) -> Callable[[Axes], None]:

@@ -1,0 +1,76 @@
+"""Pages of results say what the stored results are, and guides say what the pages do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from espalier.cli.reproduce import PAPERS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+RESULTS = DOCS / "results"
+
+
+def page(name):
+    return (RESULTS / f"{name}.md").read_text("utf-8")
+
+
+def cells(name, section, row):
+    """The numbers in a row of the first table below a heading, deviations left out."""
+    text = page(name)
+    text = text[text.index(section) :]
+    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
+    return [
+        float(found[0].replace(",", "")) if (found := re.findall(r"-?\d[\d,]*(?:\.\d+)?", cell)) else None
+        for cell in line.removeprefix(f"| {row} |").split("|")[:-1]
+    ]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_pages_are_made_of_the_results_beside_them(paper, tmp_path):
+    # Run `espalier reproduce PAPER --pages-only` where this fails.
+    shutil.copytree(RESULTS / paper, tmp_path / paper)
+    for path in import_module(f"espalier.reproduce.{paper}").run(out=tmp_path, pages_only=True):
+        assert path.read_text("utf-8") == (RESULTS / paper / path.name).read_text("utf-8"), path.name
+
+
+def test_the_guide_to_reranking_says_what_was_measured():
+    guide = " ".join((DOCS / "rerank.md").read_text("utf-8").split())
+    plain, tuned, large = (
+        cells("collins2001/questions", f"**{part}**", "perceptron with the grammar, two epochs")[2]
+        for part in (
+            "800 / 200 / 336, the plain grammar",
+            "800 / 200 / 336, the best markovized grammar",
+            "2,400 / 400 / 1,189, the plain grammar",
+        )
+    )
+    assert f"takes away {plain:.0f} per cent, of those of a tuned grammar {tuned:.0f}" in guide
+    assert f"with three times the questions {large:.0f} of the plain one's" in guide
+    for treebank, phrase in (
+        ("Wall Street", "sentences rise from {} to {} F1"),
+        ("English Web", "the web from {} to {}"),
+    ):
+        section = re.search(rf"## {treebank}.*, markovized grammar.*", page("collins2001/treebanks"))[0]
+        rows = ("the grammar's first parse", "perceptron with the grammar")
+        before, after = (cells("collins2001/treebanks", section, row)[3] for row in rows)
+        assert phrase.format(before, after) in guide
+    tagger, _, reranked, *_ = cells("collins2001/tagging", "## Accuracy", "web, universal tags")
+    assert f"tags of web text from {tagger:.2f} to {reranked:.2f} per cent" in guide
+
+
+def test_the_guide_to_reranking_says_how_good_the_parser_is():
+    guide = " ".join((DOCS / "rerank.md").read_text("utf-8").split())
+    web, newspaper = (
+        {kind: cells("parsing", "## Quality", f"{part} | {kind}") for kind in ("plain", "tuned")}
+        for part in ("EWT test, 2,056", "WSJ sample, 782")
+    )
+    assert (
+        f"a labelled F1 of {web['tuned'][0]:.1f} on its test part, where plain rules reach {web['plain'][0]:.1f}"
+        in guide
+    )
+    assert f"it is {newspaper['tuned'][0]:.1f} and {newspaper['plain'][0]:.1f}" in guide
+    assert f"would reach {web['tuned'][4]:.1f} and {newspaper['tuned'][4]:.1f}, on 200 test sentences" in guide
