@@ -333,6 +333,9 @@ def test_tags_share_the_lead_by_the_runs_that_end_at_them(kernel):
             assert own.shares[1 + 2 * place] == pytest.approx(sign * true / norm(candidate))
             assert own.tree.children[place].label == tags[place]
         assert own.split == "end" and own.shares.sum() == pytest.approx(own.total)
+    assert [word for word, _ in why.by_word()] == list(group.words)
+    both = why.trees[0].shares + why.trees[1].shares
+    assert [share for _, share in why.by_word()] == pytest.approx(both[1::2].tolist())
     assert "runs of tags" in why.summary and why.to_svg().count("<text") > 2 * len(group.words)
     assert "Every run of tags counts for its last tag" in why.to_html()
 
