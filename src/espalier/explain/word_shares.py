@@ -107,25 +107,19 @@ def _ends(sequence: Candidate, values: Floats) -> Floats:
 def _below(tree: Candidate) -> list[Candidate]:
     """For each word the tree with the arcs below it alone, all others being roots, which count for nothing."""
     assert isinstance(tree, DependencyTree)
-    out: list[Candidate] = []
-    for word in range(1, len(tree) + 1):
-        kept = _descendants(tree, word)
-        heads = [head if token in kept else 0 for token, head in enumerate(tree.heads, 1)]
-        out.append(replace(tree, heads=heads))
-    return out
-
-
-def _descendants(tree: DependencyTree, word: int) -> set[int]:
     children: dict[int, list[int]] = {}
     for token, head in enumerate(tree.heads, 1):
         children.setdefault(head, []).append(token)
-    found: set[int] = set()
-    waiting = [word]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found.update(below)
-        waiting += below
-    return found
+    out: list[Candidate] = []
+    for word in range(1, len(tree) + 1):
+        heads, waiting = [0] * len(tree), [word]
+        while waiting:
+            head = waiting.pop()
+            for token in children.get(head, ()):
+                heads[token - 1] = head
+                waiting.append(token)
+        out.append(replace(tree, heads=heads))
+    return out
 
 
 def _heads(tree: Candidate, values: Floats) -> Floats:
