@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     )
     from espalier.svm import KernelGridSearch, KernelSVC, KernelSVR
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "RBF",
