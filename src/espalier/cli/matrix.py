@@ -31,4 +31,6 @@ def write_gram(
 def save_array(matrix: Matrix, output: Path) -> None:
     """Write the matrix whole or not at all."""
     with written(output) as stream:
-        np.save(stream, matrix)
+        # By the stream and not by numpy, whose own writing does not say why it fails.
+        np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(matrix))
+        stream.write(matrix.T.data if np.isfortran(matrix) else np.ascontiguousarray(matrix).data)

@@ -8,6 +8,7 @@ what they are.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from espalier.errors import InputError
+from espalier.structures.drafts import drafted, is_draft
 
 Readable = str | os.PathLike[str] | IO[str] | IO[bytes]
 
@@ -122,26 +124,25 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file that appears at ``path`` once the block is done, and not at all where it fails.
 
-    A link is followed. What is no file, such as a pipe or a device, is written to as it is.
+    A file that is replaced leaves its mode and its owner to the new one. A link is followed. What is no file, such as
+    a pipe or a device, is written to as it is.
     """
     given = Path(path)
     if given.is_dir():
         raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(given))
-    if given.exists() and not given.is_file():
-        with given.open("wb") as stream:
-            yield stream
-        return
     target = Path(os.path.realpath(given))
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with draft.open("wb") as stream:
+        with _stream(given) if given.exists() and not given.is_file() else drafted(target) as stream:
             yield stream
-        os.replace(draft, target)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        if error.filename is not None and not is_draft(error.filename):
+            raise  # names its file already, which may be one that the block reads
         if error.errno is None:
-            raise
+            raise OSError(errno.EIO, f"Not all of the file could be written ({error})", os.fspath(given)) from None
         raise OSError(error.errno, error.strerror, os.fspath(given)) from None  # the draft tells nobody anything
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+
+
+@contextmanager
+def _stream(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("wb") as stream:
+        yield stream
