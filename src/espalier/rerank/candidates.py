@@ -83,7 +83,8 @@ def jackknifed(
     k
         How many candidates at most.
     folds
-        The trees are dealt into so many parts at random, and each part is parsed by a parser made of all others.
+        The sentences are dealt into so many parts at random, and each part is parsed by a parser made of all others.
+        Trees of the same words come into one part, so that no parser has seen what it parses.
     rows
         Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.
     make
@@ -107,13 +108,19 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(golds):
-        raise ValueError(f"folds must be an integer from 2 to the number of trees, {len(golds)}, got {folds!r}.")
+    alike: dict[tuple[str, ...], list[int]] = {}  # the trees of each sentence, which stay together
+    for row, gold in enumerate(golds):
+        alike.setdefault(tuple(words_of(gold)), []).append(row)
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(alike):
+        raise ValueError(
+            f"folds must be an integer from 2 to the number of different sentences, {len(alike)}, got {folds!r}."
+        )
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
-    order = generator(random_state).permutation(len(golds))
+    sentences = list(alike.values())
+    order = generator(random_state).permutation(len(sentences)).tolist()
     groups: dict[int, Group] = {}
     for fold in range(folds):
-        held_out = set(order[fold::folds].tolist())
+        held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
         own = [row for row in dict.fromkeys(wanted) if row in held_out]
         if own:
             parser = make([gold for row, gold in enumerate(golds) if row not in held_out], **grammar_options)

@@ -65,6 +65,20 @@ def test_groups_of_some_rows_are_those_of_all():
     assert jackknifed(TREES, 3, folds=4, rows=[]) == []
 
 
+def test_equal_sentences_come_into_one_fold():
+    other = TREES[2].replace("VP", "X")  # other trees over the same words
+    repeated = [*TREES, *TREES[:6], other]
+    for seed in range(5):
+        maker = Recorder()
+        groups = jackknifed(repeated, 1, folds=4, make=maker, random_state=seed)
+        assert [str(group.gold) for group in groups] == repeated
+        for sentences, _, _, seen in maker.asked:
+            known = {tuple(es.Tree.from_brackets(tree).words()) for tree in seen}
+            assert not known & set(map(tuple, sentences))
+    with pytest.raises(ValueError, match="different sentences, 1, got 2"):
+        jackknifed([TREES[0]] * 5, folds=2)
+
+
 def test_folds_are_drawn_by_the_seed():
     def folds(seed):
         maker = Recorder()
@@ -112,7 +126,9 @@ def test_progress_grows_to_one_over_all_folds():
 
 @pytest.mark.parametrize("folds", [0, 1, 13, 2.0, True])
 def test_folds_that_cannot_be_are_refused(folds):
-    with pytest.raises(ValueError, match=r"folds must be an integer from 2 to the number of trees, 12, got"):
+    with pytest.raises(
+        ValueError, match=r"folds must be an integer from 2 to the number of different sentences, 12, got"
+    ):
         jackknifed(TREES, folds=folds)
 
 
