@@ -1,6 +1,8 @@
 #include "best_parses.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace espalier {
@@ -82,12 +84,7 @@ void BestParses::open(Node& node) {
   } else {
     list_binary(node, options);
   }
-  // No more edges can take part than parses are asked for.
-  if (static_cast<std::int64_t>(options.size()) > most_) {
-    const auto better = [](const Option& x, const Option& y) { return x.weight > y.weight; };
-    std::stable_sort(options.begin(), options.end(), better);
-    options.resize(most_);
-  }
+  keep_best(options);
   node.edges.reserve(options.size());
   node.heap.reserve(options.size());
   for (const Option& option : options) {
@@ -96,6 +93,22 @@ void BestParses::open(Node& node) {
   }
   std::make_heap(node.heap.begin(), node.heap.end());
   bytes_ += static_cast<std::int64_t>(options.size() * (sizeof(Edge) + sizeof(Choice)));
+}
+
+// No more edges can take part than parses are asked for. Those that stay keep their order, for it decides between
+// parses of equal weight: with every number of parses in the same way.
+void BestParses::keep_best(std::vector<Option>& options) const {
+  if (static_cast<std::int64_t>(options.size()) <= most_) return;
+  std::vector<std::size_t> order(options.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto better = [&](std::size_t x, std::size_t y) {
+    return options[x].weight != options[y].weight ? options[x].weight > options[y].weight : x < y;
+  };
+  std::nth_element(order.begin(), order.begin() + most_, order.end(), better);
+  order.resize(most_);
+  std::sort(order.begin(), order.end());
+  for (std::size_t k = 0; k < order.size(); ++k) options[k] = options[order[k]];
+  options.resize(order.size());
 }
 
 void BestParses::list_unary(const Node& node, std::vector<Option>& options) {

@@ -1,4 +1,9 @@
 // The k best parses of a sentence from its chart, found lazily: the third algorithm of Huang and Chiang (2005).
+//
+// Parses of one symbol over one span have a total order, which does not depend on how many are asked for: the heavier
+// first; of equal ones that without a unary rule on top, then by the unary rule; of those that are split, that with the
+// shorter left part, then by the symbols of left and right part, then that with the better left part, then that with
+// the better right part, each in its own order. Weights must be such that their sums are exact in any order.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +72,7 @@ class BestParses {
   Node* node(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);
   void open(Node& node);
   Edge edge_of(const Node& node, const Option& option);
+  void keep_best(std::vector<Option>& options) const;
   void list_unary(const Node& node, std::vector<Option>& options);
   void list_binary(const Node& node, std::vector<Option>& options);
   double estimate(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int32_t layer);

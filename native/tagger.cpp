@@ -7,15 +7,32 @@
 namespace espalier {
 namespace {
 
+using Choices = std::vector<std::int32_t>;  // by position, which of the tags of its word
+
 // A sequence that is not written down yet: the one it leaves, where, and for which of the tags of the word.
 struct Branch {
   double loss;
   std::int64_t from, position, choice;
-  bool operator<(const Branch& other) const {  // for a heap whose top is the best
-    if (loss != other.loss) return loss > other.loss;
-    if (from != other.from) return from > other.from;
-    if (position != other.position) return position > other.position;
-    return choice > other.choice;
+};
+
+// For a heap whose top is the best: that of the least loss, and of these the first in the order of tags.
+struct Worse {
+  const std::vector<Choices>* found;
+
+  bool operator()(const Branch& x, const Branch& y) const {
+    if (x.loss != y.loss) return x.loss > y.loss;
+    // Up to the place where the first of the two leaves its sequence both are written down, and they differ there at
+    // the latest: all that begin as a branch does are found after it.
+    const std::int64_t last = std::min(x.position, y.position);
+    for (std::int64_t i = x.from == y.from ? last : 0; i < last; ++i) {
+      const std::int32_t a = (*found)[x.from][i], b = (*found)[y.from][i];
+      if (a != b) return a > b;
+    }
+    return at(x, last) > at(y, last);
+  }
+
+  std::int64_t at(const Branch& branch, std::int64_t i) const {
+    return i == branch.position ? branch.choice : (*found)[branch.from][i];
   }
 };
 
@@ -36,15 +53,14 @@ class BestTags {
       write(next);
     }
     for (const auto& choices : found_) out.push_back(sequence(choices));
-    // Losses and weights are sums of the same numbers in another order: the last digits may differ.
+    // Losses and weights are sums of the same numbers in another order: where these are not exact, as in sentences of
+    // many thousands of words, the last digits may differ.
     std::stable_sort(out.begin(), out.end(),
                      [](const TagSequence& x, const TagSequence& y) { return x.weight > y.weight; });
     return out;
   }
 
  private:
-  using Choices = std::vector<std::int32_t>;  // by position, which of the tags of its word
-
   std::int64_t n_choices(std::int64_t i) const { return i < 0 ? 1 : words_.start[i + 1] - words_.start[i]; }
   std::int32_t tag(std::int64_t i, std::int64_t choice) const {
     return i < 0 ? trigrams_.n_tags : words_.tag[words_.start[i] + choice];
@@ -113,22 +129,26 @@ class BestTags {
       choices.assign(found_[branch.from].begin(), found_[branch.from].begin() + branch.position);
       choices.push_back(static_cast<std::int32_t>(branch.choice));
     }
+    leaving_.clear();
     for (auto i = static_cast<std::int64_t>(choices.size()); i < words_.n_words; ++i) {
       const std::int64_t a = i < 2 ? 0 : choices[i - 2], b = i < 1 ? 0 : choices[i - 1];
       const Steps next = steps(i, a, b);
       const std::int64_t best = next.best();
       for (std::int64_t c = 0; c < next.n; ++c) {
-        if (c != best && next[c] > kImpossible) push({branch.loss + (next[best] - next[c]), own, i, c});
+        if (c != best && next[c] > kImpossible) leaving_.push_back({branch.loss + (next[best] - next[c]), own, i, c});
       }
       choices.push_back(static_cast<std::int32_t>(best));
     }
     found_.push_back(std::move(choices));
+    for (const Branch& other : leaving_) push(other);  // which are compared by what they leave
   }
 
-  // Every branch is another sequence, so one that is behind as many as are asked for is not needed.
+  // Every branch is another sequence, so one that is behind as many as are asked for is not needed. One that is level
+  // with the last of them may come before it in the order of tags.
   void push(const Branch& branch) {
+    if (most_ == 1) return;
     if (static_cast<std::int64_t>(needed_.size()) >= most_ - 1) {
-      if (needed_.empty() || branch.loss >= needed_.top()) return;
+      if (branch.loss > needed_.top()) return;
       needed_.pop();
     }
     needed_.push(branch.loss);
@@ -157,7 +177,8 @@ class BestTags {
   std::vector<double> ahead_;        // V(i; a, b), where a and b are choices at i - 1 and i
   std::vector<std::int64_t> first_;  // of each position in ahead_
   std::vector<Choices> found_;
-  std::priority_queue<Branch> branches_;
+  std::vector<Branch> leaving_;
+  std::priority_queue<Branch, std::vector<Branch>, Worse> branches_{Worse{&found_}};
   std::priority_queue<double> needed_;  // the smallest losses so far, the largest of them on top
 };
 

@@ -6,7 +6,9 @@
 //   V(i; a, b) = word(i, b) + max over c of (next(a, b, c) + V(i + 1; b, c)),
 // so that each step of a sequence has a known loss: how far its tag stays behind the best one at that place. Losses are
 // never negative and add up. A sequence that was found leads to those that follow it up to some place, take another tag
-// there and go on at best: its own loss and that of the one step tell theirs, before they are written down.
+// there and go on at best: its own loss and that of the one step tell theirs, before they are written down. Sequences of
+// equal weight stand in the order of their tags, as these are listed for each word, the first that differs deciding.
+// Weights must be such that their sums are exact in any order.
 #pragma once
 
 #include <cstdint>

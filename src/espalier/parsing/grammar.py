@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.parsing.exact_sums import on_grid
 
 MAX_UNARY = 3  # unary rules one on top of the other
 
@@ -85,7 +86,10 @@ class Grammar:
 
     @cached_property
     def arrays(self) -> dict[str, Any]:
-        """What the compiled core reads: rules by left child and by parent, unary rules by child and by parent."""
+        """What the compiled core reads: rules by left child and by parent, unary rules by child and by parent.
+
+        Their weights are rounded such that sums are exact.
+        """
         n_base = len(self.symbols)
         n = n_base + self.n_prefixes
         order = np.lexsort((self.binary[:, 2], self.binary[:, 1]))
@@ -100,15 +104,15 @@ class Grammar:
             "left": left,
             "right": right,
             "parent": parent,
-            "weight": self.binary_weight[order],
+            "weight": on_grid(self.binary_weight[order]),
             "parent_start": _starts(parent, n),
             "parent_rule": np.argsort(parent, kind="stable").astype(np.int32),
             "up_start": _starts(self.unary[:, 1], n_base),
             "up_parent": np.ascontiguousarray(self.unary[up, 0]),
-            "up_weight": self.unary_weight[up],
+            "up_weight": on_grid(self.unary_weight[up]),
             "down_start": _starts(self.unary[:, 0], n_base),
             "down_child": np.ascontiguousarray(self.unary[down, 1]),
-            "down_weight": self.unary_weight[down],
+            "down_weight": on_grid(self.unary_weight[down]),
         }
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from espalier import _core
 from espalier.corpus.memory import parse_memory, show_bytes
 from espalier.errors import InputError
 from espalier.parsing.coarse import coarse_grammar, expected_counts
+from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
@@ -28,7 +29,7 @@ _Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[
 
 
 class Parse(NamedTuple):
-    """A tree and the logarithm of its probability."""
+    """A tree and the logarithm of its probability, of which each rule and each word is rounded to 36 binary places."""
 
     tree: Tree
     score: float
@@ -36,7 +37,13 @@ class Parse(NamedTuple):
 
 @dataclass(frozen=True)
 class Parses(Sequence[Parse]):
-    """The best parses of a sentence, the most probable first; those that are equally probable in any order.
+    """The best parses of a sentence, the most probable first.
+
+    Their order does not depend on ``k``: the best ``j`` are the first ``j`` of any longer list. Of equally probable
+    ones over the same words, that comes first which has no rule with one child on top, or the earlier of these rules in
+    the grammar; then that with the longer last child; then by the numbers of the symbols, which are those of
+    ``grammar.symbols``; then that with the more probable part before the last child, and with the more probable last
+    child, by the same rule.
 
     Parameters
     ----------
@@ -256,7 +263,7 @@ class PCFG:
                 word_start.append(len(tags))
             sentence_start.append(len(word_start) - 1)
         starts = np.array(sentence_start, np.int64), np.array(word_start, np.int64)
-        return *starts, np.array(tags, np.int32), np.array(weights, np.float64)
+        return *starts, np.array(tags, np.int32), on_grid(np.array(weights, np.float64))
 
     def _tags_of(self, words: list[str], given: list[str | None] | None) -> Iterator[dict[int, float]]:
         for position, found in enumerate(self.lexicon.weights(words)):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.errors import InputError
+from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.requests import positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
@@ -27,7 +28,10 @@ MAX_TAGS = 250
 
 
 class Tagged(NamedTuple):
-    """A tagged sequence and the logarithm of its probability together with its words."""
+    """A tagged sequence and the logarithm of its probability together with its words.
+
+    Each probability of a tag and of a word has a logarithm that is rounded to 36 binary places.
+    """
 
     sequence: TaggedSequence
     score: float
@@ -36,6 +40,9 @@ class Tagged(NamedTuple):
 @dataclass(frozen=True)
 class Taggings(Sequence[Tagged]):
     """The best taggings of a sentence, the most probable first.
+
+    Of equally probable ones the first tag that differs decides, in the order of ``tagger.tags``. The best ``j`` are the
+    first ``j`` of any longer list.
 
     Parameters
     ----------
@@ -87,7 +94,7 @@ class Tagger:
 
     def __init__(self, tags: Sequence[str], trigrams: NDArray[np.int64], lexicon: SuffixLexicon) -> None:
         self.tags, self.trigrams, self.lexicon = tuple(tags), trigrams, lexicon
-        self._weights = trigram_weights(trigrams).reshape(-1)
+        self._weights = on_grid(trigram_weights(trigrams).reshape(-1))
 
     @staticmethod
     def from_sentences(sentences: Iterable[Any], *, suffix: int = 10, rare: int = 10, smoothing: float = 0.0) -> Tagger:
@@ -158,8 +165,7 @@ class Tagger:
         Notes
         -----
         A word that may have ``t`` tags, as its neighbours may, costs ``t`` cubed steps and ``t`` squared numbers of
-        memory, once for the sentence, and ``t`` steps more for each of the ``k``. Taggings of equal probability have
-        the same order in every run.
+        memory, once for the sentence, and ``t`` steps more for each of the ``k``.
         """
         listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
@@ -170,7 +176,7 @@ class Tagger:
             _starts(len(words) for words in listed),
             _starts(len(tags) for tags, _ in each),
             np.concatenate([np.zeros(0, np.int32), *(tags for tags, _ in each)]),
-            np.concatenate([np.zeros(0), *(weights for _, weights in each)]),
+            on_grid(np.concatenate([np.zeros(0), *(weights for _, weights in each)])),
             positive("k", k),
             threads(n_threads),
             progress,

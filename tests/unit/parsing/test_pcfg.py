@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
 import pytest
-from tests.reference.pcfg import all_parses
+from tests.reference.pcfg import all_parses, ordered_parses
 
 from espalier.errors import InputError
 from espalier.parsing.grammar import Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.pcfg import PCFG
+from espalier.reproduce.collins2001.corpora import is_tagged
+from espalier.structures.brackets import read_brackets
+from espalier.structures.group import Group
 
 TREES = [
     "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))",
@@ -58,6 +62,46 @@ def test_the_best_parses_are_the_best_of_all(seed, max_unary):
             assert len(set(texts)) == len(texts)
             by_text = dict(expected)
             assert all(by_text[text] == pytest.approx(parse.score) for text, parse in zip(texts, found, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("max_unary", [0, 3])
+def test_equally_probable_parses_have_the_documented_order(seed, max_unary):
+    rules, lexicon = random_grammar(seed)
+    rules = {rule: (0.5, 0.25)[k % 3 == 0] for k, rule in enumerate(rules)}  # equal weights make equal parses
+    parser = PCFG(Grammar.from_rules(rules, "S", max_unary=max_unary), lexicon)
+    whole = {rule: round(math.log(probability) * 2**36) for rule, probability in rules.items()}
+    for words in (["w"], ["v", "w"], ["w", "v", "w"], ["w", "w", "v", "w", "w"]):
+        tags = [{tag: round(weight * 2**36) for tag, weight in of_word.items()} for of_word in lexicon.weights(words)]
+        expected = ordered_parses(whole, tags, words, parser.grammar.symbols, max_unary)
+        for k in (1, 2, 7, 10_000) if expected else ():
+            found = parser.parse(words, k)
+            assert [(str(parse.tree), parse.score * 2**36) for parse in found] == expected[:k]
+
+
+def test_the_best_parses_begin_every_longer_list():
+    # The same rules in other places: as probable, and added in other orders.
+    parser = PCFG.from_treebank(TREES)
+    for words in ("the dog saw cats with dogs with a cat with glasses", "dogs with cats with dogs saw cats with dogs"):
+        found = parser.parse(words.split(), 300)
+        scores = [parse.score for parse in found]
+        assert scores == sorted(scores, reverse=True)
+        assert len(set(scores)) < len(scores)
+        for k in range(1, 300, 29):
+            assert parser.parse(words.split(), k).parses == found[:k]
+
+
+def test_the_order_does_not_depend_on_how_many_parses_of_a_treebank_are_asked_for(data):
+    trees = [tree for tree in read_brackets(data / "questionbank" / "trees.txt")[:400] if is_tagged(tree)]
+    parser = PCFG.from_treebank(trees[:300])
+    sentences = [tree.words() for tree in trees[300:]]
+    whole = parser.parse_all(sentences, 60)
+    for k in (1, 2, 30):
+        assert [found.parses for found in parser.parse_all(sentences, k)] == [found[:k] for found in whole]
+    for found in whole:
+        scores = [parse.score for parse in found]
+        assert scores == sorted(scores, reverse=True)
+        assert Group(found.trees, scores).best == 0
 
 
 @pytest.mark.parametrize("markov", [None, (1, None), (1, 2), (2, 0), (2, 1), (2, 2), (3, None)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -76,13 +77,25 @@ def test_ties_and_impossible_tags(seed):
         np.array([number[name] for word in words for name in word], np.int32),
         np.array([weight for word in words for weight in word.values()]),
     )
-    by_tags = dict(expected)
-    for k in (1, 3, 20, 1000):
+    expected.sort(key=lambda own: (-own[1], own[0]))  # equal ones by the first tag that differs
+    for k in (1, 2, 3, 20, 1000):
         found = _core.tag_sentences(table.reshape(-1), 3, *arrays, k, 1, None)
         assert found["weight"].tolist() == [weight for _, weight in expected[:k]]
-        sequences = [tuple(names[n] for n in row) for row in found["tag"].reshape(-1, 5)]
-        assert len(set(sequences)) == len(sequences)
-        assert [by_tags[sequence] for sequence in sequences] == found["weight"].tolist()
+        assert [tuple(names[n] for n in row) for row in found["tag"].reshape(-1, 5)] == [
+            tags for tags, _ in expected[:k]
+        ]
+
+
+def test_the_best_taggings_begin_every_longer_list():
+    tagger = Tagger.from_sentences([[("the", "D"), ("saw", tag), ("the", "D")] for tag in "NVNX"])
+    words = ["the", "the", "saw"] * 4 + ["the"]  # each saw may have each tag, at the same price
+    found = tagger.tag(words, 100)
+    scores = [own.score for own in found]
+    assert scores == sorted(scores, reverse=True) and len(set(scores)) < len(scores) == 3**4
+    for own, after in itertools.pairwise(found):
+        assert own.score > after.score or own.sequence.tags < after.sequence.tags
+    for k in range(1, 81):
+        assert tagger.tag(words, k).taggings == found[:k]
 
 
 @pytest.mark.parametrize("seed", range(10))
