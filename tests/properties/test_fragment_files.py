@@ -8,7 +8,6 @@ seconds: ``make sanitize`` does.
 from __future__ import annotations
 
 import copy
-import json
 import random
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.properties.test_reader_fuzz import mutate_forest, mutations, tried
+from tests.saved_files import joined, split
 
 from espalier.errors import InputError
 from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier
@@ -40,21 +40,6 @@ VALUES = [
     *([], {}, [[]], ["S"], [0, 1], ["a", "b"], "SubsetTree()", "PartialTree(1e300)", "Normalized(Subtree())", "RBF()"),
     *("SubsetTree(on='x')", "SubsetTree(decay=1e308)", "SubsetTree() * SubsetTree()", "((((", "\0", "\ud800"),
 ]
-
-
-def split(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays of a file."""
-    from safetensors.numpy import load
-
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["espalier"])
-    return header, load(data)
-
-
-def joined(header: Any, arrays: dict[str, np.ndarray]) -> bytes:
-    from safetensors.numpy import save
-
-    return save(arrays, metadata={"espalier": json.dumps(header)})
 
 
 def mutate_arrays(data: bytes, rng: random.Random) -> bytes:

@@ -1,9 +1,14 @@
-"""Arrays in one file: safetensors, with a JSON header that says what they are. No code is ever loaded."""
+"""Arrays in one file: safetensors, with a JSON header that says what they are. No code is ever loaded.
+
+A file is read whole and then looked at: what happens to it on the disk meanwhile cannot hurt. Its checksum is verified
+before anything else is believed.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.errors import InputError
 from espalier.structures.files import write_bytes
 
@@ -18,17 +24,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
-    """Write arrays and a header, whole or not at all."""
+    """Write arrays and a header with a checksum over both, whole or not at all."""
     from safetensors.numpy import save
 
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     try:
-        data = save(whole, metadata={"espalier": json.dumps(header, ensure_ascii=False)})
+        data = save(whole, metadata={"espalier": json.dumps({KEY: UNSEALED, **header}, ensure_ascii=False)})
     except UnicodeEncodeError as error:
         raise InputError(
             f"{path} cannot be written: {error.object[error.start : error.end]!r} in a label is no character of UTF-8."
         ) from None
-    write_bytes(path, data)
+    write_bytes(path, sealed(data))
 
 
 def load_arrays(
@@ -60,25 +66,42 @@ def load_arrays(
 
 
 def _read(path: str | Path, kind: str) -> tuple[Arrays, Any]:
-    """All arrays, and the header as JSON; None where there is none."""
-    from safetensors import SafetensorError, safe_open
+    """All arrays, and the header as JSON without its checksum; None where there is none."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     if Path(path).is_dir():
         raise IsADirectoryError(21, f"A {kind} is one file, and this is a folder", os.fspath(path))
-    if not Path(path).exists():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    data = Path(path).read_bytes()
+    has_seal = check_seal(data, path, kind)
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            names = list(file.keys())
-            try:
-                arrays = {name: file.get_tensor(name) for name in names}
-            except (AttributeError, TypeError) as error:
-                # Numbers that numpy does not have, such as bfloat16.
-                raise InputError(f"{path} is not a {kind} that Espalier saved ({error}).") from None
+        arrays = load(data)
     except SafetensorError as error:
         raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save the {kind} again.") from None
+    except (AttributeError, KeyError, TypeError) as error:
+        # Numbers that numpy does not have, such as bfloat16.
+        raise InputError(f"{path} is not a {kind} that Espalier saved: it has numbers of type {error}.") from None
+    header = _header(data)
+    if isinstance(header, dict) and not has_seal:
+        _check_unsealed(path, kind, header)
+    return arrays, {key: value for key, value in header.items() if key != KEY} if isinstance(header, dict) else None
+
+
+def _header(data: bytes) -> Any:
     try:
-        return arrays, json.loads(metadata.get("espalier", ""))
-    except (ValueError, RecursionError):
-        return arrays, None
+        size = int.from_bytes(data[:8], "little")
+        return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["espalier"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _check_unsealed(path: str | Path, kind: str, header: dict[str, Any]) -> None:
+    """Tell a file of version 0.1, which wrote no checksum, from one whose checksum is damaged."""
+    if next(iter(header), "format") != "format":
+        raise InputError(f"{path} is damaged: its checksum cannot be read. Save the {kind} again.")
+    warnings.warn(
+        f"{path} has no checksum, because Espalier 0.1 or another program wrote it: damage would not be noticed. "
+        f"Save the {kind} again to add one.",
+        UserWarning,
+        stacklevel=6,
+    )

@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
 from tests.random_trees import random_trees
-from tests.unit.fragments.test_vectorizer import put, rewritten
+from tests.saved_files import rewrite
+from tests.unit.fragments.test_vectorizer import put
 
 import espalier as es
 from espalier.demo import generate
@@ -249,7 +250,7 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_files_are_one_clear_error(saved, name):
     change, message = DAMAGES[name]
-    rewritten(saved, change)
+    rewrite(saved, change)
     with pytest.raises(es.InputError, match=message):
         LinearizedTreeClassifier.load(saved)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from tests.saved_files import rewrite
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
@@ -159,10 +157,7 @@ def test_bad_rerankers():
 
 def change(path, header=None, arrays=None):
     """A saved reranker with some of its header or arrays replaced."""
-    with safe_open(path, framework="numpy") as file:
-        own = json.loads(file.metadata()["espalier"]) | (header or {})
-        kept = {name: file.get_tensor(name) for name in file.keys()} | (arrays or {})  # noqa: SIM118
-    save_file(kept, path, metadata={"espalier": json.dumps(own)})
+    rewrite(path, lambda own, kept: (own.update(header or {}), kept.update(arrays or {})))
 
 
 @pytest.mark.parametrize(
