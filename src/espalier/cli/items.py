@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from espalier.corpus.forest import Forest
+from espalier.corpus.texts import row_that_reads_as_a_tree
 from espalier.errors import InputError
 from espalier.kernels import BagOfWords, Constant, DependencySubtree, Spectrum, Subsequence, Tagging, WeisfeilerLehman
 from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.conllu import read_conllu
 from espalier.structures.files import read_text
@@ -56,6 +58,14 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
         raise
     if not len(items):
         raise InputError(f"{file} holds no {_ITEM[form]}.")
+    if form is Format.TEXT:
+        row = None if chosen is not None else row_that_reads_as_a_tree(items)
+        if row is not None:
+            raise InputError(
+                f"{file}, line {row + 1} reads as a tree in brackets, and could be plain words too. "
+                "Pass --format brackets if the file holds trees, whose words then count, or --format text."
+            )
+        items = Inputs.of(items).read_strings([None], "words")
     return items, _ITEM[form]
 
 

@@ -13,6 +13,7 @@ from espalier.corpus.selection import chosen_rows, not_unicode, ranges
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.notation import split_words
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -48,8 +49,9 @@ class Sequences:
         Parameters
         ----------
         items
-            A text is cut at white space into words, or into characters; a list of texts is taken as it is. Of trees and
-            tagged sequences the words count, or the tags.
+            A text is cut at ASCII white space into words (a no-break space belongs to its word), or into characters; a
+            list of texts is taken as it is. Of trees and tagged sequences the words count, or the tags. A text is
+            never a tree here, whatever brackets it has.
         of
             ``"words"``, ``"characters"`` or ``"tags"``.
         vocabulary
@@ -164,7 +166,7 @@ def _symbols(item: Any, of: Unit, row: int) -> Iterable[str]:
             return [node.label for node in item if node.is_preterminal]
         item = item.words() if of == "words" else " ".join(item.words())
     if isinstance(item, str):
-        return item if of == "characters" else item.split()
+        return item if of == "characters" else split_words(item)
     if isinstance(item, list | tuple) and all(isinstance(text, str) for text in item):
         return item
     shown = f"{item!r}"[:60]

@@ -52,7 +52,8 @@ def nearest(
     ([[0, 1]], [[3.0, 3.0]])
     """
     schedule = Schedule.of(n_threads, memory, progress)
-    rows = Inputs.of(corpus)
+    trees = kernel._tree_columns()
+    rows = Inputs.of(corpus).read_strings(trees, "trees")
     n_items, n_queries = len(rows), _length(queries)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= max(n_items, 1):
         raise ValueError(f"k must be an integer from 1 to the size of the corpus, {n_items}, got {k!r}.")
@@ -63,7 +64,7 @@ def nearest(
     values = np.empty((n_queries, k))
     for first in range(0, n_queries, step):
         part = slice(first, min(first + step, n_queries))
-        columns = Inputs.of(_rows(queries, part), like=rows)
+        columns = Inputs.of(_rows(queries, part), like=rows).read_strings(trees, "trees")
         block = kernel._make_plan(rows, columns, schedule.part(first // step, -(-n_queries // step))).matrix(kernel).T
         best = _best(block, k)
         indices[part] = best

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences, Unit, as_sequences, check_unit
+from espalier.corpus.texts import check_words
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
@@ -36,7 +37,7 @@ class Idf:
     @staticmethod
     def fit(corpus: Any, of: Unit = "words") -> Idf:
         """Count in how many items each symbol stands."""
-        sequences = as_sequences(corpus, of)
+        sequences = as_sequences(check_words(corpus), of)
         symbol, start = sequences.arrays
         row = np.repeat(np.arange(len(sequences)), np.diff(start))
         found, holding = np.unique(np.unique(np.stack([row, symbol]), axis=1)[1], return_counts=True)

@@ -11,7 +11,7 @@ import difflib
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,8 @@ class Kernel:
            [0., 1., 1.]])
     """
 
+    _reads_trees: ClassVar[bool] = False  # whether strings are trees in brackets to this kernel
+
     __array_ufunc__ = None  # an array times a kernel is an error, not an array of kernels
 
     def __post_init__(self) -> None:
@@ -159,8 +161,10 @@ class Kernel:
             Called now and then with the fraction done.
         """
         schedule = Schedule.of(n_threads, memory, progress)
-        rows = Inputs.of(a)
-        plan = self._make_plan(rows, None if b is None else Inputs.of(b, like=rows), schedule)
+        trees = self._tree_columns()
+        rows = Inputs.of(a).read_strings(trees, "trees")
+        columns = None if b is None else Inputs.of(b, like=rows).read_strings(trees, "trees")
+        plan = self._make_plan(rows, columns, schedule)
         plan._made_for = self
         return plan
 
@@ -174,7 +178,8 @@ class Kernel:
 
     def diagonal_plan(self, a: Any, **options: Any) -> Plan:
         """Prepare the values of each item with itself for any hyperparameters."""
-        plan = self._make_diagonal_plan(Inputs.of(a), Schedule.of(**options))
+        rows = Inputs.of(a).read_strings(self._tree_columns(), "trees")
+        plan = self._make_diagonal_plan(rows, Schedule.of(**options))
         plan._made_for = self
         return plan
 
@@ -270,6 +275,11 @@ class Kernel:
     def _children(self) -> list[tuple[str, Kernel]]:
         """The kernels inside this one, each with the prefix of its paths."""
         return []
+
+    def _tree_columns(self) -> set[str | None]:
+        """The columns whose strings are trees to this kernel, or to one inside it."""
+        own: set[str | None] = {getattr(self, "on", None)} if self._reads_trees else set()
+        return own.union(*(child._tree_columns() for _, child in self._children()))
 
     def _with_children(self, children: list[Kernel]) -> Self:
         if children:

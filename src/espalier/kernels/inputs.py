@@ -3,13 +3,15 @@
 Each column is interned at most once for a whole expression of kernels, and the columns of a second input
 share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
 a forest that a learner predicts is translated, because who predicts cannot choose the vocabulary of the training rows.
+What the strings of a column are, trees in brackets or words, is decided once for all kernels of the expression, and
+the second input's strings are what the first's are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from espalier.corpus.arcs import Arcs
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.graphs import Graphs, NodeLabels, as_graphs
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
+from espalier.corpus.texts import check_words
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
@@ -28,6 +31,7 @@ from espalier.structures.table import Table, as_table
 from espalier.structures.tree import Tree
 
 Corpus = TypeVar("Corpus", Forest, Sequences, Arcs, Graphs)
+Reading = Literal["trees", "words"]
 
 
 class Inputs:
@@ -39,6 +43,7 @@ class Inputs:
         self._translates = translates
         self._corpora: dict[tuple[str | None, Any], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
+        self._readings: dict[str | None, Reading | None] = {}  # by column: what its strings are
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
         self.warned: set[str] = set()  # which kernels warned of these inputs
 
@@ -63,7 +68,19 @@ class Inputs:
     def rows(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the rows, in this order."""
         data = self._data
-        return Inputs(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
+        return self.read_alike(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
+
+    def read_alike(self, data: Any) -> Inputs:
+        """Rows of these inputs on their own; their strings are what was decided for all."""
+        inputs = Inputs(data)
+        inputs._readings.update(self._readings)
+        return inputs
+
+    def read_strings(self, columns: Iterable[str | None], reading: Reading) -> Inputs:
+        """Decide what the strings of some columns are, unless that is decided already."""
+        for on in columns:
+            self._readings.setdefault(on, reading)
+        return self
 
     def column(self, on: str | None) -> Any:
         """The column that a kernel names, or all there is where it names none."""
@@ -88,7 +105,7 @@ class Inputs:
     def sequences(self, on: str | None, of: Unit) -> Sequences:
         """The column as sequences of words, characters or tags."""
         form = ("sequences", of)
-        return self._interned(on, form, lambda vocabulary: _read_sequences(self.column(on), on, of, vocabulary))
+        return self._interned(on, form, lambda vocabulary: _read_sequences(self.sequence_items(on), on, of, vocabulary))
 
     def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
         """The column as dependency trees whose arcs have these features."""
@@ -109,6 +126,22 @@ class Inputs:
             self._corpora[on, form] = corpus if first is None else self._comparable(corpus, first)
         found: Corpus = self._corpora[on, form]
         return found
+
+    def sequence_items(self, on: str | None) -> Any:
+        """The column for a kernel of sequences: strings that are trees have become trees."""
+        column, reading = self.column(on), self._reading(on)
+        if reading != "trees" or isinstance(column, Forest | Sequences):
+            return column
+        with _naming(on):
+            return [_tree_of(item, row) if isinstance(item, str) else item for row, item in enumerate(column)]
+
+    def _reading(self, on: str | None) -> Reading | None:
+        """What the strings of a column are to a kernel of sequences; None where nothing speaks for either."""
+        if on not in self._readings:
+            first = None if self._like is None else self._like._reading(on)
+            with _naming(on):
+                self._readings[on] = _decided(self.column(on), first)
+        return self._readings[on]
 
     def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
         try:
@@ -172,8 +205,35 @@ def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> F
 def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
     """A column as sequences."""
     with _naming(on):
-        _refuse_numbers(column, "sequences")
         return as_sequences(column, of, vocabulary)
+
+
+def _decided(column: Any, first: Reading | None) -> Reading | None:
+    """What the strings of a column are, given what those are that it is compared with.
+
+    A column without strings decides for those that are compared with it: beside a forest, strings are trees.
+    """
+    _refuse_numbers(column, "sequences")
+    if isinstance(column, Forest | Sequences):
+        return "trees" if isinstance(column, Forest) else "words"
+    if first == "trees" or not isinstance(column, Iterable):
+        return first
+    check_words(column, nested=first == "words")
+    kinds = {type(item) for item in column}
+    if any(issubclass(kind, str) for kind in kinds):
+        return "words"
+    return "trees" if Tree in kinds else None
+
+
+def _tree_of(text: str, row: int) -> Tree:
+    try:
+        return Tree.from_brackets(text)
+    except TreeSyntaxError as error:
+        raise InputError(
+            f"Row {row} is no tree in brackets, {text!r:.60}, and the strings of this input are trees, because those "
+            f"that it is compared with are, or because another kernel reads them so ({error.message}). Pass plain "
+            "words as lists of words."
+        ) from None
 
 
 def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from espalier.corpus.sequences import Unit, as_sequences
+from espalier.corpus.texts import check_words
 from espalier.errors import InputError
 from espalier.kernels.bag_of_words import Idf
 from espalier.kernels.embedding import Embedding
@@ -56,7 +57,7 @@ class LatentSemantic(Embedding):
         >>> bool(similar(["cat"], ["kitten"])[0, 0] > similar(["cat"], ["tax"])[0, 0])
         True
         """
-        sequences = as_sequences(corpus, of)
+        sequences = as_sequences(check_words(corpus), of)
         symbol, start = sequences.arrays
         used, number = np.unique(symbol, return_inverse=True)
         row = np.repeat(np.arange(len(sequences)), np.diff(start))

@@ -64,7 +64,7 @@ class Tagging(SequenceKernel):
         return ("tags", "words")
 
     def _sequences(self, inputs: Inputs) -> tuple[Sequences, ...]:
-        column = inputs.column(self.on)
+        column = inputs.sequence_items(self.on)
         if not isinstance(column, Sequences):  # which knows what it holds
             for row, item in enumerate(column):
                 if isinstance(item, str | list | tuple):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class TreeKernel(Kernel):
 
     ``_label_settings`` names the hyperparameters that the core takes as one value per label, in its order.
     """
+
+    _reads_trees: ClassVar = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

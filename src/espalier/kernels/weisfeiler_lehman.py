@@ -63,6 +63,7 @@ class WeisfeilerLehman(FeatureKernel):
     """
 
     _item: ClassVar = "graph"
+    _reads_trees: ClassVar = True
 
     iterations: int = 3
     iteration_weights: Any = hyperparameter(1.0)

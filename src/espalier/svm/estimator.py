@@ -83,7 +83,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         data = row_data(inputs)
         self.support_data_ = kept_rows(data, self.support_)
         # Interned at the first prediction, once.
-        self._support = Inputs.of(self.support_data_)
+        self._support = inputs.read_alike(self.support_data_)
         self._support.warned = set(inputs.warned)
         if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
             self.n_features_in_ = int(data.shape[1])

@@ -132,3 +132,16 @@ def test_an_empty_file_holds_nothing(tmp_path, kernel, message):
     path.write_text("")
     result = gram(path, kernel)
     assert result.exit_code == 2 and message in result.stderr
+
+
+def test_lines_that_read_as_trees_are_trees_or_text_if_the_user_says_so(files):
+    file = files["brackets"]
+    result = gram(file, "BagOfWords()")
+    assert result.exit_code == 2
+    assert "line 1 reads as a tree in brackets" in result.stderr
+    assert "--format brackets" in result.stderr
+    assert "--format text" in result.stderr
+    assert gram(file, "BagOfWords()", "--format", "text").exit_code == 0
+    np.testing.assert_array_equal(np.load(file.with_name("o.npy")), es.BagOfWords()([t.split() for t in BRACKETS]))
+    assert gram(file, "BagOfWords()", "--format", "brackets").exit_code == 0
+    np.testing.assert_array_equal(np.load(file.with_name("o.npy")), es.BagOfWords()(es.Forest.from_trees(BRACKETS)))

@@ -85,3 +85,11 @@ def test_half_a_character_is_an_error_that_names_the_row(of):
 def test_other_items_are_an_error_that_names_the_row(item):
     with pytest.raises(InputError, match="Row 1 must be a text"):
         Sequences.from_items(["fine", item])
+
+
+def test_words_are_parted_by_ascii_blanks_alone_as_tokens_of_trees_are():
+    text = "10\u00a0000 cats\u2003sleep\tin\n\x0b\x0c\r\x85a\x1chouse"
+    words = es.Sequences.from_items([text])[0]
+    assert words == ("10\u00a0000", "cats\u2003sleep", "in", "\x85a\x1chouse")
+    assert words == es.Sequences.from_items([es.Tree.from_brackets(f"(S {text})")])[0]
+    assert es.BagOfWords().value(text, "10 000") == 0

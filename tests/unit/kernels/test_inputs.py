@@ -114,3 +114,107 @@ def test_vectors_alone_are_no_trees():
     for rows in (np.eye(2), sparse.csr_matrix(np.eye(2))):
         with pytest.raises(TypeError, match=r"This kernel reads trees, but was given numbers, .*such as RBF"):
             es.SubsetTree()(rows)
+
+
+BOTH = r"reads as a tree in brackets, .*Forest\.from_trees.*Sequences\.from_items\(texts\) or lists of words"
+SEQUENCE_KERNELS = [
+    es.BagOfWords(),
+    es.Spectrum(2),
+    es.Subsequence(2),
+    es.Subsequence(2, of="characters"),
+    es.Normalized(es.BagOfWords()),
+    es.Tagging(),
+]
+
+
+@pytest.mark.parametrize("kernel", SEQUENCE_KERNELS, ids=repr)
+def test_a_string_that_reads_as_a_tree_is_refused_by_kernels_of_sequences(kernel):
+    for call in (
+        lambda: kernel(TREES),
+        lambda: kernel(np.array(TREES)),
+        lambda: kernel.diagonal(TREES),
+        lambda: kernel.value(TREES[0], TREES[1]),
+        lambda: es.nearest(kernel, TREES, TREES),
+        lambda: es.GPRegressor(kernel).fit(TREES, Y),
+        lambda: es.KernelSVR(kernel).fit(TREES, Y),
+    ):
+        with pytest.raises(es.InputError, match="^Row 0 " + BOTH):
+            call()
+
+
+def test_the_refusal_names_the_column():
+    with pytest.raises(es.InputError, match="^Column 'x': Row 1 " + BOTH):
+        es.BagOfWords(on="x")({"x": ["the cat", TREES[0]]})
+
+
+@pytest.mark.parametrize("fit", [es.Idf.fit, lambda texts: es.LatentSemantic.fit(texts, n_components=1)])
+def test_what_is_fitted_on_words_refuses_strings_that_read_as_trees(fit):
+    with pytest.raises(es.InputError, match="^Row 0 " + BOTH):
+        fit(TREES)
+    fit(es.Forest.from_trees(TREES))
+
+
+def test_kernels_of_one_column_read_its_strings_alike():
+    words, trees = es.BagOfWords(), es.SubsetTree()
+    forest = es.Forest.from_trees(TREES)
+    expected = words(forest) + trees(forest)
+    for kernel in (words + trees, trees + words, words + es.Normalized(1.0 * trees) + 1.0 * trees):
+        extra = 0.0 if len(kernel.terms) == 2 else es.Normalized(trees)(forest)
+        np.testing.assert_allclose(kernel(TREES), expected + extra)
+        np.testing.assert_allclose(kernel(TREES, TREES[:2]), (expected + extra)[:, :2])
+        np.testing.assert_allclose(kernel.diagonal(TREES), np.diag(expected + extra))
+    graphs = es.WeisfeilerLehman(1)
+    np.testing.assert_allclose((words + graphs)(TREES), words(forest) + graphs(TREES))
+    np.testing.assert_allclose((es.Tagging() + trees)(TREES), es.Tagging()(list(forest)) + trees(forest))
+    nearest = es.nearest(words + trees, TREES, TREES)[1]
+    np.testing.assert_allclose(nearest[:, 0], np.max(expected, axis=1))
+
+
+def test_a_column_of_trees_says_nothing_of_another_column():
+    kernel = es.SubsetTree(on="tree") + es.BagOfWords(on="text")
+    with pytest.raises(es.InputError, match="^Column 'text': Row 0 " + BOTH):
+        kernel({"tree": TREES, "text": TREES})
+
+
+LEARNERS = {
+    "process": lambda kernel: es.GPRegressor(kernel, noise=0.1, learn=False),
+    "machine": lambda kernel: es.KernelSVR(kernel, epsilon=0.01),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_a_model_of_trees_reads_strings_as_trees(learner):
+    forest = es.Forest.from_trees(TREES)
+    for rows in (forest, list(forest)):
+        model = learner(es.BagOfWords()).fit(rows, Y)
+        expected = model.predict(es.Forest.from_trees(NEW))
+        for again in (model, pickle.loads(pickle.dumps(model))):
+            np.testing.assert_allclose(again.predict(NEW), expected)
+            np.testing.assert_allclose(again.predict([["q", "the"]]), expected[:1])
+            with pytest.raises(es.InputError, match=r"^Row 1 is no tree in brackets, 'q the'.*lists of words"):
+                again.predict([NEW[0], "q the"])
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_a_model_of_words_refuses_trees_in_brackets(learner):
+    texts = ["the cat sleeps", "(sic)", "a dog sleeps :(", "fish swim"]
+    for rows in (texts, es.Sequences.from_items(texts)):
+        model = learner(es.BagOfWords()).fit(rows, Y)
+        with pytest.raises(es.InputError, match="^Row 1 " + BOTH):
+            model.predict(["the cat", TREES[0]])
+        words = model.predict([["(sic)"], ["the", "cat"]])
+        np.testing.assert_allclose(model.predict(["(sic)", "the cat"]), words)
+        np.testing.assert_allclose(model.predict(["(sic)"]), words[:1])
+        np.testing.assert_allclose(model.predict(es.Forest.from_trees(["(NP (D the) (N cat))"])), words[1:])
+
+
+def test_the_rows_that_a_machine_keeps_are_read_as_all_rows_were():
+    model = es.KernelSVR(es.BagOfWords(), epsilon=1.0).fit(["(sic)", "the cat", "(sad)"], [5.0, 0.0, -5.0])
+    assert model.support_data_ == ["(sic)", "(sad)"]
+    np.testing.assert_allclose(model.predict(["(sic)", "a dog"]), [model.dual_coef_[0, 0], 0.0], atol=1e-12)
+
+
+def test_words_in_brackets_can_be_chosen():
+    corpus = es.Sequences.from_items(TREES)
+    assert es.BagOfWords()(corpus)[0, 0] == len(TREES[0].split())
+    assert es.BagOfWords()([text.split() for text in TREES])[0, 0] == len(TREES[0].split())
