@@ -223,4 +223,4 @@ def _holds_trees(text: str) -> bool:
 
 def _holds_groups(text: str) -> bool:
     """Whether a text begins like JSON Lines of groups, or like a count, a score and a tree."""
-    return re.match(r"\s*(\{[^\n]*\"candidates\"\s*:|\d+[^\n]*\n\s*[-+]?\d[\d.eE+-]*\s+\()", text) is not None
+    return re.match(r"\s*(\{[^\n]*\"candidates\"\s*:|\d+[^\n]*\n\s*[-+]?\d[\d.eE+-]*\s+\()", text, re.ASCII) is not None

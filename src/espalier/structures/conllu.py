@@ -16,6 +16,7 @@ from conllu.exceptions import ParseException
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.notation import BLANKS
 
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -30,7 +31,7 @@ _WORD_LINE = re.compile(r"\d+([-.]\d+)?(\t[^\t\n]*){9}")
 def is_conllu(text: str) -> bool:
     """Whether a text looks like CoNLL-U or CoNLL-X: its first line that is no comment has ten columns and a number."""
     for line in io.StringIO(text, newline=None):
-        if line.strip() and not line.startswith("#"):
+        if line.strip(BLANKS) and not line.startswith("#"):
             return _WORD_LINE.fullmatch(line.rstrip("\n")) is not None
     return False
 

@@ -10,6 +10,7 @@ from typing import Any
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, group_at
+from espalier.structures.notation import BLANKS
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -65,7 +66,7 @@ def groups_of_json(text: str, name: str) -> list[Group]:
     groups: list[Group] = []
     unread: dict[str, dict[str, None]] = {"groups": {}, "candidates": {}, "gold": {}}
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+        if line.strip(BLANKS):
             groups.append(_group(line, f"{name}, line {number}", unread))
     found = [f"{_quoted(keys)} of {what}" for what, keys in unread.items() if keys]
     if found:

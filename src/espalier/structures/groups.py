@@ -21,6 +21,7 @@ from espalier.structures.group_records import (
     group_record,
     groups_of_json,
 )
+from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
 MOST_DIGITS = 18  # of a number of candidates
@@ -68,7 +69,7 @@ def read_with_texts(
     The file is read once, so that it may be a pipe.
     """
     text, name = read_text(path, encoding=encoding), source_name(path)
-    first = text.lstrip().split("\n", 1)[0]
+    first = text.lstrip(BLANKS).split("\n", 1)[0]
     if first.startswith("{"):
         return groups_of_json(text, name), None
     if first.startswith("["):
@@ -200,7 +201,7 @@ def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, li
 
 
 def _from_layout(text: str, name: str) -> Iterator[Group]:
-    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    lines = [(number, own) for number, line in enumerate(text.split("\n"), start=1) if (own := line.strip(BLANKS))]
     at = above = 0
     while at < len(lines):
         number, line = lines[at]
@@ -225,20 +226,20 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")
             score, tree = _parted(line)
             scores.append(_score(score, f"{name}, line {here}: the score of {which}", line))
-            if not tree.strip():  # the tree stands on the next line
+            if not tree:  # the tree stands on the next line
                 at += 1
                 here, tree = lines[at] if at < len(lines) else (here + 1, "")
-            if not tree.strip().startswith("("):
+            if not tree.startswith("("):
                 raise InputError(f"{name}, line {here}: the tree of {which} should stand here, got {tree[:60]!r}.")
-            trees.append(tree.strip())
+            trees.append(tree)
         at += 1
         yield group_at(f"{name}, line {number}", trees, scores, None, label or None)
 
 
 def _parted(line: str) -> tuple[str, str]:
     """The first word of a line, and the rest."""
-    first, *rest = line.split(None, 1) or [""]
-    return first, "".join(rest)
+    first = next(iter(split_words(line)), "")
+    return first, line.removeprefix(first).strip(BLANKS)
 
 
 def _score(text: str, what: str, line: str) -> float:

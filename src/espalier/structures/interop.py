@@ -12,6 +12,7 @@ from typing import Any
 
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.notation import BLANKS
 from espalier.structures.tree import Tree
 
 _ACCEPTED = (
@@ -44,7 +45,7 @@ def as_tree(obj: Any) -> Tree:
         * a ``DependencyTree``, a spaCy Token (its subtree), Span or Doc, or a Stanza sentence: its
           grammatical relation tree;
         * an lxml or ElementTree element: the tag above its attributes, each ``(@name value)``, its
-          text and its children; text is stripped of surrounding white space, and comments and
+          text and its children; text is stripped of surrounding ASCII white space, and comments and
           processing instructions are left out;
         * a node of ``ast``: the class's name above its fields; a field that is a list is a node
           with the field's name, and a name or constant is a leaf. ``ctx`` fields and fields
@@ -174,8 +175,8 @@ def _open_element(obj: Any) -> _Node | None:
         # The tag of a comment or a processing instruction is a function.
         if child is not None and isinstance(child.tag, str):
             children.append(child)
-        if text and text.strip():
-            children.append(text.strip())
+        if text and (words := text.strip(BLANKS)):
+            children.append(words)
     return obj.tag, children
 
 

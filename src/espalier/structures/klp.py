@@ -1,7 +1,7 @@
 """KeLP's format: one example per line, with labels, texts, vectors and trees.
 
 A line is ``label label |BS:name| text |ES| |BV:name| feature:1.0 ... |EV| |BDV:name| 1.0 2.0 |EDV|
-|BT:name| (LABEL(child)(child)) |ET|``, with any number of each.
+|BT:name| (LABEL(child)(child)) |ET|``, with any number of each. ASCII white space alone parts what stands in it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from espalier.structures.tree import Tree, trees_from_arrays
 _OPENING = re.compile(r"\|B([A-Z]+):([^|]+)\|")
 _TREE_LABEL = re.compile(r"[^()]+")
 _TEXT_BETWEEN_NODES = re.compile(r"\)[ \t\r\v\f]*[^() \t\r\v\f]")
-_SPACE = " \t\r\v\f"
 
 
 def read_klp(
@@ -123,7 +122,7 @@ def _split_lines(
 def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str, str, str]]]:
     """The labels of a line, and the kind, name and text of each of its parts."""
     opening = _OPENING.search(line)
-    labels = tuple(line[: opening.start() if opening else len(line)].split())
+    labels = tuple(notation.split_words(line[: opening.start() if opening else len(line)]))
     if opening is None:
         raise InputError(f"{place}: no part such as |BT:name| ... |ET| stands on this line.")
     if any("|" in label for label in labels):
@@ -143,9 +142,9 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
         stop = line.find(f"|E{kind}|", opening.end())
         if stop < 0:
             raise InputError(f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it.")
-        found.append((kind, column, line[opening.end() : stop].strip(_SPACE)))
+        found.append((kind, column, line[opening.end() : stop].strip(notation.BLANKS)))
         at = stop + len(kind) + 3
-        at += len(line) - at - len(line[at:].lstrip(_SPACE))
+        at += len(line) - at - len(line[at:].lstrip(notation.BLANKS))
     return labels, found
 
 
@@ -156,7 +155,7 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
     rows: list[dict[str, float]] = []
     for line, text in sorted(parts.items()):
         row: dict[str, float] = {}
-        for item in text.split():
+        for item in notation.split_words(text):
             feature, separator, value = item.rpartition(":")
             number = _finite(value) if separator else None
             if number is None:
@@ -187,6 +186,8 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
 
 
 def _finite(value: str) -> float | None:
+    if value != value.strip() or "_" in value:  # float() would read a no-break space, and 1_000
+        return None
     try:
         number = float(value)
     except ValueError:
@@ -197,7 +198,7 @@ def _finite(value: str) -> float | None:
 def _dense(parts: dict[int, str], name: str, column: str) -> Any:
     rows: list[list[float | None]] = []
     for line, text in sorted(parts.items()):
-        items = text.replace(",", " ").split()
+        items = notation.split_words(text.replace(",", " "))
         row = [_finite(item) for item in items]
         if None in row:
             item = items[row.index(None)]
@@ -237,4 +238,4 @@ def _bracketed(text: str, line: int, name: str) -> str:
             text=text,
             position=stray.end() - 1,
         )
-    return _TREE_LABEL.sub(lambda label: notation.escape_label(label[0].strip(_SPACE)), text)
+    return _TREE_LABEL.sub(lambda label: notation.escape_label(label[0].strip(notation.BLANKS)), text)

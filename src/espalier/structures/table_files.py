@@ -18,6 +18,7 @@ import numpy as np
 
 from espalier.errors import InputError, MissingDependencyError
 from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.notation import BLANKS
 from espalier.structures.table import Table, unknown_column
 
 Format = Literal["jsonl", "csv", "tsv", "parquet"]
@@ -179,7 +180,7 @@ def _number(field: str) -> float:
 
 
 def _read_json_lines(text: str, name: str) -> Table:
-    lines = text.removesuffix("\n").split("\n") if text.strip() else []
+    lines = text.removesuffix("\n").split("\n") if text.strip(BLANKS) else []
     columns: dict[str, list[Any]] = {}
     for number, line in enumerate(lines, 1):
         try:

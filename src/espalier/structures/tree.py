@@ -305,7 +305,7 @@ def tree_from_text(text: str, known: Known) -> Tree:
     arrays = notation.parse(text)
     n_trees = len(arrays[3])
     if n_trees == 0:
-        raise notation.syntax_error("there is no tree in this text", text, len(text.rstrip()))
+        raise notation.syntax_error("there is no tree in this text", text, len(text.rstrip(notation.BLANKS)))
     if n_trees > 1:
         message = f"one tree is expected here, and this text holds {n_trees}; read_brackets reads a file of many"
         raise notation.syntax_error(message, text, 0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from espalier.structures.notation import BLANKS
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -41,7 +42,7 @@ def are_trees(items: Any) -> bool:
     if hasattr(items, "arrays"):  # a Forest
         return True
     return isinstance(items, list | tuple) and all(
-        isinstance(item, Tree) or (isinstance(item, str) and item.lstrip().startswith("(")) for item in items
+        isinstance(item, Tree) or (isinstance(item, str) and item.lstrip(BLANKS).startswith("(")) for item in items
     )
 
 

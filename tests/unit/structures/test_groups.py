@@ -282,3 +282,14 @@ def test_keys_that_are_not_read_are_told_once(tmp_path):
         warnings.simplefilter("error")
         write_groups([Group([ARCS], [1.0], ARCS, name="a"), Group([A], [1.0], A)], path)
         read_groups(path)
+
+
+def test_ascii_blanks_alone_part_the_layout_of_parsers(tmp_path):
+    path = tmp_path / "groups.txt"
+    path.write_text("1\tnews\u00a01\n-1.5 (S\u00a0 (N a))\n")
+    (group,) = es.read_groups(path)
+    assert group.name == "news\u00a01"
+    assert group.candidates[0].label == "S\u00a0"
+    path.write_text("1\u00a0news\n-1.5 (S (N a))\n")
+    with pytest.raises(es.InputError, match="the number of candidates should stand here"):
+        es.read_groups(path)

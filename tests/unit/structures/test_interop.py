@@ -222,3 +222,8 @@ def test_nothing_is_imported_for_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_no_break_space_in_xml_is_text():
+    tree = as_tree(ElementTree.fromstring("<p> <b>\u00a0</b>\n<i> a\u00a0</i></p>"))
+    assert [node.label for node in tree] == ["p", "b", "\u00a0", "i", "a\u00a0"]

@@ -114,3 +114,14 @@ def test_the_question_corpus(data):
     assert train["bow"].shape == (5452, len(train.feature_names["bow"]))
     assert np.all(train["bow"].data > 0)
     assert train["quest"][0] == "How did serfdom develop in and then leave Russia ?"
+
+
+def test_ascii_blanks_alone_part_labels_features_and_numbers():
+    table = read("HUM\u00a0A |BV:v| x\u2003y:1\tz:2 |EV| |BT:t| (\u00a0A (b)) |ET| |BS:s| \u00a0text |ES|")
+    assert table["label"] == ("HUM\u00a0A",)
+    assert table.feature_names["v"] == ("x\u2003y", "z")
+    assert table["t"][0].label == "\u00a0A"
+    assert table["s"] == ("\u00a0text",)
+    for vector in ("|BDV:d| 1\u00a02 |EDV|", "|BDV:d| 1\u00a0 |EDV|", "|BDV:d| 1_0 |EDV|", "|BV:d| a:1\u00a0 |EV|"):
+        with pytest.raises(InputError, match="is not a"):
+            read(f"A {vector}")
