@@ -32,6 +32,7 @@ CORPORA = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", CORPORA)
 def test_damaged_files_raise_or_work(tmp_path, name, change):

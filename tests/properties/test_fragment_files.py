@@ -2,7 +2,7 @@
 
 The compiled core trusts the arrays of a file, so whatever loads is used. Files are changed in three ways: as bytes, in
 the numbers of their arrays, and in the values of their header. ``ESPALIER_FUZZ_SECONDS`` lets each go on for so many
-seconds: ``make sanitize`` does.
+seconds: ``make fuzz`` and ``make sanitize`` do.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from tests.saved_files import joined, split
 from espalier.errors import InputError
 from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier
 from espalier.kernels import Normalized, PartialTree, PerLabel, SubsetTree, Subtree
+
+pytestmark = pytest.mark.fuzz
 
 TREES = [
     "(S (NP (D the) (N cat)) (VP (V sat)))",
@@ -60,7 +62,9 @@ def mutate_arrays(data: bytes, rng: random.Random) -> bytes:
         elif change == 7:
             array = array[None] if rng.random() < 0.5 else array.ravel()
         elif change == 8:
-            array = array.astype(rng.choice(["int32", "int64", "float64", "float32", "bool"]))
+            # Numbers that the new type does not have become others, as they would in a file.
+            with np.errstate(invalid="ignore", over="ignore"):
+                array = array.astype(rng.choice(["int32", "int64", "float64", "float32", "bool"]))
         else:
             other = rng.choice(sorted(arrays))
             arrays[name], arrays[other] = arrays[other], arrays[name]
@@ -103,6 +107,18 @@ def mutate_header(data: bytes, rng: random.Random) -> bytes:
 
 
 CHANGES = {"bytes": mutate_forest, "arrays": mutate_arrays, "header": mutate_header}
+
+
+def test_arrays_of_any_numbers_can_be_changed():
+    # A long run changes what it changed before: numbers that no integer holds, then the type.
+    wild = {"wild": np.array([np.nan, np.inf, -np.inf, 1e300, -1.0]), "empty": np.zeros((0, 3), np.int32)}
+    whole = joined({"format": "any"}, wild | {"small": np.array([[1.5, np.nan]], np.float32)})
+    types = set()
+    for seed in range(300):
+        header, arrays = split(mutate_arrays(whole, random.Random(seed)))
+        assert header == {"format": "any"} and set(arrays) == {"wild", "empty", "small"}
+        types.add(arrays["wild"].dtype.name)
+    assert types == {"int32", "int64", "float64", "float32", "bool"}
 
 
 def loaded(load: Callable[[Any], Any], path: Path) -> Any:

@@ -12,6 +12,8 @@ from tests.unit.parsing.test_pcfg import TREES
 
 from espalier.parsing import PCFG
 
+pytestmark = pytest.mark.fuzz
+
 GRAMMARS = {
     "rules as they are": PCFG.from_treebank(TREES),
     "split tags": PCFG.from_treebank(TREES, markov=(2, 1), split_tags=True),

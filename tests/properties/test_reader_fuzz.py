@@ -1,7 +1,8 @@
 """Readers given damaged files: one clear error or a result, never another error, a crash or a hang.
 
 Each reader gets mutations of small files that it can read, from a seeded generator, so that every run tries
-the same ones. ``ESPALIER_FUZZ_SECONDS`` lets each go on for so many seconds: ``make sanitize`` does.
+the same ones. ``ESPALIER_FUZZ_SECONDS`` lets each go on for so many seconds, and ``ESPALIER_FUZZ_SEED`` tries others:
+``make fuzz`` and ``make sanitize`` set both.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.structures import read_brackets, read_conllu, read_klp, read_table, write_brackets
 
+pytestmark = pytest.mark.fuzz
+
 N_INPUTS = 300
 SECONDS = float(os.environ.get("ESPALIER_FUZZ_SECONDS", "0"))
+SEED = int(os.environ.get("ESPALIER_FUZZ_SEED", "1"))
 DOCUMENTED = tuple(getattr(errors, name) for name in errors.__all__)
 
 BRACKETS = "(S (NP (D the) (N cat)) (VP (V sat)))\n( (S (NP-SBJ (-NONE- *-1)) (VP été)))\n(A \\( b\\ c) (B)\n"
@@ -124,7 +128,7 @@ def mutations(
     seconds: float = SECONDS,
     change: Callable[[bytes, random.Random], bytes] = mutate,
 ) -> Iterator[bytes]:
-    rng = random.Random(seed)
+    rng = random.Random(f"{seed} {SEED}")
     pool = [data]
     end = time.monotonic() + seconds
     n = 0
