@@ -3,17 +3,20 @@
 #
 #   make test PYTHON=python3.12        use another Python (in a new .venv)
 #   make test ARGS="-k subset -x"      pass arguments on to pytest
+#   make test ARGS="-n 0"              in one process; otherwise there is a worker for each core
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench browser sanitize fuzz wheel test-wheel format clean distclean
+.PHONY: help demo test check bench browser sanitize sanitize-core sanitize-threads fuzz fuzz-core wheel test-wheel \
+	format clean distclean
 
 VENV ?= .venv
 SANITIZE_VENV ?= .venv-sanitize
 ARGS ?=
 FUZZ_SECONDS ?= 20
 FUZZ_SEED ?= 1
+WHEEL_TESTS ?= tests --pyargs espalier
 CXX ?= c++
 
 # The first of these that is Python 3.11 or newer, unless PYTHON says which.
@@ -27,19 +30,26 @@ BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" "ninja>=1
 NATIVE := $(wildcard native/*.cpp native/*.hpp)
 SOURCES := CMakeLists.txt pyproject.toml $(NATIVE)
 BIN := $(VENV)/bin
+COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The profile makes the random tests the same on every run. A worker starts with a block of neighbouring tests, which
+# share their fixtures, and takes over from the others when it is done.
+PYTEST := -m pytest --hypothesis-profile=ci --numprocesses=auto --dist=worksteal
 
 help:
-	@echo "make demo        a story on data that comes with the package"
-	@echo "make test        every test: units, slow twins, laws, golden files, documents"
-	@echo "make check       format, lint, types, import contracts, executed documents"
-	@echo "make bench       speed and memory of the engine, of learning, of fragments, of sequences and of the parser, and the cost of the import"
-	@echo "make browser     install Debian's Chromium, and look at the pages of explanations in it"
-	@echo "make sanitize    the core under address, undefined-behaviour and thread sanitizers, and a fuzz run"
-	@echo "make format      format Python and C++"
-	@echo "make wheel       a wheel and a source archive in dist/"
-	@echo "make test-wheel  build a wheel for PYTHON and test it in an empty environment"
-	@echo "make clean       remove what was built; make distclean removes the environments too"
+	@echo "make demo              a story on data that comes with the package"
+	@echo "make test              every test: units, slow twins, laws, golden files, documents"
+	@echo "make check             format, lint, types, import contracts, links and commands of the documents"
+	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parser, and the cost of the import"
+	@echo "make browser           install Debian's Chromium, and look at the pages of explanations in it"
+	@echo "make sanitize          everything under the address and undefined-behaviour sanitizers, the core under that of threads"
+	@echo "make sanitize-core     the tests of the core under the address and undefined-behaviour sanitizers"
+	@echo "make fuzz              every reader and loader given damaged input, for FUZZ_SECONDS each"
+	@echo "make fuzz-core         the reader of brackets given input that clang's libFuzzer finds, for FUZZ_SECONDS"
+	@echo "make format            format Python and C++"
+	@echo "make wheel             a wheel and a source archive in dist/"
+	@echo "make test-wheel        build a wheel for PYTHON and test it in an empty environment"
+	@echo "make clean             remove what was built; make distclean removes the environments too"
 
 # Environments ---------------------------------------------------------------------------------------------
 
@@ -70,9 +80,8 @@ $(VENV)/.installed-%: $(VENV)/.made $(SOURCES)
 demo: $(VENV)/.installed-plain
 	$(BIN)/espalier demo $(ARGS)
 
-# The profile makes the random tests the same on every run.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --hypothesis-profile=ci $(ARGS)
+	$(BIN)/python $(PYTEST) $(ARGS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
@@ -80,7 +89,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE) $(wildcard native/tests/*.cpp native/tests/*.hpp)
-	$(BIN)/python -m pytest --hypothesis-profile=ci tests/docs src/espalier
+	$(BIN)/python -m pytest --quiet tests/docs/test_documents.py -k "links or commands"
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
@@ -102,45 +111,47 @@ bench: $(VENV)/.installed-bench
 SANITIZER_LIBRARIES = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
 SANITIZED = env LD_PRELOAD="$(SANITIZER_LIBRARIES)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 ESPALIER_SANITIZED=1
+FUZZED = ESPALIER_FUZZ_SECONDS=$(FUZZ_SECONDS) ESPALIER_FUZZ_SEED=$(FUZZ_SEED)
 
 define build_core
+	@mkdir -p build
 	@$(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DESPALIER_MODULE=OFF \
-		-DESPALIER_CORE_TESTS=ON -DESPALIER_SANITIZE=$(2) >build/$(1).log || { cat build/$(1).log; exit 1; }
+		-DESPALIER_CORE_TESTS=ON $(2) >build/$(1).log || { cat build/$(1).log; exit 1; }
 	@$(BIN)/cmake --build build/$(1)
 endef
+
+sanitize-core: $(VENV)/.made
+	$(call build_core,sanitize-address,-DESPALIER_SANITIZE=address$(COMMA)undefined)
+	$(BIN)/ctest --test-dir build/sanitize-address --output-on-failure --parallel 2
+
+sanitize-threads: $(VENV)/.made
+	$(call build_core,sanitize-thread,-DESPALIER_SANITIZE=thread)
+	$(BIN)/ctest --test-dir build/sanitize-thread --output-on-failure --parallel 2
+
+sanitize: sanitize-core sanitize-threads $(SANITIZE_VENV)/.installed
+	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+	$(SANITIZED) $(FUZZED) $(SANITIZE_VENV)/bin/python $(PYTEST) -p no:cacheprovider \
+		tests/unit tests/reference tests/properties tests/golden $(ARGS)
+
+# The core's reader under the sanitizers; the readers and loaders of Python in the plain environment.
+fuzz: $(VENV)/.installed-test
+	$(call build_core,sanitize-address,-DESPALIER_SANITIZE=address$(COMMA)undefined)
+	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+	$(FUZZED) $(BIN)/python $(PYTEST) -m fuzz $(ARGS)
+
+# libFuzzer looks for input that takes new paths, and keeps it in build/fuzz-corpus for the next run.
+fuzz-core: $(VENV)/.made
+	@command -v clang++ >/dev/null || { echo "libFuzzer is a part of clang, which was not found. On Debian:" \
+		"apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
+	$(call build_core,fuzz-core,-DCMAKE_CXX_COMPILER=clang++ -DESPALIER_LIBFUZZER=ON)
+	@mkdir -p build/fuzz-corpus
+	build/fuzz-core/core_fuzz -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -max_len=4096 -timeout=10 \
+		-artifact_prefix=build/ build/fuzz-corpus tests/corpus/brackets
 
 # Needs Debian or one of its children, and the right to install packages.
 browser: $(VENV)/.installed-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/unit/explain -k browser -rs $(ARGS)
-
-sanitize: fuzz $(SANITIZE_VENV)/.installed
-	$(SANITIZED) ESPALIER_FUZZ_SECONDS=$(FUZZ_SECONDS) $(SANITIZE_VENV)/bin/python -m pytest \
-		--hypothesis-profile=ci -p no:cacheprovider tests/unit tests/reference tests/properties tests/golden $(ARGS)
-
-fuzz: $(VENV)/.made
-	@mkdir -p build
-	$(call build_core,sanitize-address,address\,undefined)
-	build/sanitize-address/core_tests
-	build/sanitize-address/fragment_tests
-	build/sanitize-address/mining_tests
-	build/sanitize-address/sequence_tests
-	build/sanitize-address/smoothed_tree_tests
-	build/sanitize-address/parsing_tests
-	build/sanitize-address/tagging_tests
-	build/sanitize-address/tagger_tests
-	build/sanitize-address/dependency_subtree_tests
-	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
-	$(call build_core,sanitize-thread,thread)
-	build/sanitize-thread/core_tests
-	build/sanitize-thread/fragment_tests
-	build/sanitize-thread/mining_tests
-	build/sanitize-thread/sequence_tests
-	build/sanitize-thread/smoothed_tree_tests
-	build/sanitize-thread/parsing_tests
-	build/sanitize-thread/tagging_tests
-	build/sanitize-thread/tagger_tests
-	build/sanitize-thread/dependency_subtree_tests
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)
 	$(call make_venv,$(SANITIZE_VENV))
@@ -170,7 +181,7 @@ test-wheel:
 		--disable-pip-version-check --quiet install "$$wheel[test]"
 	cp -R tests docs examples *.md Makefile pyproject.toml build/wheel-test/
 	cd build/wheel-test && ESPALIER_DATA="$(abspath $(or $(ESPALIER_DATA),../shared/data))" \
-		venv/bin/python -m pytest --hypothesis-profile=ci -p no:cacheprovider tests --pyargs espalier $(ARGS)
+		venv/bin/python $(PYTEST) -p no:cacheprovider $(WHEEL_TESTS) $(ARGS)
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks

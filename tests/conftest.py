@@ -1,4 +1,4 @@
-"""Fixtures that every test folder shares."""
+"""Fixtures that every test folder shares, and the number of threads in each worker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # There is a worker for each core already: threads of BLAS and OpenMP would only wait for each other. Both read
+    # this once, when numpy and scikit-learn are imported, which no plugin does.
+    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 ROOT = Path(__file__).resolve().parent.parent
 
