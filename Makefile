@@ -79,6 +79,11 @@ $(VENV)/.installed-%: $(VENV)/.made $(SOURCES)
 
 demo: $(VENV)/.installed-plain
 	$(BIN)/espalier demo $(ARGS)
+	@echo
+	@echo "To go on: Espalier is installed in $(VENV). Run  . $(BIN)/activate  and then"
+	@echo "  python examples/question_neighbours.py     a first script of 50 lines"
+	@echo "  espalier --help                            the commands"
+	@echo "or open docs/quickstart.md. 'pip install .' installs Espalier into an environment of your own."
 
 test: $(VENV)/.installed-test
 	$(BIN)/python $(PYTEST) $(ARGS)

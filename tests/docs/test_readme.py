@@ -1,0 +1,44 @@
+"""The README tells where Espalier is once it is installed, and names all that there is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+FOR_COMMANDS = {"test", "dev", "bench"}  # extras that the Makefile installs
+
+
+def test_readme_names_every_extra_that_users_add_and_what_it_installs():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    rows = {
+        name: row for row in re.findall(r"^\| `.*\|$", README, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    for name in extras.keys() - FOR_COMMANDS:
+        installed = [re.split(r"\W", requirement)[0] for requirement in extras[name]]
+        assert [library for library in installed if library not in rows[name].lower()] == []
+
+
+def test_readme_names_every_example():
+    examples = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    assert sorted(set(re.findall(r"\]\(examples/(\w+\.py)\)", README))) == examples
+
+
+@pytest.mark.parametrize("environment", [".venv", "other-environment"])
+def test_demo_ends_by_saying_where_its_environment_is(environment):
+    planned = subprocess.run(
+        ["make", "-n", "demo", f"VENV={environment}"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    after = planned[planned.index(f"{environment}/bin/espalier demo") :]
+    assert f". {environment}/bin/activate" in after
+    assert "examples/question_neighbours.py" in after
+
+
+def test_readme_says_how_to_use_the_environment_of_the_commands():
+    assert ". .venv/bin/activate" in README
+    assert "pip install ." in README
