@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import MissingDependencyError
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 from espalier.structures.fragment import Fragment, Position
+from espalier.structures.frames import frame_of
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -131,26 +131,18 @@ class Explanation:
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row for each fragment."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
         names = ("score", "column", "fragment", "weight", "low", "high", "n_trees", "contribution", "variance")
         rows = [{name: getattr(reason, name) for name in names} | {"fragment": str(reason.fragment)} for reason in self]
-        return pandas.DataFrame(rows, columns=names).dropna(axis="columns", how="all")
+        return frame_of(rows, names).dropna(axis="columns", how="all")
 
     def nodes(self) -> Any:
         """Return a pandas frame with one row for each node of the example: column, position, label, share."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
         rows = [
             (own.column, position, node.label, float(share))
             for own in self.trees
             for position, node, share in zip(own.tree.positions(), own.tree, own.shares, strict=True)
         ]
-        return pandas.DataFrame(rows, columns=["column", "position", "label", "share"])
+        return frame_of(rows, ["column", "position", "label", "share"])
 
     def to_svg(self, width: int | None = 1200) -> str:
         """Draw the example's trees with their nodes in the colours of their shares, or examples of the fragments."""

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import MissingDependencyError
 from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Term
 from espalier.kernels.base import Kernel
 from espalier.structures.fragment import Fragment
+from espalier.structures.frames import load_pandas
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,7 @@ class MinedFragments(Sequence[MinedTerm]):
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row for each fragment: score, term, column, fragment, weight."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
+        pandas = load_pandas()
         frames = [
             pandas.DataFrame(
                 {

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gp.learned import aligned, frame_of
+from espalier.gp.learned import aligned
 from espalier.gp.regressor import GPRegressor
+from espalier.structures.frames import frame_of
 
 _WIDTH = 60  # of the first column
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from espalier.errors import MissingDependencyError
 from espalier.gp.parameters import Parameters
+from espalier.structures.frames import frame_of
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,6 @@ class LearnedTable:
         if not any(row.prior for row in self.rows):
             cells = [row[:-1] for row in cells]
         return aligned(cells, right={1, 2, 5}) + f"\nlargest free gradient {self.gradient_norm:.1e}"
-
-
-def frame_of(rows: list[dict[str, Any]]) -> Any:
-    """A pandas frame of some rows."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingDependencyError("pandas", extra="tables", purpose="A frame") from None
-    return pandas.DataFrame(rows)
 
 
 def aligned(cells: list[tuple[str, ...]], right: set[int]) -> str:
