@@ -42,6 +42,7 @@ class Learner(StrEnum):
 # Which options only some learners have, and what the command line calls them.
 _OWN = {
     "epochs": ("--epochs", Learner.PERCEPTRON),
+    "updates": ("--updates", Learner.PERCEPTRON),
     "C": ("--C", Learner.SVM),
     "max_passes": ("--passes", Learner.SVM),
     "max_candidates": ("--max-candidates", Learner.GP),

@@ -51,6 +51,12 @@ def fit(
         typer.Option(help="A kernel, as the library prints it; SubsetTree(decay=0.3) by default for trees."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Of the perceptron: how often it sees all groups.")] = None,
+    updates: Annotated[
+        Literal["all", "best"] | None,
+        typer.Option(
+            help="Of the perceptron: take away every rival that wins in its turn, or the best one; best by default."
+        ),
+    ] = None,
     c: Annotated[
         float | None, typer.Option("--C", help="Of the svm: the price of a rival that comes too near.")
     ] = None,
@@ -91,7 +97,7 @@ def fit(
     from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
-    own: dict[str, Any] = {"epochs": epochs, "C": c, "max_passes": passes, "sample": sample}
+    own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "max_passes": passes, "sample": sample}
     own |= {"max_candidates": max_candidates, "target": target, "random_state": seed}
     own |= {"score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.

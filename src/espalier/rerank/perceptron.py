@@ -12,9 +12,11 @@ from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser, Floats, State
-from espalier.rerank.combination import growing_sum
+from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 from espalier.structures.group import Group
+
+Updates = Literal["all", "best"]
 
 
 class VotedPerceptron(Chooser):
@@ -32,9 +34,14 @@ class VotedPerceptron(Chooser):
     target
         What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
         most like it.
+    updates
+        Which rivals are taken away: ``"all"`` goes through those of a group in their order and takes each that does not
+        score lower than the target, before it looks at the next, as figure 3 of the paper does; ``"best"`` looks only
+        at the rival that scores highest. A step is a rival with ``"all"``, and a group with ``"best"``.
     vote
         ``"average"``: all perceptrons on the way speak together, in one function. ``"last"``: only the last does.
-        ``"vote"``: each chooses, and counts as often as it was right in a row; this keeps every update and is slower.
+        ``"vote"``: each chooses, and counts as many steps as it was right in a row; this keeps every update and is
+        slower.
     score_weight
         What the parser's score weighs beside the kernel's value; ``"chosen"`` takes what is best on development data.
     random_state
@@ -51,7 +58,7 @@ class VotedPerceptron(Chooser):
     score_weight_
         The weight of the parser's score.
     n_mistakes_
-        How many groups were decided wrongly in each epoch.
+        In how many groups a rival won, in each epoch.
 
     Examples
     --------
@@ -69,6 +76,7 @@ class VotedPerceptron(Chooser):
         epochs: int = 1,
         sample: int | None = 20,
         target: Target = "gold",
+        updates: Updates = "best",
         vote: Literal["average", "last", "vote"] = "average",
         score_weight: float | Literal["chosen"] = "chosen",
         random_state: Any = None,
@@ -79,6 +87,7 @@ class VotedPerceptron(Chooser):
         self.epochs = epochs
         self.sample = sample
         self.target = target
+        self.updates = updates
         self.vote = vote
         self.score_weight = score_weight
         self.random_state = random_state
@@ -98,42 +107,16 @@ class VotedPerceptron(Chooser):
         super()._check()
         self._check_weight("chosen")
         self._check_integer("epochs", least=1)
+        self._check_choice("updates", ("all", "best"))
         self._check_choice("vote", ("average", "last", "vote"))
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
-        start = data.start.tolist()
         model = growing_sum(self.kernel, data.items, n_threads=self.n_threads)
-        last_one, average = np.zeros(len(data.items)), np.zeros(len(data.items))
-        updates: list[tuple[int, int]] = []
-        lives = [0]  # how long each perceptron was right, the first being that of no tree
-        self.n_mistakes_ = []
-        n_steps, step = self.epochs * len(data), 0
-        blocks = list(data.blocks(model.block))
-        for _ in range(self.epochs):
-            mistakes = 0
-            for block in blocks:
-                model.open(start[block.start], start[block.stop])
-                for group in block:
-                    first, last = start[group], start[group + 1]
-                    values = model(first, last)
-                    rival = first + 1 + int(values[1:].argmax())
-                    if values[rival - first] >= values[0]:
-                        mistakes += 1
-                        for row, sign in ((first, 1.0), (rival, -1.0)):
-                            model.add(row, sign)
-                            last_one[row] += sign
-                            # The average over all steps: an update counts for the rest of them.
-                            average[row] += sign * (n_steps - step) / n_steps
-                        updates.append((first, rival))
-                        lives.append(0)
-                    lives[-1] += 1
-                    step += 1
-                    if self.progress is not None and step % 64 == 0:
-                        self.progress(step / n_steps)
-            self.n_mistakes_.append(mistakes)
+        course = Course(data, self.epochs, self.updates)
+        self.n_mistakes_ = [course.epoch(model, self.progress) for _ in range(self.epochs)]
         if self.vote == "vote":
-            self._set_voters(data.items, np.array(updates, np.int64).reshape(-1, 2), np.array(lives, np.float64))
-        return average if self.vote == "average" else last_one
+            self._set_voters(data.items, np.array(course.updates, np.int64).reshape(-1, 2), np.array(course.lives))
+        return course.average if self.vote == "average" else course.last
 
     def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
         """Keep every perceptron on the way: the items that updates name, and how long each was right."""
@@ -184,3 +167,69 @@ class VotedPerceptron(Chooser):
         if not is_whole or np.any((updates < 0) | (updates >= len(state.items))):
             raise InputError("its updates name no candidates")
         self._voters, self._updates, self._lives = state.items, updates, lives
+
+
+class Course:
+    """The way of a perceptron through its groups: what it has become, and what it was at every step.
+
+    Parameters
+    ----------
+    data
+        The groups.
+    epochs
+        How often all of them are seen.
+    updates
+        Which rivals are taken away.
+
+    Attributes
+    ----------
+    last, average
+        Coefficients of the last perceptron, and of the mean of all after each step.
+    updates
+        For each update its target and its rival.
+    lives
+        How many steps each perceptron was right, the first being that of no tree.
+    """
+
+    def __init__(self, data: TrainingSet, epochs: int, updates: Updates) -> None:
+        self._data, self._takes_all = data, updates == "all"
+        n_rivals = len(data.items) - len(data)
+        self._step, self._n_steps = 0, epochs * (n_rivals if self._takes_all else len(data))
+        self.last, self.average = np.zeros(len(data.items)), np.zeros(len(data.items))
+        self.updates: list[tuple[int, int]] = []
+        self.lives = [0.0]
+
+    def epoch(self, model: GrowingSum, progress: Callable[[float], object] | None = None) -> int:
+        """See all groups once; in how many of them a rival won."""
+        start = self._data.start.tolist()
+        mistakes = 0
+        for block in self._data.blocks(model.block):
+            model.open(start[block.start], start[block.stop])
+            for group in block:
+                mistakes += self._see(model, start[group], start[group + 1])
+                if progress is not None and group % 64 == 63:
+                    progress(self._step / self._n_steps)
+        return mistakes
+
+    def _see(self, model: GrowingSum, first: int, last: int) -> bool:
+        """Compare the target of a group, its first item, with its rivals; whether one has won."""
+        values = model(first, last)
+        rivals = range(first + 1, last) if self._takes_all else [first + 1 + int(values[1:].argmax())]
+        n_before = len(self.updates)
+        for rival in rivals:
+            if values[rival - first] >= values[0]:
+                self._update(model, first, rival)
+                if rival + 1 < last and self._takes_all:
+                    values = model(first, last)
+            self.lives[-1] += 1
+            self._step += 1
+        return len(self.updates) > n_before
+
+    def _update(self, model: GrowingSum, target: int, rival: int) -> None:
+        for row, sign in ((target, 1.0), (rival, -1.0)):
+            model.add(row, sign)
+            self.last[row] += sign
+            # The average over all steps: an update counts for the rest of them.
+            self.average[row] += sign * (self._n_steps - self._step) / self._n_steps
+        self.updates.append((target, rival))
+        self.lives.append(0.0)

@@ -70,6 +70,14 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             es.VotedPerceptron(es.PartialTree(), epochs=2, sample=2, target="best", random_state=5),
         ),
         (
+            ["--updates", "all", "--sample", 9],
+            es.VotedPerceptron(es.SubsetTree(0.3), updates="all", sample=9, random_state=0),
+        ),
+        (
+            ["--updates", "best"],
+            es.VotedPerceptron(es.SubsetTree(0.3), updates="best", random_state=0),
+        ),
+        (
             ["--learner", "svm", "--C", 0.1, "--score-weight", 0.25],
             es.RankingSVM(es.SubsetTree(0.3), C=0.1, score_weight=0.25, random_state=0),
         ),
@@ -349,6 +357,8 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"], "C must be positive, got -1.0"),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--epochs", "2"], "--epochs belongs to --learner perc"),
         (["fit", "trees.jsonl", "-o", "new", "--epochs", "0"], "--epochs"),
+        (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--updates", "all"], "--updates belongs to --learner"),
+        (["fit", "trees.jsonl", "-o", "new", "--updates", "some"], "--updates"),
         (["fit", "trees.jsonl", "-o", "new", "--score-weight", "heavy"], "score_weight must be 'chosen' or a number"),
         (["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"], "score_weight must be 'chosen' or a number"),
         (["fit", "trees.jsonl", "-o", "new", "--development", "plain.txt"], "by --development-gold"),

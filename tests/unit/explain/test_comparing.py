@@ -185,10 +185,12 @@ def test_fragments_that_both_have_cancel():
 # A whole model
 
 
-@pytest.mark.parametrize("learner", [es.VotedPerceptron, es.RankingSVM])
-def test_a_whole_reranker_is_explained_by_its_heaviest_fragments(learner):
+@pytest.mark.parametrize(
+    ("learner", "options"), [(es.VotedPerceptron, {}), (es.VotedPerceptron, {"updates": "all"}), (es.RankingSVM, {})]
+)
+def test_a_whole_reranker_is_explained_by_its_heaviest_fragments(learner, options):
     kernel, features = CASES["normalised"]
-    reranker = es.Reranker(learner(kernel, score_weight=0.3, random_state=0)).fit(GROUPS)
+    reranker = es.Reranker(learner(kernel, score_weight=0.3, random_state=0, **options)).fit(GROUPS)
     own = reranker.chooser_
     true = fragment_weights(own.support_, own.coefficients_, features)
     for model in (reranker, own):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.reference.perceptron import perceptrons
 
 import espalier as es
 from candidate_groups import groups_of
 from espalier.kernels.schedule import Schedule
 from espalier.rerank import VotedPerceptron, quality
 from espalier.rerank.chooser import SCORE_SHARES
+from espalier.rerank.combination import growing_sum
+from espalier.rerank.perceptron import Course
 from espalier.rerank.quality import chosen_f1
 from espalier.rerank.training import TrainingSet
 from espalier.structures.group import Group
@@ -18,22 +21,10 @@ from espalier.structures.group import Group
 KERNEL = es.SubsetTree(0.5)
 
 
-def by_hand(groups, kernel, epochs, vote):
-    """Every perceptron on the way, as lists of trees with coefficients; then the choices for the groups, and values."""
+def by_hand(groups, kernel, epochs, vote, updates):
+    """The choices for the groups, and values, by every perceptron on the way."""
     data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
-    matrix = kernel(data.items)
-    now = np.zeros(len(data.items))
-    total, every = np.zeros_like(now), []
-    for _ in range(epochs):
-        for first, last in zip(data.start[:-1], data.start[1:], strict=True):
-            values = matrix[first:last] @ now
-            rival = 1 + int(values[1:].argmax())
-            if values[rival] >= values[0]:
-                now = now.copy()
-                now[first] += 1
-                now[first + rival] -= 1
-            total = total + now
-            every.append(now)
+    every = list(perceptrons(kernel(data.items), data.start.tolist(), epochs, updates))
     cross = kernel([t for g in groups for t in g.candidates], data.items)
     chosen, found, at = [], [], 0
     for group in groups:
@@ -43,21 +34,54 @@ def by_hand(groups, kernel, epochs, vote):
             votes = np.bincount([int((rows @ one).argmax()) for one in every], minlength=len(group))
             found.append(votes)
         else:
-            found.append(rows @ (total / len(every) if vote == "average" else now))
+            found.append(rows @ (np.mean(every, axis=0) if vote == "average" else every[-1]))
         chosen.append(int(found[-1].argmax()))
     return chosen, found
 
 
 @pytest.mark.parametrize("vote", ["average", "last", "vote"])
+@pytest.mark.parametrize("updates", ["all", "best"])
 @pytest.mark.parametrize("kernel", [KERNEL, es.Normalized(es.SubsetTree(0.3)), es.PartialTree(0.4, 0.4)])
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_choices_are_those_of_the_definition(vote, kernel, epochs):
+def test_choices_are_those_of_the_definition(vote, updates, kernel, epochs):
     groups = groups_of(0)
-    model = VotedPerceptron(kernel, epochs=epochs, sample=None, vote=vote, score_weight=0.0).fit(groups)
-    chosen, values = by_hand(groups, kernel, epochs, vote)
+    options = {"epochs": epochs, "sample": None, "vote": vote, "updates": updates, "score_weight": 0.0}
+    model = VotedPerceptron(kernel, **options).fit(groups)
+    chosen, values = by_hand(groups, kernel, epochs, vote, updates)
     assert model.predict(groups).tolist() == chosen
     np.testing.assert_allclose(np.concatenate(model.decision_function(groups)), np.concatenate(values), atol=1e-9)
     assert len(model.n_mistakes_) == epochs
+
+
+def test_each_rival_is_scored_with_the_sum_that_the_one_before_it_has_changed():
+    # The first rival ties with the target. Once it is taken away the second, which is like it, scores lower.
+    right, wrong = "(S (N a) (V b))", ["(S (X (N a)) (V b))", "(S (X (N a)) (W (V b)))", "(T (N a) (V b))"]
+    model = VotedPerceptron(KERNEL, updates="all", vote="last", score_weight=0.0).fit([Group(wrong, gold=right)])
+    assert [str(item) for item in model.support_] == [right, wrong[0]]
+    assert model.coefficients_.tolist() == [1.0, -1.0]
+    # Rivals of another kind each win in their turn.
+    other = [Group(["(S (X (N a)) (V b))", "(S (N a) (W (V b)))", "(U (N a) (V b))"], gold=right)]
+    every = VotedPerceptron(es.Subtree(1.0), updates="all", vote="last", score_weight=0.0).fit(other)
+    assert every.coefficients_.sum() == 0.0 and every.n_mistakes_ == [1]
+
+
+@pytest.mark.parametrize("updates", ["all", "best"])
+def test_blocks_of_any_size_make_the_same_updates(updates):
+    data = TrainingSet.of(groups_of(8, 30), "gold", None, np.random.default_rng(0))
+    found = []
+    for block in (None, 1, 17):
+        course = Course(data, 2, updates)
+        model = growing_sum(es.PartialTree(0.4, 0.4), data.items, block=block)
+        assert [course.epoch(model), course.epoch(model)][0] > 0
+        found.append((course.updates, course.lives))
+    compressed = Course(data, 2, updates)
+    assert found[0] == found[1] == found[2]
+    model = growing_sum(KERNEL, data.items)
+    support = growing_sum(KERNEL, data.items, compress=False, block=17)
+    listed = Course(data, 2, updates)
+    for _ in range(2):
+        assert compressed.epoch(model) == listed.epoch(support)
+    assert compressed.updates == listed.updates
 
 
 def test_it_learns_what_is_there_to_learn():
@@ -107,6 +131,7 @@ def test_groups_of_every_kind():
     [
         ({"epochs": 0}, "epochs must be a positive integer"),
         ({"sample": 0}, "sample must be a positive integer"),
+        ({"updates": "some"}, "updates must be one of all, best"),
         ({"vote": "all"}, "vote must be one of average, last, vote"),
         ({"target": "oracle"}, "target must be one of gold, best"),
     ],

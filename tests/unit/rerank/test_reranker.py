@@ -67,15 +67,18 @@ def test_every_kind_of_candidate_is_chosen(make, kernel, learner):
 
 
 @pytest.mark.parametrize("vote", ["average", "vote"])
+@pytest.mark.parametrize("updates", ["all", "best"])
 @pytest.mark.parametrize(("make", "kernel"), CASES)
-def test_a_loaded_reranker_chooses_alike(tmp_path, make, kernel, vote):
+def test_a_loaded_reranker_chooses_alike(tmp_path, make, kernel, updates, vote):
     path = tmp_path / "reranker.safetensors"
-    reranker = Reranker(VotedPerceptron(kernel, vote=vote, epochs=2, random_state=0)).fit(make(0))
+    learner = VotedPerceptron(kernel, updates=updates, vote=vote, epochs=2, random_state=0)
+    reranker = Reranker(learner).fit(make(0))
     reranker.save(path)
     loaded = Reranker.load(path)
     for own, other in zip(reranker.decision_function(make(1)), loaded.decision_function(make(1)), strict=True):
         np.testing.assert_array_equal(own, other)
     assert loaded.chooser.epochs == 2 and loaded.chooser.kernel == kernel
+    assert loaded.chooser.updates == updates and loaded.chooser.n_mistakes_ == reranker.chooser_.n_mistakes_
 
 
 def test_a_block_of_rows_at_a_time_is_the_same(monkeypatch):

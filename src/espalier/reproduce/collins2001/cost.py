@@ -20,7 +20,8 @@ from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
 from espalier.reproduce.store import Results, Task
 from espalier.rerank import CompressedModel, VotedPerceptron, jackknifed, propose
-from espalier.rerank.combination import GrowingSum, growing_sum
+from espalier.rerank.combination import growing_sum
+from espalier.rerank.perceptron import Course
 from espalier.rerank.training import TrainingSet
 from espalier.structures.group import Group
 
@@ -97,7 +98,7 @@ def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: 
     data = TrainingSet.of(groups, "gold", sample, _rng(plan))
     found: dict[str, tuple[float, NDArray[np.float64]]] = {}
     for name, compress in (("compressed", True), ("support", False)):
-        found[name] = _least_seconds(partial(_grow, data, kernel, compress))
+        found[name] = _least_seconds(partial(one_epoch, data, kernel, compress))
     coefficients = found["compressed"][1]
     rows = np.flatnonzero(coefficients)
     support = Forest.from_trees(data.items[row] for row in rows.tolist())
@@ -124,25 +125,11 @@ def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: 
     }
 
 
-def _grow(data: TrainingSet, kernel: SubsetTree, compress: bool) -> NDArray[np.float64]:
-    return one_epoch(data, growing_sum(kernel, data.items, compress=compress))
-
-
-def one_epoch(data: TrainingSet, model: GrowingSum) -> NDArray[np.float64]:
+def one_epoch(data: TrainingSet, kernel: SubsetTree, compress: bool) -> NDArray[np.float64]:
     """One epoch of the perceptron, with a model in either form; the coefficients of the last one."""
-    start = data.start.tolist()
-    coefficients = np.zeros(len(data.items))
-    for block in data.blocks(model.block):
-        model.open(start[block.start], start[block.stop])
-        for group in block:
-            first, last = start[group], start[group + 1]
-            values = model(first, last)
-            rival = first + 1 + int(values[1:].argmax())
-            if values[rival - first] >= values[0]:
-                for row, sign in ((first, 1.0), (rival, -1.0)):
-                    model.add(row, sign)
-                    coefficients[row] += sign
-    return coefficients
+    course = Course(data, 1, "best")
+    course.epoch(growing_sum(kernel, data.items, compress=compress))
+    return course.last
 
 
 def n_bytes(forest: Forest) -> int:
