@@ -69,8 +69,9 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
             Not used.
         development
             Groups with gold trees on which the weight of the parser's score is chosen; one that is not chosen makes no
-            use of them. Where None, and it is to be chosen, a fifth of the groups is kept for that and not learned
-            from; of fewer than five none is, and the score weighs nothing.
+            use of them. Those of one candidate decide nothing; where all are such, the score weighs nothing. Where
+            None, and it is to be chosen, a fifth of the groups is kept for that and not learned from; of fewer than
+            five none is, and the score weighs nothing.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -201,7 +202,18 @@ class Chooser(BaseEstimator):  # type: ignore[misc]
         return out
 
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
-        """The weight of the scores with which most constituents are right; 1 where nothing else decides."""
+        """The weight of the scores with which most constituents are right; 1 where the kernel decides nothing.
+
+        Groups of one candidate leave nothing to choose: where all are such, the score weighs nothing.
+        """
+        groups = [group for group in groups if len(group) > 1]
+        if not groups:
+            warnings.warn(
+                "Every development group has one candidate, by which no weight of the parser's score can be chosen: it "
+                "weighs nothing. Pass development groups of several candidates, or a number as score_weight.",
+                stacklevel=4,
+            )
+            return 0.0
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]
         counts = [quality(group) for group in groups]
         if spread(values) <= 1e-12 * max(float(np.abs(own).max()) for own in values):

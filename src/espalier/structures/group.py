@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
@@ -134,7 +136,8 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
     out = []
     for place, score in enumerate(scores):
         try:
-            out.append(float(score))
+            # Texts that spell a number and truth values would be taken for one.
+            out.append(math.nan if isinstance(score, str | bytes | bool | np.bool_) else float(score))
         except (TypeError, ValueError, OverflowError):
             out.append(math.nan)
         if not abs(out[-1]) <= LARGEST_SCORE:
@@ -147,7 +150,9 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
 
 def _shown(score: Any) -> str:
     """A value as errors show it; integers of thousands of digits cannot be written out."""
-    return "too large" if isinstance(score, int) else f"{score!s:.60}"
+    if isinstance(score, str | bytes):
+        return f"the text {score!r:.60}"
+    return "too large" if isinstance(score, int) and not isinstance(score, bool) else f"{score!s:.60}"
 
 
 def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None:

@@ -88,7 +88,9 @@ def all_or_none(scores: list[Any], place: str) -> list[Any] | None:
 
 def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=_object)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise _no_group(place, f"this is no JSON on one line ({error})") from None
     listed = record.get("candidates") if isinstance(record, dict) else None
@@ -99,7 +101,9 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
             raise _no_group(place, f"candidate {rank} is no object")
         unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
     candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed)]
-    scores = all_or_none([entry.get("score") for entry in listed], place)
+    scores = all_or_none(
+        [_score(entry.get("score"), f"{place}, candidate {rank}") for rank, entry in enumerate(listed)], place
+    )
     gold = record.get("gold")
     if isinstance(gold, dict):
         unread["gold"] |= dict.fromkeys(key for key in gold if key not in _KNOWN)
@@ -107,6 +111,27 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     named = next((key for key in _NAMES if record.get(key) is not None), None)
     unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", named or "id"))
     return group_at(place, candidates, scores, gold, None if named is None else _name(record[named], named, place))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of two values under one key, one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(
+            f'an object has the key "{twice:.60}" twice, and only one value can be read. Keep one of them.'
+        )
+    return found
+
+
+def _score(value: Any, place: str) -> Any:
+    """A score, or None where there is none; texts and truth values are no numbers."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InputError(
+            f'{place}: "score" is {json.dumps(value)[:60]}; a score is a finite number, written without quotes.'
+        )
+    return value
 
 
 def _candidate(record: Any, place: str) -> Any:

@@ -102,6 +102,18 @@ def test_the_scores_of_the_parser_take_part():
     assert all(g.candidates[k] == g.gold for g, k in zip(telling, model.predict(telling), strict=True))
 
 
+@pytest.mark.parametrize("learner", [VotedPerceptron, es.RankingSVM, es.GPPreference])
+def test_development_groups_of_one_candidate_give_the_score_no_weight(learner):
+    groups = groups_of(3)
+    single = [Group([group.gold], [-1.0], group.gold) for group in groups]
+    model = learner(KERNEL, score_weight="chosen", random_state=0)
+    with pytest.warns(UserWarning, match="Every development group has one candidate.* it weighs nothing"):
+        assert model.fit(groups, development=single[:5]).score_weight_ == 0.0
+    # Beside others they change nothing.
+    some = clone(model).fit(groups[:15], development=groups[15:]).score_weight_
+    assert clone(model).fit(groups[:15], development=[*single, *groups[15:]]).score_weight_ == some
+
+
 def test_targets_that_are_no_candidates():
     groups = [Group([c for c in g.candidates if c != g.gold], gold=g.gold) for g in groups_of(4)]
     added = VotedPerceptron(KERNEL, score_weight=0.0).fit(groups)

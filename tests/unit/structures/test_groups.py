@@ -7,6 +7,7 @@ import json
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import espalier as es
@@ -32,7 +33,10 @@ def test_groups():
         (([],), "needs at least one candidate"),
         (([A], [1.0, 2.0]), "1 candidates need as many scores, got 2"),
         (([A], [float("nan")]), "score of candidate 0 is nan"),
-        (([A], ["high"]), "The score of candidate 0 is high; a score is a finite number"),
+        (([A], ["high"]), "The score of candidate 0 is the text 'high'; a score is a finite number"),
+        (([A], ["1"]), "The score of candidate 0 is the text '1'; a score is a finite number"),
+        (([A, B], [1.0, True]), "The score of candidate 1 is True; a score is a finite number"),
+        (([A, B], np.array([True, False])), "The score of candidate 0 is True; a score is a finite number"),
         (([A, B], "12"), "scores must be a list of numbers, one for each candidate, got '12'"),
         (([A], 1.0), "scores must be a list of numbers, one for each candidate, got 1.0"),
         (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
@@ -181,7 +185,14 @@ def test_scores_on_lines_of_their_own(tmp_path):
         ('{\n"candidates": []\n}\n', "line 1: a group should stand here, .*, and this is no JSON on one line"),
         (
             '{"candidates": [{"tree": "(S a)", "score": "x"}]}\n',
-            "line 1: The score of candidate 0 is x; a score is a finite number",
+            'line 1, candidate 0: "score" is "x"; a score is a finite number, written without quotes',
+        ),
+        ('{"candidates": [{"tree": "(S a)", "score": "1"}]}\n', 'line 1, candidate 0: "score" is "1"; a score is a'),
+        ('{"candidates": [{"tree": "(S a)", "score": true}]}\n', 'line 1, candidate 0: "score" is true; a score is a'),
+        ('{"candidates": [{"tree": "(S a)"}], "candidates": []}\n', 'line 1: an object has the key "candidates" twice'),
+        (
+            '{"candidates": [{"tree": "(S a)", "score": 1, "score": 2}]}\n',
+            'line 1: an object has the key "score" twice',
         ),
         ("{broken\n", "line 1: a group should stand here"),
     ],
