@@ -47,11 +47,8 @@ def test_whoever_reads_the_structure_scores_exactly_the_best_score(table):
 
 def test_wrong_labels_say_nothing_about_the_class_they_hide():
     table = generate(6_000, seed=5)
-    wrong = Counter(
-        (asked_for(tree), label)
-        for tree, label in zip(table["tree"], table["label"], strict=True)
-        if asked_for(tree) != label
-    )
+    asked = map(asked_for, table["tree"])
+    wrong = Counter(pair for pair in zip(asked, table["label"], strict=True) if pair[0] != pair[1])
     assert len(wrong) == 12
     assert sum(wrong.values()) == 300
     assert all(10 <= n <= 45 for n in wrong.values())  # 25 each, within about three standard deviations
