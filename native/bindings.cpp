@@ -231,6 +231,9 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled loops of Espalier.";
   bracket_error = nb::steal(PyErr_NewException("espalier._core.BracketError", PyExc_ValueError, nullptr));
   m.attr("BracketError") = bracket_error;
+  m.def(
+      "set_patience", [](int microseconds) { return Team::patience.exchange(microseconds); }, "microseconds"_a,
+      "How long a call lasts before each further thread joins it; returns what was set before. 0: all join at once.");
   bind_structures(m);
   bind_subset_tree(m);
   bind_sequences(m);

@@ -23,6 +23,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 50, 100)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _all_threads_join_at_once() -> None:
+    """Small calls leave threads alone; tests of threads are small and want them at once."""
+    from espalier import _core
+
+    _core.set_patience(0)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the research data sets, which are not part of the project."""

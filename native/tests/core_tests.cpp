@@ -1,11 +1,15 @@
 // The core without Python, small enough to run under every sanitizer. Values are compared with a slow recursion
 // over pairs of nodes and with central differences; the Python tests hold the definition itself.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <random>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "brackets.hpp"
@@ -336,6 +340,30 @@ void test_team() {
   CHECK(is_raised);
 }
 
+// The numbers of the workers that took part in a run of short tasks, or of one long one after the first.
+std::set<int> workers_of(int patience, int task_microseconds) {
+  const int before = Team::patience.exchange(patience);
+  std::set<int> workers;
+  std::mutex mutex;
+  {
+    Team team(3, {});
+    CHECK(team.size() == 3);
+    team.run(20, [&](std::int64_t, int worker) {
+      std::this_thread::sleep_for(std::chrono::microseconds(task_microseconds));
+      std::lock_guard lock(mutex);
+      workers.insert(worker);
+    });
+  }
+  Team::patience = before;
+  return workers;
+}
+
+void test_patience() {
+  CHECK(workers_of(1'000'000, 0) == std::set<int>{0});  // a short call is left to the thread that makes it
+  CHECK(workers_of(1'000, 10'000).size() > 1);          // a long one is not
+  CHECK(workers_of(0, 10'000).size() == 3);
+}
+
 }  // namespace
 
 int main() {
@@ -343,6 +371,7 @@ int main() {
       {"vocabulary", test_vocabulary},       {"brackets", test_brackets},   {"deep and wide trees", test_deep_and_wide},
       {"interner", test_interner},           {"values", test_values},       {"gradients", test_gradients},
       {"partial trees", test_partial_trees}, {"empty corpora", test_empty}, {"team", test_team},
+      {"patience", test_patience},
   };
   return run_all("core_tests", tests);
 }
