@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest
 from espalier.demo import BEST_SCORE, BLOCK, CHANCE, CLASSES, asked_for, generate
@@ -126,6 +127,7 @@ def _others(kernel: Normalized, corpus: Forest, n_threads: int | None) -> NDArra
     return others
 
 
+@blas_threads()
 def nearest_by_words(corpus: Sequence[Tree], queries: Sequence[Tree], k: int) -> NDArray[np.int64]:
     """The rows of the ``k`` trees whose counts of words have the largest cosine with each query's."""
     vocabulary: dict[str, int] = {}

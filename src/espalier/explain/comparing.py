@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explain.comparison import Comparison
 from espalier.explain.explanation import Reason, TreeShares
@@ -122,6 +123,7 @@ def _scored(chooser: Chooser, group: Group, rival: _Rival) -> float:
     return float(chooser.score_weight_ * group.scores[rival.number])
 
 
+@blas_threads()
 def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule: Schedule) -> tuple[float, float]:
     cross = dual.kernel(dual.inputs, examples, n_threads=schedule.n_threads, memory=schedule.memory)
     first, second = (dual.coefficients[0] @ cross + np.asarray(scored)).tolist()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explain.explanation import Example, Explanation, Reason, TreeShares
 from espalier.explain.weighing import at, evidence, interval, taken_apart
@@ -111,6 +112,7 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
     return Explanation(tuple(reasons), left_out=tuple(map(repr, mined.left_out)))
 
 
+@blas_threads()
 def _of_example(
     dual: DualForm, example: Any, n: int, score: str | None, max_size: int | None, schedule: Schedule
 ) -> Explanation:

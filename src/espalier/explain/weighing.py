@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.explain.explanation import Reason
 from espalier.fragments.features import features
 from espalier.fragments.local import LocalTerm, local_term
@@ -45,6 +46,7 @@ class Parts:
     left_out: tuple[str, ...]
 
 
+@blas_threads()
 def taken_apart(
     dual: DualForm,
     k: int,
@@ -70,6 +72,7 @@ def taken_apart(
     return Parts(value, tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
 
 
+@blas_threads()
 def evidence(term: Term, fragments: Any, dual: DualForm, schedule: Schedule) -> tuple[Any, Floats | None]:
     """What each tree of a model holds of each fragment; and for a Gaussian process, how far the weights may lie off."""
     held = _held(term, fragments, dual.inputs, schedule)

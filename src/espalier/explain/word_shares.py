@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.explain.explanation import TreeShares
 from espalier.fragments.terms import Floats, parts_of
 from espalier.gram.dual import DualForm
@@ -36,6 +37,7 @@ class _Way(NamedTuple):
     shares: Callable[[Candidate, Floats], Floats]
 
 
+@blas_threads()
 def word_shares(
     dual: DualForm, examples: Inputs, candidates: Sequence[Candidate], schedule: Schedule
 ) -> tuple[TreeShares, ...]:

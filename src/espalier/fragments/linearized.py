@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.blas import blas_threads
 from espalier.fragments.mined import MiningProgress
 from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
@@ -101,15 +102,17 @@ class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         self.classes_ = np.unique(labels)
         linear = LinearSVC(C=10.0, random_state=0) if self.linear is None else self.linear
         if self.dictionary == "union" or len(self.classes_) == 2:
-            self.linear_ = clone(linear).fit(features, labels)
-            self._weights = _weights(self.linear_, features)
+            with blas_threads():
+                self.linear_ = clone(linear).fit(features, labels)
+                self._weights = _weights(self.linear_, features)
             return self
         self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
-        self.linear_ = [
-            clone(linear).fit(features[:, columns], labels == label)
-            for label, columns in zip(self.classes_, self._columns, strict=True)
-        ]
-        self._weights = self._scattered(features)
+        with blas_threads():
+            self.linear_ = [
+                clone(linear).fit(features[:, columns], labels == label)
+                for label, columns in zip(self.classes_, self._columns, strict=True)
+            ]
+            self._weights = self._scattered(features)
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest, concatenate
 from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.dictionary import FragmentDictionary
@@ -127,7 +128,8 @@ def _by_root(term: Term, tree: Tree, training: Forest, beta: Floats) -> Floats:
     kernel: Kernel = term.kernel
     forest = Forest.from_trees(nodes, vocabulary=training.vocabulary.extended())
     on = term.column
-    scores = kernel(training, forest).T @ beta if on is None else kernel({on: training}, {on: forest}).T @ beta
+    with blas_threads():
+        scores = kernel(training, forest).T @ beta if on is None else kernel({on: training}, {on: forest}).T @ beta
     place = {id(node): k for k, node in enumerate(nodes)}
     own = scores.copy()
     for k, node in enumerate(nodes):

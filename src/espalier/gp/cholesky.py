@@ -6,11 +6,7 @@ a failed attempt starts again with a little more on the diagonal. That jitter is
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -62,27 +58,6 @@ class Factor:
         matrix = np.asarray(inverse).T
         mirror_upper(matrix)
         return matrix
-
-
-@contextlib.contextmanager
-def blas_threads(n_threads: int | None) -> Iterator[None]:
-    """Let the linear algebra inside use so many threads and no more; as the process has it where None.
-
-    Threads of a BLAS that wait for a busy core spin, and slow everything down many times: two processes on two
-    cores want one thread each.
-    """
-    if n_threads is None:
-        yield
-        return
-    with _controller().limit(limits=n_threads, user_api="blas"):
-        yield
-
-
-@functools.cache
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController  # scikit-learn brings it
-
-    return ThreadpoolController()
 
 
 def factorize(matrix: Vector, noise: Vector | float) -> Factor:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.gp.cholesky import Factor, factorize
 from espalier.gp.mean import Basis
 from espalier.gp.noise import Noise
@@ -42,6 +43,7 @@ class State:
     weights: Weights  # of the mean
     log_likelihood: float
 
+    @blas_threads()
     def solve(self, columns: Vector) -> Vector:
         """Columns multiplied by the inverse covariance of the targets, the mean's weights integrated out."""
         dual = self.weights.dual
@@ -87,11 +89,13 @@ class Problem:
         ]
         return kernel + self.noise.parameters(target.unit) + self.transform.parameters()
 
+    @blas_threads()
     def state(self, values: Mapping[str, float]) -> State:
         """The process at some hyperparameters, by path."""
         kernel, noise, transform = self._at(values)
         return self._condition(kernel, noise, transform, self.plan.matrix(kernel))
 
+    @blas_threads()
     def gradient(self, values: Mapping[str, float]) -> tuple[State, dict[str, float]]:
         """The process, and the gradient of its evidence by path; its factor is used up."""
         kernel, noise, transform = self._at(values)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from espalier.gp.cholesky import blas_threads
+from espalier.blas import blas_threads
 from espalier.gp.evidence import Problem
 from espalier.gp.optimize import Climb, FitProgress, Restart
 from espalier.gp.parameters import Parameters

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.gp.evidence import State
 from espalier.gp.parameters import Vector
 
 _LOST = 1e-14  # what is left of a precision beside the rounding of its parts
 
 
+@blas_threads()
 def means(state: State, cross: Vector, columns: Vector) -> Vector:
     """The mean of the function; ``cross`` is training x new, ``columns`` are those of the mean function."""
     return np.asarray(cross.T @ state.alpha + columns @ state.weights.mean)
 
 
+@blas_threads()
 def variances(state: State, cross: Vector, prior: Vector, columns: Vector) -> Vector:
     """The variance of the function, from its prior variance."""
     half = state.factor.half_solve(cross)
@@ -28,6 +31,7 @@ def variances(state: State, cross: Vector, prior: Vector, columns: Vector) -> Ve
     return np.asarray(known + (state.weights.doubt(columns, half) ** 2).sum(axis=0))
 
 
+@blas_threads()
 def covariances(state: State, cross: Vector, prior: Vector, columns: Vector) -> Vector:
     """The covariances of the function, from its prior covariances."""
     half = state.factor.half_solve(cross)
@@ -37,6 +41,7 @@ def covariances(state: State, cross: Vector, prior: Vector, columns: Vector) -> 
     return np.asarray(covariance + doubt.T @ doubt)
 
 
+@blas_threads()
 def left_out(state: State) -> tuple[Vector, Vector]:
     """The mean and the variance of each target given all the others."""
     whole = state.factor.inverse_diagonal()

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gp.advice import warn_of
 from espalier.gp.checks import checked_kernel, problem_of, settings_of
-from espalier.gp.cholesky import blas_threads
 from espalier.gp.evidence import Problem, State
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import learn
@@ -68,7 +68,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed for the random starts.
     n_threads, memory
-        As for kernels; ``n_threads`` also limits the linear algebra while the model is fitted.
+        As for kernels.
     progress
         Called after each evaluation with a ``FitProgress``. What it raises ends learning and reaches the caller.
 
@@ -320,7 +320,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         kernel = self.kernel_ if fitted else checked_kernel(self.kernel)
         inputs = self._like_training(X) if fitted else Inputs.of(X)
         columns = self._basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
-        covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
+        with blas_threads():
+            covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
         noise = np.zeros(len(inputs))
         if include_noise:
             noise = new_noise(self.noise_ if fitted else self.noise, len(inputs), noise_groups, fitted=fitted)

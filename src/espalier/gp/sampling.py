@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gp.cholesky import square_root
 from espalier.gp.parameters import Vector
@@ -21,6 +22,7 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
+@blas_threads()
 def draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
     """Draws from a normal with this mean and covariance plus noise: one column for each."""
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
@@ -79,7 +80,9 @@ def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
                 "Make a new plan with kernel.plan(...)."
             )
-        return method(plan, kernel)
+        with blas_threads():
+            out = method(plan, kernel)
+        return (out[0], blas_threads()(out[1])) if method.__name__ == "vjp" else out
 
     return checked
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from espalier.blas import blas_threads
 from espalier.corpus.sequences import Unit, as_sequences
 from espalier.corpus.texts import check_words
 from espalier.errors import InputError
@@ -78,6 +79,7 @@ class LatentSemantic(Embedding):
         return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept.tolist())}, clip=clip, power=power)
 
 
+@blas_threads()
 def _directions(table: Any, n_components: int) -> Floats:
     """A vector for each column, by its largest singular values."""
     from scipy.sparse.linalg import svds

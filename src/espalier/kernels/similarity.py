@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number
@@ -33,6 +34,7 @@ class Similarity(ABC):
 
     power: int = 1
 
+    @blas_threads()
     def __call__(self, a: Sequence[str], b: Sequence[str] | None = None) -> Floats:
         """Return the similarities of some symbols with others, or with each other.
 
@@ -58,6 +60,7 @@ class Similarity(ABC):
         """Whether no set of symbols whatever can have a negative eigenvalue."""
         return False
 
+    @blas_threads()
     def check(self, symbols: Sequence[str]) -> None:
         """Refuse symbols whose similarities have a negative eigenvalue."""
         if self.is_positive:
@@ -268,6 +271,7 @@ def digest_of(symbols: Sequence[str], values: Floats) -> str:
     return found.hexdigest()
 
 
+@blas_threads()
 def is_positive_semidefinite(values: Floats) -> bool:
     """Whether no eigenvalue is below 0, but for rounding."""
     slack = TOLERANCE * max(1.0, float(np.abs(values).sum(axis=1).max(initial=0.0)))
@@ -278,6 +282,7 @@ def is_positive_semidefinite(values: Floats) -> bool:
     return True
 
 
+@blas_threads()
 def _factor(values: Floats, rank: int | None) -> Floats:
     """Vectors, none longer than 1, whose products are the nearest to ``values``."""
     n = len(values)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
@@ -261,6 +262,7 @@ def is_sparse(vectors: Vectors) -> bool:
     return hasattr(vectors, "tocsr")
 
 
+@blas_threads()
 def dot_products(a: Vectors, b: Vectors) -> Matrix:
     """The dense matrix of dot products; where a is b it is symmetric to the last bit."""
     if 0 in (a.shape[0], b.shape[0]):
@@ -285,6 +287,7 @@ def squared_entries(vectors: Vectors) -> Vectors:
         return vectors.multiply(vectors).tocsr() if is_sparse(vectors) else vectors * vectors
 
 
+@blas_threads()
 def squared_lengths(vectors: Vectors, weights: float | Dense) -> Matrix:
     """The weighted squared length of each vector."""
     squares = squared_entries(vectors)
@@ -294,6 +297,7 @@ def squared_lengths(vectors: Vectors, weights: float | Dense) -> Matrix:
     return np.asarray(squares @ full, np.float64).ravel()
 
 
+@blas_threads()
 def bilinear(a: Vectors, weights: Matrix, b: Vectors) -> Dense:
     """For each dimension k the sum of ``weights[i, j] * a[i, k] * b[j, k]``: one matrix product."""
     if 0 in (a.shape[0], b.shape[0]):

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
+from espalier.blas import blas_threads
+
 Floats = NDArray[np.float64]
 
 LOG_DRAWS = 10  # 1,024 draws for each group
@@ -20,6 +22,7 @@ def pairwise(mean: Floats, covariance: Floats) -> Floats:
     return np.asarray(ndtr((mean[:, None] - mean) / np.sqrt(1 + apart)))
 
 
+@blas_threads()
 def largest(mean: Floats, covariance: Floats) -> Floats:
     """The probability that the utility of each candidate, as it shows with its noise, is the largest.
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -84,7 +85,8 @@ class SupportSum:
         self._values = np.zeros(last - first)
         if (kept := np.flatnonzero(self._coefficients)).size:
             support = [self._items[row] for row in kept.tolist()]
-            self._values = self._kernel(rows, support, n_threads=self._n_threads) @ self._coefficients[kept]
+            with blas_threads():
+                self._values = self._kernel(rows, support, n_threads=self._n_threads) @ self._coefficients[kept]
 
     def add(self, row: int, coefficient: float) -> None:
         self._coefficients[row] += coefficient
@@ -146,7 +148,8 @@ class Combination:
         inputs = Inputs.of(list(items), like=self.inputs, translates=True)
         if self._compressed is not None:
             return self._compressed(inputs.forest(None))
-        values: Floats = self.kernel(inputs, self.inputs, n_threads=n_threads) @ self.coefficients
+        with blas_threads():
+            values: Floats = self.kernel(inputs, self.inputs, n_threads=n_threads) @ self.coefficients
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:

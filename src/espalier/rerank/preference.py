@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.gp.cholesky import blas_threads
 from espalier.gp.learned import LearnedTable
 from espalier.gp.optimize import Climb, FitProgress
 from espalier.gp.parameters import Parameters
@@ -64,7 +64,7 @@ class GPPreference(Chooser):
     random_state
         A seed for what is drawn.
     n_threads
-        How many threads kernels and linear algebra use while the model is fitted; all cores where None.
+        How many threads kernels use; all cores where None. The result does not depend on it.
     progress
         Called with the fraction done, at most. What it raises ends learning and reaches the caller.
 
@@ -229,6 +229,11 @@ class GPPreference(Chooser):
         """The mean and the covariances of the utilities of each group."""
         groups = checked(groups, "chosen among")
         means = self.decision_function(groups)
+        with blas_threads(self.n_threads):
+            return list(zip(means, self._covariances(groups), strict=True))
+
+    def _covariances(self, groups: Sequence[Group]) -> list[Floats]:
+        """The covariances of the utilities of each group."""
         if self._posterior is None:
             self._posterior = self._conditioned()
         support, mode = self._posterior
@@ -244,7 +249,7 @@ class GPPreference(Chooser):
                 prior = self.kernel_(list(group.candidates), n_threads=self.n_threads)
                 prior += self._score_variance * np.outer(scores[own], scores[own])
                 covariances.append(prior - explained[:, own].T @ explained[:, own])
-        return list(zip(means, covariances, strict=True))
+        return covariances
 
     def _conditioned(self) -> tuple[Inputs, Any]:
         """The items that were learned from, and the posterior of their differences: made when it is first asked for."""

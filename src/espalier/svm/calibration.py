@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
 
@@ -12,6 +13,7 @@ _STEPS = 100
 _SMALLEST_STEP = 1e-10
 
 
+@blas_threads()
 def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> tuple[float, float]:
     r"""Return slope and offset of the sigmoid that fits the scores best.
 

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.blas import blas_threads
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.kernels.base import Kernel, Matrix
@@ -107,7 +108,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """The value of every machine for every row."""
         check_is_fitted(self, "support_")
         if isinstance(X, MatrixRows):
-            return X.values[:, self.support_] @ self.dual_coef_.T + self.intercept_
+            with blas_threads():
+                return X.values[:, self.support_] @ self.dual_coef_.T + self.intercept_
         inputs = Inputs.of(X)
         n_rows, n_support = len(inputs), len(self.support_)
         values = np.empty((n_rows, len(self.intercept_)))
@@ -123,7 +125,8 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             taken = row_data(inputs) if n_blocks == 1 else take_rows(row_data(inputs), rows)
             block = Inputs.of(taken, like=self._support, translates=True)
             matrix = kernel_matrix(self.kernel, self._support, block, schedule.part(k, n_blocks))
-            values[rows] = matrix.T @ self.dual_coef_.T + self.intercept_
+            with blas_threads():
+                values[rows] = matrix.T @ self.dual_coef_.T + self.intercept_
         return values
 
     def dual_form(self) -> DualForm:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
@@ -66,6 +67,7 @@ class Machines:
     n_iter: NDArray[np.intp]
     n_early: int
 
+    @blas_threads()
     def values(self, matrix: Matrix) -> Matrix:
         """The value of each machine, from kernel values of new rows with the support rows."""
         return matrix @ self.dual_coef.T + self.intercept
@@ -185,7 +187,7 @@ def _solve(gram: Matrix, targets: NDArray[Any], solver: Solver, kind: str, weigh
     limit = solver.limit(len(gram))
     settings = {"kernel": "precomputed", "C": solver.C * scale, "tol": solver.tolerance, "max_iter": limit}
     machine = SVC(**settings) if kind == "classifier" else SVR(epsilon=solver.epsilon, **settings)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), blas_threads():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             machine.fit(gram if scale == 1.0 else gram / scale, targets, sample_weight=weights)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.gp.cholesky import blas_threads, factorize
+from espalier.blas import blas_threads
+from espalier.gp.cholesky import factorize
 from espalier.gp.noise import Noise
 from espalier.gp.optimize import Climb
 from espalier.gp.parameters import Parameter, Parameters
