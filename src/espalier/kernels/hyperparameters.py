@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
+
 LEAF = "<leaf>"  # the path under which all leaves share one value
 
 
@@ -80,8 +82,9 @@ class PerLabel:
     groups
         Labels that share a value, by the group's name: ``{"sentence": ["S", "SQ"]}``.
     values
-        Values by label or group. Learners fill this in: a path such as ``decay[NP]`` exists once
-        a plan or a fit has seen data. All leaves share the value named ``<leaf>``.
+        Values by label or group; a label in a group has the group's value and none of its own. Learners fill this
+        in: a path such as ``decay[NP]`` exists once a plan or a fit has seen data. All leaves share the value named
+        ``<leaf>``.
 
     Examples
     --------
@@ -94,15 +97,17 @@ class PerLabel:
     values: Any = None
 
     def __post_init__(self) -> None:
-        groups = {name: _labels(name, labels) for name, labels in dict(self.groups or {}).items()}
-        seen: dict[str, str] = {}
-        for name, labels in groups.items():
-            for label in labels:
-                if label in seen:
-                    raise ValueError(f"label {label!r} stands in two groups, {seen[label]!r} and {name!r}.")
-                seen[label] = name
+        groups = {name: listed_labels(name, labels) for name, labels in by_name("groups", self.groups).items()}
+        values = by_name("values", self.values)
+        for label, group in group_of_label(groups).items():
+            if label in values and label not in groups:
+                raise ValueError(
+                    f"values gives {values[label]!r} for the label {label!r}, which stands in the group {group!r} and "
+                    f"has the value of the group. Write values={{{group!r}: {values[label]!r}}} for the whole group, "
+                    f"or take {label!r} out of it."
+                )
         object.__setattr__(self, "groups", tuple(sorted(groups.items())))
-        object.__setattr__(self, "values", tuple(sorted(dict(self.values or {}).items())))
+        object.__setattr__(self, "values", tuple(sorted(values.items())))
 
     def names(self, labels: Sequence[str]) -> list[str]:
         """The name under which each label's value goes: its group's, or its own."""
@@ -198,13 +203,6 @@ def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _labels(group: str, labels: Any) -> tuple[str, ...]:
-    """The labels of a group; text would fall apart into letters."""
-    if isinstance(labels, str):
-        raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
-    return tuple(labels)
 
 
 def _numbers(setting: Any) -> Iterator[Any]:

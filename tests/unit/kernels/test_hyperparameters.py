@@ -54,3 +54,32 @@ def test_groups_are_lists_of_labels():
     with pytest.raises(ValueError, match=r"group 'g' must list its labels, \['AB'\], got 'AB'"):
         PerLabel(0.4, groups={"g": "AB"})
     assert PerLabel(0.4, groups={"g": ("A", "B")}).groups == (("g", ("A", "B")),)
+
+
+def test_a_value_for_a_label_of_a_group_is_an_error_that_names_both():
+    message = r"gives 0.2 for the label 'NP', which stands in the group 'g'.*values=\{'g': 0.2\}.*take 'NP' out"
+    with pytest.raises(ValueError, match=message):
+        PerLabel(0.4, groups={"g": ["NP"]}, values={"NP": 0.2})
+    with pytest.raises(ValueError, match=message):
+        es.SubsetTree(PerLabel(0.4, groups={"g": ["NP"]})).with_parameters({"decay[NP]": 0.2})
+    own_name = PerLabel(0.4, groups={"NP": ["NP", "NX"]}, values={"NP": 0.2})
+    trees = ["(S (NP a) (NX b))"]
+    assert es.SubsetTree(own_name)(trees) == es.SubsetTree(PerLabel(0.4, values={"NP": 0.2, "NX": 0.2}))(trees)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"groups": {"g": ["A", "A"]}}, ValueError, "label 'A' stands twice in the group 'g'"),
+        ({"groups": {"a": ["b"], "b": ["c"]}}, ValueError, "group 'b' is named like a label of the group 'a'"),
+        ({"groups": {"g": 3}}, TypeError, "group 'g' must list its labels, got 3"),
+        ({"groups": {"g": [3]}}, TypeError, "label of the group 'g' must be a text, got 3 of int"),
+        ({"groups": ["A", "B"]}, TypeError, "groups of PerLabel must be a dict by name"),
+        ({"groups": {1: ["A"]}}, TypeError, "name in groups of PerLabel must be a text, got 1"),
+        ({"values": {1: 0.2, "A": 0.2}}, TypeError, "name in values of PerLabel must be a text, got 1"),
+        ({"values": [0.2, 0.3]}, TypeError, r"values of PerLabel must be a dict by name, got \[0.2, 0.3\]"),
+    ],
+)
+def test_what_is_no_group_or_value_by_name_is_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        PerLabel(0.4, **arguments)

@@ -1,0 +1,50 @@
+"""Groups of labels that share a value, checked: what ``PerLabel`` is given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def by_name(argument: str, given: Any) -> dict[str, Any]:
+    """What ``PerLabel`` was given by name."""
+    try:
+        found = dict(given or {})
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} of PerLabel must be a dict by name, got {given!r}.") from None
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"A name in {argument} of PerLabel must be a text, got {name!r} of {type(name).__name__}.")
+    return found
+
+
+def listed_labels(group: str, labels: Any) -> tuple[str, ...]:
+    """The labels of a group; text would fall apart into letters."""
+    if isinstance(labels, str):
+        raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"The group {group!r} must list its labels, got {labels!r}.")
+    listed = tuple(labels)
+    for label in listed:
+        if not isinstance(label, str):
+            raise TypeError(f"A label of the group {group!r} must be a text, got {label!r} of {type(label).__name__}.")
+    return listed
+
+
+def group_of_label(groups: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The group of each label; a label has one, and a group is not named like a label of another."""
+    found: dict[str, str] = {}
+    for group, labels in groups.items():
+        for label in labels:
+            if found.get(label) == group:
+                raise ValueError(f"label {label!r} stands twice in the group {group!r}. Name it once.")
+            if label in found:
+                raise ValueError(f"label {label!r} stands in two groups, {found[label]!r} and {group!r}.")
+            found[label] = group
+    for label, group in found.items():
+        if label in groups and label != group:
+            raise ValueError(
+                f"The group {label!r} is named like a label of the group {group!r}: its value would be taken for that "
+                "of the label. Rename the group."
+            )
+    return found
