@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 
 from espalier import _core
 from espalier.corpus.forest import Forest
@@ -18,6 +18,7 @@ from espalier.fragments.dictionary import tree_counts
 from espalier.fragments.features import Values
 from espalier.fragments.mining import check_count
 from espalier.fragments.terms import Term, tree_terms
+from espalier.gram.estimator import KernelEstimator
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class HashedFragments(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
     """Turn trees into sparse vectors over all fragments up to a size; a hash says which column a fragment has.
 
     Nothing is learned and nothing is kept, so a corpus may be endless, and vectors made on different machines agree.

@@ -8,18 +8,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.fragments.mined import MiningProgress
 from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
+from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel
 
 
-class LinearizedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """Classify trees by a linear model over the fragments that a kernel machine weighs most.
 
     Learns kernel machines on parts of the training data, mines their fragments, counts those in every training tree and

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
@@ -22,6 +22,7 @@ from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Term, tree_terms
+from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import number_of
 from espalier.kernels.inputs import Inputs
@@ -43,7 +44,7 @@ class TermFeatures:
     scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
 
 
-class FragmentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[misc]
     """Turn trees into sparse vectors over the fragments that a kernel machine weighs most.
 
     The stages of Pighin and Moschitti (2009): learn kernel machines on parts of the training data, mine the fragments

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,12 +28,13 @@ from espalier.gp.sampling import draw, generator
 from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
 from espalier.gram.dual import DualForm
+from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
 
 
-class GPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     """Predict a number from structures, say how sure the prediction is, and learn the kernel by gradients.
 
     An exact Gaussian process: the targets are a smooth function over the space of the kernel's fragments plus noise.

@@ -314,20 +314,29 @@ class Kernel:
             changes[name], unknown = hyper.with_paths(name, own[name], chosen)
             rest.update(unknown)
         changed: Self = dataclasses.replace(self, **changes) if changes else self
-        children = changed._children()
+        return changed._with_inside(rest, lambda child, inside: child._with_paths(inside))
+
+    def _with_inside(
+        self, values: Mapping[str, Any], change: Callable[[Kernel, dict[str, Any]], tuple[Kernel, dict[str, Any]]]
+    ) -> tuple[Self, dict[str, Any]]:
+        """Change the kernels inside by what is said of them; return what none of them knows beside the kernel.
+
+        ``change`` takes a kernel and what is said of it, and gives a kernel and what it does not know.
+        """
+        rest, children = dict(values), self._children()
         if not rest or not children:
-            return changed, rest
+            return self, rest
         replaced = []
         for prefix, child in children:
             inside = {path[len(prefix) :]: value for path, value in rest.items() if path.startswith(prefix)}
-            child, unknown = child._with_paths(inside) if inside else (child, {})
+            child, unknown = change(child, inside) if inside else (child, {})
             rest = {
                 path: value
                 for path, value in rest.items()
                 if not path.startswith(prefix) or path[len(prefix) :] in unknown
             }
             replaced.append(child)
-        return changed._with_children(replaced), rest
+        return self._with_children(replaced), rest
 
 
 def _check_column(on: Any) -> None:

@@ -64,7 +64,7 @@ class Learned:
             if not low < high:
                 raise ValueError(f"bounds must be (low, high) with low < high, got {self.bounds!r}.")
             object.__setattr__(self, "bounds", (low, high))
-            if _is_number(self.value) and not low <= self.value <= high:
+            if is_number(self.value) and not low <= self.value <= high:
                 raise ValueError(f"The value {self.value!r} lies outside its bounds {self.bounds!r}.")
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
     zero_allowed = zero and is_fixed(setting)
     if isinstance(setting, PerLabel):
         for label, value in setting.values:
-            if not _is_number(value):
+            if not is_number(value):
                 raise TypeError(
                     f"{name} of {label!r} in PerLabel must be a plain number, got {value!r}. fixed and Learned stand "
                     "for all labels: PerLabel(fixed(0.4), ...), PerLabel(Learned(0.4, ...), ...)."
@@ -194,14 +194,15 @@ def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
     if isinstance(inner, Learned) and inner.bounds is not None and inner.bounds[0] < 0:
         raise ValueError(f"The bounds of {name} must not be below 0, got {inner.bounds!r}.")
     for value in _numbers(setting):
-        if not _is_number(value):
+        if not is_number(value):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
         if not math.isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
             hint = " Write fixed(0) for a zero that stays." if value == 0 and zero else ""
             raise ValueError(f"{name} must be positive, got {value!r}.{hint}")
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """True for numbers of Python and of numpy; a truth value is none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 

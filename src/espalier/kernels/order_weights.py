@@ -35,6 +35,8 @@ def weights_by_length(
     if not isinstance(given, PerDimension):
         return given
     values = (hyper.number_of(given),) * n if given.values is None else given.values
+    if isinstance(given, OrderWeights) and len(set(values)) == 1:
+        values = values[:1] * n  # one weight for all lengths, made for another number of them
     if len(values) != n:
         raise ValueError(
             f"{name} must have one weight for each {each} from {shortest} to {shortest + n - 1}, got {len(values)}."

@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.gram.dual import DualForm
+from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
@@ -39,7 +39,7 @@ class State(NamedTuple):
     items: list[Any]
 
 
-class Chooser(BaseEstimator):  # type: ignore[misc]
+class Chooser(KernelEstimator):
     """A function of candidates that is learned from groups, and added to the parser's score.
 
     Attributes

@@ -56,17 +56,18 @@ def columns_of(listed: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _check_names(grid: Any, estimator: Any) -> None:
-    known = sorted(estimator.get_params())
+    known = sorted(estimator.get_params(deep=False))
     parts = list(grid) if isinstance(grid, Sequence) and not isinstance(grid, str) else [grid]
     for part in parts:
         if not isinstance(part, Mapping):
             raise TypeError(f"param_grid must be a dict of lists, or a list of such dicts, got {part!r}.")
         for name in part:
-            if name not in known:
+            # What a kernel takes is known once it is set: the grid may name several kernels.
+            if name not in known and not name.startswith("kernel__"):
                 raise ValueError(
                     f"{type(estimator).__name__} has no parameter {name!r}; it has {', '.join(known)}. "
-                    "Hyperparameters of a kernel are tried as several kernels: "
-                    "{'kernel': [SubsetTree(decay=d) for d in (0.2, 0.4)]}."
+                    "Arguments of the kernel are tried by their names, {'kernel__decay': [0.2, 0.4]}, or as several "
+                    "kernels, {'kernel': [SubsetTree(decay=d) for d in (0.2, 0.4)]}."
                 )
 
 

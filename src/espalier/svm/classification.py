@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.metaestimators import available_if
 
 from espalier.errors import InputError
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
+from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
 from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
@@ -28,13 +28,12 @@ from espalier.svm.targets import (
 )
 
 
-def _gives_probabilities(model: Any) -> bool:
+def _gives_probabilities(model: Any) -> None:
     if not model.probability:
         raise AttributeError(
             f"{type(model).__name__} gives probabilities only with probability=True. "
             "Set it and fit again, or use decision_function."
         )
-    return True
 
 
 class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
@@ -148,7 +147,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[winners(values, self.machines_, len(self.classes_))]
         return labels
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each class, in the order of ``classes_``; needs ``probability=True``."""
         values = self._machine_values(X)

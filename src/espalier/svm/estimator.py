@@ -18,13 +18,13 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
+from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
@@ -33,7 +33,7 @@ from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
 
 
-class KernelMachine(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
+class KernelMachine(KernelEstimator):
     """An estimator of machines over a kernel; a subclass says what the targets are and how they are solved."""
 
     kernel: Kernel

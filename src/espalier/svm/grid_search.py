@@ -11,12 +11,12 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
+from espalier.svm.availability import available_if
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
 from espalier.svm.estimator import check_progress, kernel_matrix, warn_of_early_stop
 from espalier.svm.rows import MatrixRows, row_data
@@ -28,9 +28,8 @@ _HOOKS = ("_check_settings", "_check_targets", "_fit_matrix", "_keep_rows", "pre
 
 
 def _best_has(name: str) -> Any:
-    def check(search: Any) -> bool:
+    def check(search: Any) -> None:
         getattr(getattr(search, "best_estimator_", search.estimator), name)
-        return True
 
     return check
 
@@ -46,7 +45,8 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator
         A ``KernelSVC`` or a ``KernelSVR``; its settings are those that the grid does not name.
     param_grid
-        A dict of lists, ``{"kernel": [...], "C": [...]}``, of which every combination is tried; or a list of them.
+        A dict of lists, ``{"kernel": [...], "C": [...]}`` or ``{"kernel__decay": [...]}``, of which every combination
+        is tried; or a list of them.
     cv
         The number of folds (stratified for a classifier), a splitter of scikit-learn, or pairs of training and test
         rows.
@@ -82,8 +82,8 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from espalier import KernelSVC, Normalized, SubsetTree
     >>> from espalier.demo import generate
     >>> table = generate(80, seed=1)
-    >>> kernels = [Normalized(SubsetTree(decay=decay)) for decay in (0.2, 0.4, 0.8)]
-    >>> search = KernelGridSearch(KernelSVC(kernels[0]), {"kernel": kernels, "C": [1.0, 10.0]}, cv=4)
+    >>> model = KernelSVC(Normalized(SubsetTree()))
+    >>> search = KernelGridSearch(model, {"kernel__decay": [0.2, 0.4, 0.8], "C": [1.0, 10.0]}, cv=4)
     >>> search = search.fit(table["tree"], table["label"])
     >>> len(search.cv_results_["params"]), search.n_splits_, search.n_matrices_ <= 4
     (6, 4, True)
@@ -213,17 +213,17 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any] = self.best_estimator_.classes_
         return classes
 
-    @available_if(_best_has("predict"))  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the best estimator."""
         return np.asarray(self._best().predict(X))
 
-    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> Matrix:
         """Return the values of the best estimator's machines."""
         return np.asarray(self._best().decision_function(X))
 
-    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probabilities of the best estimator."""
         return np.asarray(self._best().predict_proba(X))

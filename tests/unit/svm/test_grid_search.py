@@ -214,7 +214,9 @@ def test_machines_that_do_not_converge_are_counted_once():
     ("settings", "error", "message"),
     [
         ({"param_grid": {"c": [1.0]}}, ValueError, "KernelSVC has no parameter 'c'; it has C, .*strategy"),
-        ({"param_grid": {"kernel__decay": [1.0]}}, ValueError, "tried as several kernels"),
+        ({"param_grid": {"decay": [1.0]}}, ValueError, "tried by their names, {'kernel__decay'"),
+        ({"param_grid": {"kernel__deacy": [1.0]}}, ValueError, r"Invalid parameter 'deacy' .*\['decay', 'frontier'"),
+        ({"param_grid": {"kernel__decay": [-1.0]}}, ValueError, "decay must be positive, got -1"),
         ({"param_grid": {"C": [1.0, -1.0]}}, ValueError, "The grid holds {'C': -1.0}: C must be a positive"),
         ({"param_grid": {"kernel": ["rbf"]}}, TypeError, "The grid holds .*kernel must be a kernel"),
         ({"param_grid": {"C": 1.0}}, TypeError, "needs to be a list"),
@@ -248,3 +250,23 @@ def test_bad_targets_are_errors_before_any_matrix(matrices):
     with pytest.raises(ValueError, match="sample_weight must have shape"):
         search.fit(FOREST, LABELS, sample_weight=[1.0])
     assert matrices == []
+
+
+def test_arguments_of_the_kernel_are_tried_by_name(matrices):
+    grid = {"kernel__decay": [0.1, 0.4, 0.9], "C": [0.1, 1.0, 10.0]}
+    ours = KernelGridSearch(KernelSVC(KERNELS[0]), grid, cv=3).fit(FOREST, LABELS)
+    assert len(matrices) in (3, 4)
+    kernels = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3).fit(FOREST, LABELS)
+    theirs = GridSearchCV(KernelSVC(KERNELS[0]), grid, cv=3).fit(FOREST, LABELS)
+    for other in (kernels, theirs):
+        scores = sorted(other.cv_results_["mean_test_score"])
+        np.testing.assert_allclose(sorted(ours.cv_results_["mean_test_score"]), scores)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_estimator_.kernel == es.Normalized(es.SubsetTree(ours.best_params_["kernel__decay"]))
+
+
+def test_a_search_without_probabilities_says_why():
+    search = KernelGridSearch(KernelSVC(KERNELS[1]), {"C": [1.0]}, cv=2).fit(FOREST, LABELS)
+    assert not hasattr(search, "predict_proba")
+    with pytest.raises(AttributeError, match="only with probability=True"):
+        search.predict_proba(FOREST)

@@ -221,8 +221,9 @@ def test_probabilities_may_be_shuffled_and_are_repeatable():
 def test_probabilities_must_be_asked_for():
     model = KernelSVC(KERNEL).fit(FOREST, LABELS)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match="predict_proba"):
+    with pytest.raises(AttributeError, match=r"KernelSVC gives probabilities only with probability=True\. Set it"):
         model.predict_proba(FOREST)
+    assert KernelSVC.predict_proba.__doc__.startswith("Return the probability of each class")
     with pytest.raises(ValueError, match="at least calibration_folds=5 rows of every class, but 'x' has 3"):
         KernelSVC(KERNEL, probability=True).fit(FOREST[:20], ["x"] * 3 + ["y"] * 17)
 

@@ -1,0 +1,81 @@
+"""The arguments of a kernel and of those inside it by name: what a grid search reads and sets.
+
+Names are those of ``parameters()`` (``decay``, ``terms[0].decay``, ``decay[NP]``), and beside them those of all other
+arguments: ``max_depth``, ``factors[1].length``. Kernels are frozen, so setting an argument gives another kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLabel, is_number
+
+_KERNELS = ("kernel", "terms", "factors")  # arguments that are kernels themselves
+
+
+def arguments_of(kernel: Kernel) -> dict[str, Any]:
+    """All arguments by name, each as the kernel keeps it.
+
+    Examples
+    --------
+    >>> from espalier.kernels import Normalized, SubsetTree
+    >>> arguments_of(Normalized(SubsetTree(0.2, max_depth=3)))
+    {'decay': 0.2, 'frontier': 1.0, 'max_depth': 3, 'lone_leaves': False, 'on': None}
+    """
+    found: dict[str, Any] = dict(kernel.parameters())
+    for prefix, child in kernel._children():
+        found |= {prefix + name: value for name, value in arguments_of(child).items()}
+    return found | {name: getattr(kernel, name) for name in _own(kernel)}
+
+
+def with_arguments(kernel: Kernel, changes: Mapping[str, Any]) -> Kernel:
+    """Return a kernel with some arguments replaced; a wrong name is an error that lists those that there are.
+
+    A number in place of ``fixed(x)``, ``Learned(x)`` or ``PerLabel(x)`` replaces the number inside.
+
+    Examples
+    --------
+    >>> from espalier.kernels import Normalized, SubsetTree, fixed
+    >>> with_arguments(Normalized(SubsetTree(fixed(0.2))), {"decay": 0.4, "max_depth": 3})
+    Normalized(SubsetTree(decay=fixed(0.4), max_depth=3))
+    """
+    changed, unknown = _changed(kernel, dict(changes))
+    for name in unknown:
+        # In the words of scikit-learn.
+        raise ValueError(
+            f"Invalid parameter {name!r} for kernel {kernel!r}. Valid parameters are: {list(arguments_of(kernel))!r}."
+        )
+    return changed
+
+
+def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str, Any]]:
+    own = _own(kernel)
+    settings = dict(kernel._settings())
+    mine = {name: value for name, value in changes.items() if name in own}
+    mine = {name: _kept_kind(settings[name], value) if name in settings else value for name, value in mine.items()}
+    numbers = {name: value for name, value in changes.items() if name not in own and name.split("[")[0] in settings}
+    changed = dataclasses.replace(kernel, **mine) if mine else kernel
+    unknown: dict[str, Any] = {}
+    if numbers:  # of one label or one dimension
+        changed, unknown = changed._with_paths(numbers)
+    rest = {name: value for name, value in changes.items() if name not in mine and name not in numbers}
+    changed, beyond = changed._with_inside(rest, _changed)
+    return changed, unknown | beyond
+
+
+def _own(kernel: Kernel) -> list[str]:
+    return [field.name for field in dataclasses.fields(kernel) if field.name not in _KERNELS]
+
+
+def _kept_kind(setting: Any, value: Any) -> Any:
+    """A number as the kind of setting that it replaces; any other setting as it is."""
+    if not is_number(value) or (isinstance(setting, PerDimension) and setting.values is not None):
+        return value
+    if isinstance(setting, Fixed | Learned):
+        return dataclasses.replace(setting, value=float(value))
+    if isinstance(setting, PerLabel | PerDimension):
+        return dataclasses.replace(setting, value=_kept_kind(setting.value, value))
+    return value

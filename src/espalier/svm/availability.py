@@ -1,0 +1,30 @@
+"""Methods that are there only with some settings, and say which if they are not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+
+class available_if:  # noqa: N801  # a decorator, named like that of scikit-learn
+    """Make a method an attribute only where ``check(self)`` raises no AttributeError.
+
+    scikit-learn's decorator of this name has a message of its own; here the caller reads that of the check.
+    """
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self._check = check
+        self._method: Any = None
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        self._method = method
+        functools.update_wrapper(self, method)
+        return self
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        if owner is None:
+            return self._method
+        self._check(owner)
+        return MethodType(self._method, owner)
