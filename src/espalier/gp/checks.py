@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.errors import InputError
 from espalier.gp.evidence import Problem
 from espalier.gp.learning import Settings
 from espalier.gp.mean import Basis, as_mean
@@ -60,19 +59,11 @@ def problem_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, grou
     """What a model is to learn from: the rows whose weight is not 0."""
     kernel = checked_kernel(model.kernel)
     inputs = Inputs.of(X)
-    y = check_numbers(y, len(inputs))
-    transform = as_transform(model.target_transform)
-    noise = Noise.of(model.noise, len(y), groups, weight, known)
-    rows = np.flatnonzero(noise.weight)
-    if len(rows) == 0:
-        raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
-    if len(rows) < len(y):
-        inputs, y = inputs.rows(rows), y[rows]
-        if groups is not None:
-            listed = list(groups)
-            groups = [listed[row] for row in rows]
-        noise = Noise.of(model.noise, len(rows), groups, noise.weight[rows], noise.known[rows])
-    transform = transform.prepared(y)
+    noise = Noise.of(model.noise, len(inputs), groups, weight, known)
+    y = check_numbers(y, len(inputs), noise.rows)
+    transform = as_transform(model.target_transform).prepared(y)
+    if len(y) < len(inputs):
+        inputs = inputs.rows(noise.rows)
     basis = Basis.of(as_mean(model.mean), inputs)
     plan = kernel.plan(inputs, n_threads=model.n_threads, memory=model.memory)
     return Problem(plan.bind(kernel), plan, inputs, y, transform, bool(model.standardize), noise, basis)

@@ -6,7 +6,7 @@ The variance of observation ``i`` is ``noise[group_i] / weight_i + known_i``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,33 +39,42 @@ class Noise:
     names: tuple[str, ...]
     weight: Vector
     known: Vector
+    rows: NDArray[np.intp]
 
     @staticmethod
     def of(setting: Any, n: int, groups: Any = None, weight: Any = None, known: Any = None) -> Noise:
-        """Check what a user gave; ``known`` is in squared units of the transformed target."""
+        """Check what a user gave; ``known`` is in squared units of the transformed target.
+
+        Observations with a weight of 0 are left out, and nothing of them is checked; ``rows`` are the others.
+        """
         if isinstance(setting, PerDimension):
             raise TypeError(f"noise must be a number, fixed(...), Learned(...) or PerLabel(...), got {setting!r}.")
         check_setting("noise", setting)
-        known = _vector(known, n, "noise_variance", low=0.0) if known is not None else np.zeros(n)
-        weight = _vector(weight, n, "sample_weight", low=0.0) if weight is not None else np.ones(n)
+        weight = _vector(weight, n, "sample_weight") if weight is not None else np.ones(n)
+        rows = np.flatnonzero(weight)
+        if len(rows) == 0 and n:
+            raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
+        weight = weight[rows]
+        known = _vector(known, n, "noise_variance", rows) if known is not None else np.zeros(len(rows))
         if not isinstance(setting, PerLabel):
             if groups is not None:
                 raise InputError(
                     "noise_groups were given, but noise is one number. Write noise=PerLabel(0.1) for one per group."
                 )
-            return Noise(setting, np.zeros(n, np.intp), ("",), weight, known)
+            return Noise(setting, np.zeros(len(rows), np.intp), ("",), weight, known, rows)
         if groups is None:
             raise InputError("noise is one number per group, so the groups are needed: noise_groups=[...].")
-        labels = _labels(groups, n)
+        labels = _labels(groups, n, rows)
         names = setting.names(labels)
         unique = tuple(dict.fromkeys(names))
         place = {name: k for k, name in enumerate(unique)}
         group = np.array([place[name] for name in names], np.intp)
-        return Noise(bind_labels(setting, labels, leaves=False), group, unique, weight, known)
+        return Noise(bind_labels(setting, labels, leaves=False), group, unique, weight, known, rows)
 
     def part(self, rows: NDArray[np.intp]) -> Noise:
         """The noise of some of the observations."""
-        return replace(self, group=self.group[rows], weight=self.weight[rows], known=self.known[rows])
+        taken = {name: getattr(self, name)[rows] for name in ("group", "weight", "known", "rows")}
+        return replace(self, **taken)
 
     def parameters(self, unit: str) -> list[Parameter]:
         """The noise levels to learn."""
@@ -126,24 +135,26 @@ def start_of_noise(setting: PerLabel, n: int) -> Vector:
     return np.full(n, number_of(setting))
 
 
-def _labels(groups: Any, n: int) -> list[str]:
+def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
     listed = list(groups)
     if len(listed) != n:
         raise InputError(f"X has {n:,} examples but noise_groups has {len(listed):,} labels.")
-    for i, label in enumerate(listed):
-        if label is None or label != label:
-            raise InputError(f"noise_groups[{i}] is missing ({label}). Name a group for each example.")
-    return [str(label) for label in listed]
+    for row in rows.tolist():
+        if listed[row] is None or listed[row] != listed[row]:
+            raise InputError(f"noise_groups[{row}] is missing ({listed[row]}). Name a group for each example.")
+    return [str(listed[row]) for row in rows.tolist()]
 
 
-def _vector(values: Any, n: int, name: str, *, low: float) -> Vector:
+def _vector(values: Any, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
+    """One number for each example, finite and not below 0; only of some rows, if these are named."""
     out = real_numbers(values, name)
     if out.ndim == 0:
         out = np.full(n, float(out))
     if out.shape != (n,):
         raise InputError(f"{name} must hold one number for each of the {n:,} examples, got shape {out.shape}.")
-    check_finite_numbers(out, name)
-    if (out < low).any():
-        bad: Sequence[int] = np.flatnonzero(out < low).tolist()
-        raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below {low:g}.")
-    return out
+    kept = np.arange(n) if rows is None else rows
+    check_finite_numbers(out[kept], name, kept)
+    bad = kept[out[kept] < 0]
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below 0.")
+    return out[kept]

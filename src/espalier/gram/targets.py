@@ -46,10 +46,14 @@ def target_column(y: Any, n_rows: int) -> NDArray[Any]:
     return column
 
 
-def check_numbers(y: Any, n_rows: int) -> Floats:
-    """Return the targets of a regression as finite float64."""
-    numbers = real_numbers(target_column(y, n_rows), "y")
-    check_finite_numbers(numbers, "y")
+def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None) -> Floats:
+    """Return the targets of a regression as finite float64; only those of some rows, if these are named."""
+    column = target_column(y, n_rows)
+    if rows is not None:
+        column = column[rows]
+    _refuse_text(column, rows)
+    numbers = real_numbers(column, "y")
+    check_finite_numbers(numbers, "y", rows)
     return numbers
 
 
@@ -66,11 +70,24 @@ def real_numbers(given: object, name: str) -> Floats:
         raise InputError(f"{name} must hold real numbers, one per row, got {kind}. Convert it.") from None
 
 
-def check_finite_numbers(values: Floats, name: str) -> None:
-    """Refuse NaN and infinity, naming the first."""
+def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | None = None) -> None:
+    """Refuse NaN and infinity, naming the first by its row, one of ``rows`` if these are not all."""
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        refuse_values(name, bad, values[bad[0]])
+        refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
+
+
+def _refuse_text(column: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
+    """Labels are for classifiers."""
+    listed = column.tolist() if column.dtype.kind in "OUST" else []
+    first = next((place for place, value in enumerate(listed) if isinstance(value, str | bytes)), None)
+    if first is not None:
+        row = first if rows is None else int(rows[first])
+        raise InputError(
+            f"y must hold real numbers, one per row, got text, {listed[first]!r:.40} in row {row}. For classes use a "
+            "classifier, KernelSVC or LinearizedTreeClassifier. Convert numbers that are written as text: "
+            "[float(value) for value in y]."
+        )
 
 
 def refuse_values(name: str, bad: NDArray[Any], first: Any) -> None:

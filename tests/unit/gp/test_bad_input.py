@@ -39,7 +39,16 @@ BAD = {
     "infinite": (lambda: fit(y=[1, 2, 3, -math.inf]), InputError, "y contains infinity: row 3"),
     "missing": (lambda: fit(y=[1, None, 2, 3]), InputError, "y contains NaN: row 1"),
     "no examples": (lambda: fit(X=[], y=[]), InputError, "There are no rows to learn from"),
-    "words": (lambda: fit(y=list("abcd")), InputError, "y must hold real numbers, one per row"),
+    "words": (
+        lambda: fit(y=list("abcd")),
+        InputError,
+        "y must hold real numbers, one per row, got text, 'a' in row 0. .* KernelSVC or LinearizedTreeClassifier",
+    ),
+    "a word": (
+        lambda: fit(y=np.array([1.0, 2.0, "b", 3.0], object), options={"sample_weight": [0, 1, 1, 1]}),
+        InputError,
+        "got text, 'b' in row 2",
+    ),
     "numbers as words": (lambda: fit(y=list("1234")), InputError, "y must hold"),
     "complex": (lambda: fit(y=[1, 2, 3, 4j]), InputError, "Complex data not supported"),
     "dates": (lambda: fit(y=np.array(["2020-01-01"] * 4, "M8[D]")), InputError, "y must hold"),

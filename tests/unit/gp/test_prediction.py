@@ -116,6 +116,37 @@ def test_rows_of_weight_zero_do_not_take_part():
         GPRegressor(es.RBF()).fit(X, Y, sample_weight=np.zeros(30))
 
 
+def test_nothing_of_a_row_of_weight_zero_is_checked():
+    weight = np.where(np.arange(30) % 5 == 0, 0.0, 2.0)
+    rows = np.flatnonzero(weight)
+    nothing = np.where(weight == 0, np.nan, 1.0)
+    who = [None if own == 0 else name for own, name in zip(weight, WHO, strict=True)]
+    vectors = X * nothing[:, None]
+    model = GPRegressor(es.RBF(), noise=PerLabel(0.1), learn=False)
+    model.fit(vectors, Y * nothing, sample_weight=weight, noise_groups=who, noise_variance=nothing / 10)
+    without = GPRegressor(es.RBF(), noise=PerLabel(0.1), learn=False)
+    without.fit(X[rows], Y[rows], sample_weight=2.0, noise_groups=WHO[rows], noise_variance=0.1)
+    np.testing.assert_allclose(model.predict(X), without.predict(X), rtol=1e-12)
+    trees = ["(S (A a", "(S (A a))", "(S (B b))"]
+    assert GPRegressor(es.SubsetTree()).fit(trees, [np.inf, 1, 2], sample_weight=[0, 1, 1]).n_examples_ == 2
+
+
+def test_rows_are_named_as_they_were_given_where_others_have_no_weight():
+    weight = np.where(np.arange(30) % 5 == 0, 0.0, 2.0)
+    broken = np.where(np.arange(30) == 7, np.nan, 1.0)
+    for options, message in (
+        ({"y": Y * broken}, "y contains NaN: row 7"),
+        ({"noise_variance": broken}, "noise_variance contains NaN: row 7"),
+        ({"noise_variance": np.where(broken == 1, 1, -1)}, "noise_variance contains NaN|noise_variance.7. is -1"),
+        ({"noise_groups": [*WHO[:7].tolist(), None, *WHO[8:]]}, r"noise_groups\[7\] is missing"),
+        ({"noise_groups": WHO[:24]}, "X has 30 examples but noise_groups has 24"),
+        ({"noise_variance": np.ones(24)}, "noise_variance must hold one number for each of the 30 examples"),
+    ):
+        given = {"y": Y, "noise_groups": WHO} | options
+        with pytest.raises(InputError, match=message):
+            GPRegressor(es.RBF(), noise=PerLabel(0.1)).fit(X, sample_weight=weight, **given)
+
+
 @pytest.mark.parametrize("transform", [None, "log", "sqrt", "boxcox", "warped"])
 def test_equal_targets_are_predicted_whatever_the_transform(transform):
     trees = ["(S (A a))", "(S (A a) (B b))"]
