@@ -11,8 +11,6 @@ The pictures of a fitted model are those of ``espalier.explain``, set in the typ
 
 from __future__ import annotations
 
-import io
-import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -25,6 +23,7 @@ from espalier import Fragment, Tree
 from espalier.demo import generate, generate_attachments, generate_translations
 from espalier.explain import shared_fragments
 from espalier.explain.explanation import fragment_colours
+from espalier.explain.plot_svg import OPTIONS, themed_svg
 from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
@@ -177,44 +176,17 @@ def _why() -> str:
     return es.explain(reranker, group("the painter watched the sailor with the coat .".split())).to_svg(1000)
 
 
-# What is drawn in light colours, and what stands for it on a dark page.
-DARK = {
-    "#ffffff": "#1c2128", "#d0d7de": "#444c56", "#eaeef2": "#2d333b", "#8c959f": "#8b949e", "#1f2328": "#e6edf3",
-    "#57606a": "#b1bac4", "#0969da": "#6cb6ff", "#b6d4f7": "#2f4d6e", "#c2410c": "#f0a070",
-}  # fmt: skip
-
-
 def _plot(draw: Callable[[], Any]) -> str:
     """A picture of matplotlib like the others: text as text, on a card, for light and dark pages, always the same."""
     import matplotlib
     from matplotlib import pyplot
 
-    options = {"svg.hashsalt": "espalier", "svg.fonttype": "none", "savefig.transparent": True}
-    with matplotlib.rc_context(options):
+    with matplotlib.rc_context(OPTIONS):
         drawn = draw()
         figure = getattr(drawn, "figure", None) or drawn[0].figure
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        svg = themed_svg(figure)
         pyplot.close(figure)
-    text = buffer.getvalue()
-    text = re.sub(r"(font: [^;]*?px) [^;\"]*", r"\1 Helvetica, Arial, 'Liberation Sans', sans-serif", text)
-    text = re.sub(r"font-family: [^;\"]*", "font-family: Helvetica, Arial, 'Liberation Sans', sans-serif", text)
-    text = re.sub(r"(?<=#)[0-9a-fA-F]{6}", lambda found: found[0].lower(), text)
-    dark = "".join(
-        f'[style*="{kind}: {light}"]{{{kind}:{shade} !important}}'
-        for light, shade in DARK.items()
-        for kind in ("fill", "stroke")
-    )
-    width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
-    card = (
-        f"<style>@media (prefers-color-scheme:dark){{{dark}}}</style>"
-        f'<rect x=".5" y=".5" width="{float(width) - 1:g}" height="{float(height) - 1:g}" rx="8" '
-        'style="fill: #ffffff; stroke: #d0d7de"/>'
-    )
-    start = text.index("<g ")
-    # Matplotlib leaves spaces at the ends of lines, which version control complains about.
-    lines = (text[text.index("<svg") : start] + card + text[start:]).splitlines()
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return svg
 
 
 # Learned numbers differ in their last digits between machines, so these need not be the same to the bit.

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import espalier as es
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
+WRITTEN_AS_SIGNS = (es.Sum, es.Product)
 FOR_COMMANDS = {"test", "dev", "bench"}  # extras that the Makefile installs
 
 
@@ -42,3 +45,31 @@ def test_demo_ends_by_saying_where_its_environment_is(environment):
 def test_readme_says_how_to_use_the_environment_of_the_commands():
     assert ". .venv/bin/activate" in README
     assert "pip install ." in README
+
+
+def test_readme_names_every_kernel_and_structure():
+    kernels = [
+        name
+        for name in es.__all__
+        if isinstance(own := getattr(es, name), type) and issubclass(own, es.Kernel) and own not in WRITTEN_AS_SIGNS
+    ]
+    assert len(kernels) > 15
+    named = set(re.findall(r"`(\w+)`", README))
+    structures = {"Tree", "DependencyTree", "TaggedSequence", "Graph", "Table", "Forest"}
+    assert {*kernels, *structures} - {"Kernel"} <= named
+
+
+def caption_below(picture):
+    return README[README.index(f"figures/{picture}.svg") :].split("\n\n")[1]
+
+
+def test_caption_of_the_learned_decays_names_every_symbol_in_the_picture():
+    picture = (ROOT / "docs" / "figures" / "learned.svg").read_text()
+    symbols = set(re.findall(r">([A-Z]{1,6})<", picture))
+    assert {"NP", "S", "SBAR", "IN", "MD", "CC"} <= symbols
+    assert symbols - set(re.findall(r"\b[A-Z]+\b", caption_below("learned"))) == set()
+
+
+def test_caption_of_the_first_picture_explains_its_symbols():
+    picture = (ROOT / "docs" / "figures" / "subset_tree.svg").read_text()
+    assert all(symbol in picture and f"{symbol} is `" in caption_below("subset_tree") for symbol in "λα")

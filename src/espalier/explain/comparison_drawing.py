@@ -16,10 +16,11 @@ from espalier.explain.word_shares import drawn, together, word_nodes
 from espalier.structures.drawing import card, placed_side_by_side, summary
 from espalier.structures.fragment import Position
 from espalier.structures.layout import Highlight, pixels, printable
+from espalier.structures.palette import BLUE, LINE, TEXT
 from espalier.structures.tree import Tree
 from espalier.structures.tree_elements import MARK
 
-WINNER, LOSER, BOTH = "#0969da", MARK, "#8c959f"
+WINNER, LOSER, BOTH = BLUE, MARK, LINE
 _MARGIN, _LINE, _ROW = 18, 30, 24
 _NUMBER, _BAR = 24, 150  # columns of the list: a number, a bar
 _LIST = 700  # a list is at least as wide, where its fragments are long
@@ -48,7 +49,7 @@ def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
         rows = [*_legend(shown, top), *_bars(shown, numbers, full_width, top + _ROW)]
         full_height += _ROW * (len(shown) + 1) + _MARGIN
     title = (
-        f'<text class="i b" x="{full_width // 2}" y="{_MARGIN + 10}" fill="#1f2328" font-weight="bold">'
+        f'<text class="i b" x="{full_width // 2}" y="{_MARGIN + 10}" fill="{TEXT}" font-weight="bold">'
         f"{escape(head, quote=False)}</text>"
     )
     told = "; ".join([head, *map(summary, trees)])
@@ -182,7 +183,7 @@ def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int
         ]
     if both_ways:
         ends = f"M{zero} {top - _ROW // 2}V{top + _ROW * len(shown) - _ROW // 2}"
-        out.append(f'<path class="e" d="{ends}" stroke="#8c959f"/>')
+        out.append(f'<path class="e" d="{ends}" stroke="{LINE}"/>')
     return out
 
 
@@ -194,7 +195,7 @@ def _bar(x: float, y: int, length: float, colour: str) -> str:
 def _text(x: int, y: int, text: str, anchor: str) -> str:
     # Attributes would give way to the style of the card, so these are a style too.
     style = f"font-size:13px;text-anchor:{anchor}"
-    return f'<text class="i" x="{x}" y="{y}" fill="#1f2328" style="{style}">{escape(text, quote=False)}</text>'
+    return f'<text class="i" x="{x}" y="{y}" fill="{TEXT}" style="{style}">{escape(text, quote=False)}</text>'
 
 
 def _colour(reason: Reason) -> str:

@@ -14,12 +14,11 @@ from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 from espalier.structures.fragment import Fragment, Position
 from espalier.structures.frames import frame_of
+from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FOR, AGAINST = "#1a7f37", "#cf222e"  # pushes the score up, and down
 
 
 @dataclass(frozen=True)

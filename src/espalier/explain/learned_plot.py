@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from espalier.explain.learned_layout import Panel, arrange, divide, settle
-from espalier.explain.plots import BLUE, LINE, MUTED, ORANGE, TEXT, check_fitted, legend_above, style
+from espalier.explain.plots import check_fitted, legend_above, style
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
+from espalier.structures.palette import BLUE, EDGE, MUTED, ORANGE, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +122,7 @@ def _draw(ax: Axes, panel: Panel, heading: str, scale: float) -> None:
     rows = [(place, row) for place, row in enumerate(panel.rows) if row is not None]
     for place, row in rows:
         start, value = (max(number, 1e-12) if in_logs else number for number in (row.start, row.value))
-        ax.plot([start, value], [place, place], color=LINE, lw=2.5 * scale, zorder=1, solid_capstyle="round")
+        ax.plot([start, value], [place, place], color=EDGE, lw=2.5 * scale, zorder=1, solid_capstyle="round")
         ax.plot(start, place, "o", ms=5.5 * scale, mec="#8c959f", mfc="white", mew=1.2, zorder=2)
         marker, colour = {"": ("o", BLUE), "low": ("<", ORANGE), "high": (">", ORANGE)}[_bound(row)]
         ax.plot(value, place, marker, ms=7 * scale, color=colour, mew=0, zorder=3, clip_on=False)

@@ -15,6 +15,7 @@ from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
 from espalier.gram.targets import check_numbers
+from espalier.structures.palette import BLUE, MUTED, ORANGE, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from espalier.gp.prediction import Prediction
     from espalier.gp.regressor import GPRegressor
 
-TEXT, MUTED, LINE = "#1f2328", "#57606a", "#d0d7de"
-BLUE, PALE, ORANGE = "#0969da", "#b6d4f7", "#c2410c"
+PALE = "#b6d4f7"
 _DECADE = 10.0
 _SAME = 0.1  # log evidence: climbs that differ by less have found the same
 

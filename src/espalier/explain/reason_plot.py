@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from espalier.explain.explanation import AGAINST, FOR, Explanation
+from espalier.explain.explanation import Explanation
+from espalier.structures.palette import AGAINST, FOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from espalier.explain.plot_svg import OPTIONS, themed_svg
 from espalier.structures.files import write_text
+from espalier.structures.palette import LINE, MUTED, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#9a6700", "#57606a")  # apart for colour-blind eyes too
-GREY = "#8c959f"  # what was published, and what was true
+GREY = LINE  # what was published, and what was true
 SIZE = (4.6, 3.2)  # inches of one panel
 
 
@@ -104,28 +105,29 @@ def logarithmic(axis: Axis) -> None:
 
 
 def line_drawing(panels: Sequence[Callable[[Axes], None]]) -> str:
-    """Panels side by side as SVG, without a date and with the same identifiers every time."""
+    """Panels side by side as SVG for light and dark pages, without a date and with the same identifiers every time."""
     import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     options: Mapping[str, object] = {
-        "svg.hashsalt": "espalier",
-        "svg.fonttype": "none",
+        **OPTIONS,
         "font.family": "sans-serif",
         "font.size": 9,
+        "text.color": TEXT,
+        "axes.labelcolor": TEXT,
+        "axes.edgecolor": GREY,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
         "grid.alpha": 0.25,
         "legend.frameon": False,
     }
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)  # inches: nothing touches the card
     with matplotlib.rc_context(dict(options)):  # type: ignore[arg-type]
-        figure = Figure(figsize=(SIZE[0] * len(panels), SIZE[1]), layout="constrained", facecolor="white")
-        FigureCanvasSVG(figure)
+        figure = Figure(figsize=(SIZE[0] * len(panels), SIZE[1]), layout=layout)
         for fill, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
             fill(axes)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    # Matplotlib leaves spaces at the ends of lines, which version control complains about.
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+        return themed_svg(figure)

@@ -10,20 +10,29 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from espalier.structures.layout import Highlight, Position, cells, list_nodes, pixels, place, printable
+from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, EDGE, FOR, LINE, MUTED, TEXT, WORD
 from espalier.structures.tree import Tree
-from espalier.structures.tree_elements import GAP, MARK, MAX_LABEL, tree_elements
+from espalier.structures.tree_elements import GAP, MARK, MARKED, MAX_LABEL, tree_elements
 
 UNEXPANDED = "#6e7781"  # the frame of a node whose children a fragment leaves out
 
 _MARGIN, _TITLE = 18, 26
 _APART = 4  # columns between drawings in a terminal
-_STYLE = """\
-.espalier text{font:14px Helvetica,Arial,"Liberation Sans",sans-serif;text-anchor:middle}
-.espalier .m,.espalier .b{font-weight:bold}.espalier .h{font-size:13px;font-style:italic}
-@media (prefers-color-scheme:dark){
-.espalier .c{fill:#1c2128;stroke:#444c56}.espalier .i{fill:#e6edf3}.espalier .w{fill:#7ee2a8}
-.espalier .e{stroke:#8b949e}.espalier .o{stroke:#f0a070}.espalier .p{fill:#f0a070;stroke:#f0a070}
-.espalier .m{fill:#ffc9a3}.espalier .h{fill:#b1bac4}}
+# Marks in the library's own colours; any other colour of a caller stays as it is.
+_MARKS = "".join(
+    f'.espalier .u[{kind}="{light}"]{{{kind}:{DARK[light]}}}'
+    for light in (FOR, AGAINST, BLUE)
+    for kind in ("fill", "stroke")
+)
+_STYLE = f"""\
+.espalier text{{font:14px Helvetica,Arial,"Liberation Sans",sans-serif;text-anchor:middle}}
+.espalier .m,.espalier .b{{font-weight:bold}}.espalier .h{{font-size:13px;font-style:italic}}
+@media (prefers-color-scheme:dark){{
+.espalier .c{{fill:{DARK[CARD]};stroke:{DARK[EDGE]}}}.espalier .i{{fill:{DARK[TEXT]}}}.espalier .w{{fill:{DARK[WORD]}}}
+.espalier .e{{stroke:{DARK[LINE]}}}.espalier .o{{stroke:{DARK[MARK]}}}
+.espalier .p{{fill:{DARK[MARK]};stroke:{DARK[MARK]}}}
+.espalier .m{{fill:{DARK[MARKED]}}}.espalier .h{{fill:{DARK[MUTED]}}}
+{_MARKS}}}
 """
 
 
@@ -122,7 +131,7 @@ def placed_side_by_side(
             x, y = _MARGIN, full_height
         if title:
             at = f'x="{x + room // 2}" y="{y + 10}"'
-            pieces.append(f'<text class="h" {at} fill="#57606a">{escape(title, quote=False)}</text>')
+            pieces.append(f'<text class="h" {at} fill="{MUTED}">{escape(title, quote=False)}</text>')
         shift = x + (room - tree_width) // 2
         pieces.append(f'<g transform="translate({shift},{y + head})">{group}</g>')
         full_width = max(full_width, x + room + _MARGIN)
@@ -139,7 +148,7 @@ def card(pieces: Sequence[str], width: int, height: int, alternative: str) -> st
         f'font-family="Helvetica,Arial,sans-serif" font-size="14" text-anchor="middle">'
         f"<style>{_STYLE}</style>"
         f'<rect class="c" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" '
-        f'fill="#ffffff" stroke="#d0d7de"/>{"".join(pieces)}</svg>'
+        f'fill="{CARD}" stroke="{EDGE}"/>{"".join(pieces)}</svg>'
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping
 from html import escape
 
 from espalier.structures.layout import Highlight, Nodes, Position, list_nodes, pixels, place
+from espalier.structures.palette import LINE, ORANGE, TEXT, WORD
 from espalier.structures.tree import Tree
 
-MARK = "#c2410c"  # 5.2:1 against the light card, 3.4:1 against the dark one, in bold with a frame
+MARK, MARKED = ORANGE, "#8a2c06"  # the frame and the label of a node that is marked in no other colour
 GAP, MAX_LABEL = 16, 40  # pixels between nodes, characters of a label
 _LEVEL = 48
 _PALE = ".5"  # the opacity of what stands back
@@ -48,18 +49,18 @@ def tree_elements(
 
 def _label(text: str, x: int, y: int, mark: str | None, is_word: bool) -> str:
     if not text.strip():  # an empty label is a dot
-        return f'<circle class="i" cx="{x}" cy="{y - 1}" r="3" fill="#1f2328"/>'
+        return f'<circle class="i" cx="{x}" cy="{y - 1}" r="3" fill="{TEXT}"/>'
     if mark is not None:
-        name, fill = ("m", "#8a2c06") if mark == MARK else ("i b", "#1f2328")
+        name, fill = ("m", MARKED) if mark == MARK else ("i b", TEXT)
         bold = ' font-weight="bold"'
     else:
-        name, fill = ("w", "#116329") if is_word else ("i", "#1f2328")
+        name, fill = ("w", WORD) if is_word else ("i", TEXT)
         bold = ""
     return f'<text class="{name}" x="{x}" y="{y + 4}" fill="{fill}"{bold}>{escape(text, quote=False)}</text>'
 
 
 def _class(colour: str, name: str) -> str:
-    """Only the default colour has a twin for dark pages; a caller's own colour stays."""
+    """The class of the default mark, whose label differs on dark pages too; other marks share one."""
     return name if colour == MARK else "u"
 
 
@@ -76,7 +77,7 @@ def _edges(nodes: Nodes, x: list[int], y: list[int], marks: Mapping[int, str], b
     paths = []
     for style, opacity in (("", ""), (_PALE, f' opacity="{_PALE}"')):
         if plain := "".join(lines.pop(style)):
-            paths.append(f'<path class="e" d="{plain}" stroke="#8c959f" fill="none"{opacity}/>')
+            paths.append(f'<path class="e" d="{plain}" stroke="{LINE}" fill="none"{opacity}/>')
     for colour, pieces in lines.items():
         paths.append(
             f'<path class="{_class(colour, "o")}" d="{"".join(pieces)}" stroke="{colour}" stroke-width="2.5" '

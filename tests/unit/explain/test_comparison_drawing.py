@@ -15,11 +15,11 @@ from candidate_groups import tagged_groups
 from espalier.demo import generate_attachments
 from espalier.explain.comparison import signed
 from espalier.explain.comparison_drawing import BOTH, LOSER, WINNER, numbered, shared_nodes
-from espalier.explain.explanation import AGAINST, FOR
 from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side
 from espalier.structures.group import Group
 from espalier.structures.layout import pixels
+from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.tree import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"

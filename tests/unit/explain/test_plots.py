@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 import espalier as es
 from espalier.demo import generate_translations
-from espalier.explain.plots import BLUE, ORANGE, interval_needed
+from espalier.explain.plots import interval_needed
+from espalier.structures.palette import BLUE, ORANGE
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

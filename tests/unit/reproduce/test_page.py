@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from espalier.reproduce.page import Page, line_drawing, markdown_table, number
+from espalier.structures.palette import DARK
 
 
 def panel(axes) -> None:
@@ -45,3 +47,11 @@ def test_a_ragged_table_is_refused():
 )
 def test_numbers_are_short(value, text):
     assert number(value) == text
+
+
+def test_drawings_suit_light_and_dark_pages():
+    svg = line_drawing([panel])
+    assert "prefers-color-scheme:dark" in svg
+    # Every colour has a twin; matplotlib's own first blue stands for a colour of no one's choice.
+    used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg))
+    assert used - DARK.keys() == {"#1f77b4"}
