@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "brackets.hpp"
+#include "forest_check.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
 #include "subset_self.hpp"
@@ -70,6 +71,24 @@ void bind_structures(nb::module_& m) {
         }
       },
       "text"_a);
+
+  m.def(
+      "forest_fault",
+      [](nb::dict arrays, std::int64_t n_labels) {
+        std::vector<nb::object> kept;
+        ForestParts parts;
+        parts.label = span_of<std::int32_t>(arrays, "label", kept);
+        parts.height = span_of<std::int32_t>(arrays, "height", kept);
+        parts.child = span_of<std::int32_t>(arrays, "child", kept);
+        parts.root = span_of<std::int32_t>(arrays, "root", kept);
+        parts.tree_subtree = span_of<std::int32_t>(arrays, "tree_subtree", kept);
+        parts.tree_count = span_of<std::int32_t>(arrays, "tree_count", kept);
+        parts.child_start = span_of<std::int64_t>(arrays, "child_start", kept);
+        parts.tree_start = span_of<std::int64_t>(arrays, "tree_start", kept);
+        nb::gil_scoped_release release;
+        return forest_fault(parts, n_labels);
+      },
+      "arrays"_a, "n_labels"_a);
 
   nb::class_<Interner>(m, "Interner")
       .def(nb::init<Vocabulary&>(), nb::keep_alive<1, 2>(), "vocabulary"_a)

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <exception>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -60,10 +61,15 @@ void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& wo
 }
 
 template <class T>
-const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+std::span<const T> span_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
   auto array = nb::cast<In<T>>(arrays[name]);
   kept.push_back(nb::cast(array));
-  return array.data();
+  return {array.data(), array.size()};
+}
+
+template <class T>
+const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+  return span_of<T>(arrays, name, kept).data();
 }
 
 inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {

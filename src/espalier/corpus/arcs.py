@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, overload
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.arc_order import bottom_up, previous_siblings
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
+from espalier.corpus.soundness import FEATURE, check_arcs, read_only, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
@@ -31,7 +32,6 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "direction": (),
     "distance": (),
 }
-FEATURE = ("template", "first", "second")  # the arrays that say what a feature is
 OWN = "own"  # the features that a tree brings along for its arcs
 
 _DIRECTIONS = ("left", "right")  # where the token stands, seen from its head
@@ -47,10 +47,20 @@ class Arcs:
 
     __slots__ = ("_arrays", "_vocabulary", "templates")
 
-    def __init__(self, arrays: Arrays, vocabulary: Vocabulary, templates: tuple[str, ...]) -> None:
-        self._arrays, self._vocabulary, self.templates = arrays, vocabulary, templates
-        for array in arrays.values():
-            array.flags.writeable = False
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, templates: Sequence[str]) -> None:
+        self.templates = check_templates(templates)
+        require = refuse("corpus of dependency trees", "Make one with Arcs.from_trees.")
+        own = taken(arrays, ("start", "head", "feature_start", *FEATURE), vocabulary, require)
+        check_arcs(own, len(vocabulary), len(self.templates), require)
+        self._arrays, self._vocabulary = own | orders(own["head"], own["start"]), vocabulary
+
+    @classmethod
+    def _of(cls, arrays: Arrays, vocabulary: Vocabulary, templates: tuple[str, ...]) -> Arcs:
+        """A corpus of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._arrays = {name: read_only(array) for name, array in arrays.items()}
+        made._vocabulary, made.templates = vocabulary, templates
+        return made
 
     @staticmethod
     def from_trees(trees: Iterable[Any], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
@@ -69,8 +79,7 @@ class Arcs:
         heads = chain.from_iterable(tree.heads for tree in listed)
         head = np.fromiter(heads, np.int32, int(start[-1])) - np.int32(1)
         arrays: Arrays = {"start": start, "head": head, **_Features(listed, head, start, vocabulary).of(templates)}
-        arrays |= {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
-        return Arcs(arrays, vocabulary, templates)
+        return Arcs._of(arrays | orders(head, start), vocabulary, templates)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -87,7 +96,7 @@ class Arcs:
         two texts, by their numbers in the vocabulary: the ``first`` of the head, -1 where there is none, the ``second``
         of the token.
         """
-        return self._arrays
+        return dict(self._arrays)
 
     @property
     def shape(self) -> tuple[int]:
@@ -107,7 +116,7 @@ class Arcs:
         arrays = {name: self._arrays[name][tokens] for name in ("head", "previous", "order")}
         arrays |= {name: self._arrays[name][features] for name in FEATURE}
         arrays |= {"start": start, "feature_start": feature_start}
-        return Arcs(arrays, self._vocabulary, self.templates)
+        return Arcs._of(arrays, self._vocabulary, self.templates)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Arcs:
         """Return the same trees over another vocabulary, which grows by the texts that it lacks."""
@@ -116,7 +125,7 @@ class Arcs:
         number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no text
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
         arrays = {name: array.copy() for name, array in self._arrays.items()}
-        return Arcs(arrays | {"first": number[first], "second": number[second]}, vocabulary, self.templates)
+        return Arcs._of(arrays | {"first": number[first], "second": number[second]}, vocabulary, self.templates)
 
     def save(self, path: str | Path) -> None:
         """Write the trees to one file (safetensors with a JSON header); nothing is left half-written."""
@@ -136,6 +145,12 @@ class Arcs:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Arcs, (dict(self._arrays), self._vocabulary, self.templates))
+
+
+def orders(head: NDArray[Any], start: NDArray[Any]) -> Arrays:
+    """The arrays that follow from the heads."""
+    found = {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
+    return {name: read_only(array) for name, array in found.items()}
 
 
 def check_templates(templates: Any) -> tuple[str, ...]:

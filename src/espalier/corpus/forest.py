@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
+from espalier.corpus.soundness import check_forest, read_only, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.files import read_text
@@ -37,7 +38,9 @@ TREES = ("root", "tree_start", "tree_subtree", "tree_count")
 class Forest:
     """Trees interned together: distinct subtrees, and how often each tree holds them.
 
-    Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`.
+    Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`. Arrays that are given to
+    the constructor, also by a pickle or a copy, are checked in time linear in their size, and copied if they could be
+    changed from outside.
 
     Examples
     --------
@@ -51,10 +54,18 @@ class Forest:
     __slots__ = ("_arrays", "_vocabulary")
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> None:
-        self._arrays: Arrays = {name: arrays[name] for name in (*STORE, *TREES)}
-        for array in self._arrays.values():
-            array.flags.writeable = False
+        require = refuse("forest", "Make a forest with Forest.from_trees or Forest.from_brackets.")
+        self._arrays: Arrays = taken(arrays, (*STORE, *TREES), vocabulary, require)
+        check_forest(self._arrays, len(vocabulary), require)
         self._vocabulary = vocabulary
+
+    @classmethod
+    def _of(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Forest:
+        """A forest of arrays that the library made or checked."""
+        forest = cls.__new__(cls)
+        forest._arrays = {name: read_only(arrays[name]) for name in (*STORE, *TREES)}
+        forest._vocabulary = vocabulary
+        return forest
 
     @classmethod
     def from_brackets(cls, texts: Iterable[str], *, vocabulary: Vocabulary | None = None) -> Forest:
@@ -63,7 +74,7 @@ class Forest:
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         interner = _core.Interner(vocabulary._native)
         _add_texts(interner, texts)
-        return cls(interner.finish(), vocabulary)
+        return cls._of(interner.finish(), vocabulary)
 
     @classmethod
     def from_file(cls, path: str | Path, *, vocabulary: Vocabulary | None = None, encoding: str = "utf-8") -> Forest:
@@ -75,7 +86,7 @@ class Forest:
             interner.add_text(text)
         except _core.BracketError as error:
             raise syntax_error(error.args[0], text, error.args[1], source=str(path)) from None
-        return cls(interner.finish(), vocabulary)
+        return cls._of(interner.finish(), vocabulary)
 
     @classmethod
     def from_trees(
@@ -112,7 +123,7 @@ class Forest:
         label, child_start, child, roots = _flatten(items, vocabulary)
         ids = interner.add_subtrees(label, child_start, child)
         interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
-        return cls(interner.finish(), vocabulary)
+        return cls._of(interner.finish(), vocabulary)
 
     def extended(self, trees: Iterable[Any], *, missing: Missing = "error") -> Forest:
         """Return a forest of these trees followed by more; this one does not change."""
@@ -126,8 +137,8 @@ class Forest:
 
     @property
     def arrays(self) -> Arrays:
-        """The arrays that the compiled core reads, by name: see ARCHITECTURE.md."""
-        return self._arrays
+        """The arrays that the compiled core reads, by name: see ARCHITECTURE.md. They cannot be written to."""
+        return dict(self._arrays)
 
     @property
     def n_subtrees(self) -> int:
@@ -164,7 +175,7 @@ class Forest:
         arrays["tree_start"] = new_start
         arrays["tree_subtree"] = self._arrays["tree_subtree"][entries]
         arrays["tree_count"] = self._arrays["tree_count"][entries]
-        return Forest(arrays, self._vocabulary)
+        return Forest._of(arrays, self._vocabulary)
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(row) for row in range(len(self)))
@@ -209,7 +220,7 @@ class Forest:
         compacted["tree_start"] = arrays["tree_start"].copy()
         compacted["tree_subtree"] = renumbered(arrays["tree_subtree"])
         compacted["tree_count"] = arrays["tree_count"].copy()
-        return Forest(compacted, self._vocabulary)
+        return Forest._of(compacted, self._vocabulary)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Forest:
         """Return the same trees with their labels numbered by another vocabulary, found there by their spelling.
@@ -230,12 +241,12 @@ class Forest:
         if vocabulary is self._vocabulary:
             return self
         if vocabulary.extends(self._vocabulary):
-            return Forest(self._arrays, vocabulary)
+            return Forest._of(self._arrays, vocabulary)
         own = self.compact()  # so that the vocabulary gets no label that these trees do not hold
         used, places = np.unique(own.arrays["label"], return_inverse=True)
         numbers = [vocabulary._native.add(self._vocabulary[label]) for label in used.tolist()]
         # Distinct subtrees stay distinct, and their order by height stays: nothing else depends on the numbers.
-        return Forest({**own.arrays, "label": np.array(numbers, np.int32)[places]}, vocabulary)
+        return Forest._of({**own.arrays, "label": np.array(numbers, np.int32)[places]}, vocabulary)
 
     def describe(self) -> ForestDescription:
         """Count trees, nodes, subtrees, productions, labels and pairs, and the memory kernels need."""
@@ -278,7 +289,7 @@ def concatenate(forests: Sequence[Forest]) -> Forest:
         ids = interner.add_subtrees(arrays["label"], arrays["child_start"], arrays["child"])
         roots = arrays["root"]
         interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
-    return Forest(interner.finish(), vocabulary)
+    return Forest._of(interner.finish(), vocabulary)
 
 
 def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
+from espalier.corpus.soundness import EDGES, check_graphs, read_only, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.dependency import DependencyTree
@@ -18,8 +19,6 @@ from espalier.structures.interop import as_tree
 
 Arrays = dict[str, NDArray[Any]]
 NodeLabels = Literal["tags", "words"]
-
-EDGES = ("source", "target", "edge_label")  # the arrays that say what an edge is
 
 
 class Graphs:
@@ -30,10 +29,21 @@ class Graphs:
 
     __slots__ = ("_arrays", "_vocabulary", "labels")
 
-    def __init__(self, arrays: Arrays, vocabulary: Vocabulary, labels: NodeLabels = "tags") -> None:
-        self._arrays, self._vocabulary, self.labels = arrays, vocabulary, labels
-        for array in arrays.values():
-            array.flags.writeable = False
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, labels: NodeLabels = "tags") -> None:
+        if labels not in ("tags", "words"):
+            raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
+        require = refuse("corpus of graphs", "Make one with Graphs.from_items.")
+        self._arrays = taken(arrays, ("start", "edge_start", "label", "directed", *EDGES), vocabulary, require)
+        check_graphs(self._arrays, len(vocabulary), require)
+        self._vocabulary, self.labels = vocabulary, labels
+
+    @classmethod
+    def _of(cls, arrays: Arrays, vocabulary: Vocabulary, labels: NodeLabels) -> Graphs:
+        """A corpus of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._arrays = {name: read_only(array) for name, array in arrays.items()}
+        made._vocabulary, made.labels = vocabulary, labels
+        return made
 
     @staticmethod
     def from_items(
@@ -55,7 +65,7 @@ class Graphs:
             n_edges.append(len(graph.edges))
         arrays: Arrays = {name: np.array(values, np.int32) for name, values in lists.items()}
         arrays |= {"start": np.cumsum(sizes, dtype=np.int64), "edge_start": np.cumsum(n_edges, dtype=np.int64)}
-        return Graphs(arrays, vocabulary, labels)
+        return Graphs._of(arrays, vocabulary, labels)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -69,7 +79,7 @@ class Graphs:
         By graph where its nodes ``start`` and its edges (``edge_start``), and whether it is ``directed``; by node its
         ``label``; by edge its ``source`` and ``target``, counted in the graph, and its ``edge_label``, -1 for none.
         """
-        return self._arrays
+        return dict(self._arrays)
 
     @property
     def shape(self) -> tuple[int]:
@@ -85,7 +95,7 @@ class Graphs:
         edges, edge_start = ranges(self._arrays["edge_start"], chosen)
         arrays = {name: self._arrays[name][edges] for name in EDGES}
         arrays |= {"label": self._arrays["label"][nodes], "directed": self._arrays["directed"][chosen]}
-        return Graphs(arrays | {"start": start, "edge_start": edge_start}, self._vocabulary, self.labels)
+        return Graphs._of(arrays | {"start": start, "edge_start": edge_start}, self._vocabulary, self.labels)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Graphs:
         """Return the same graphs over another vocabulary, which grows by the labels that it lacks."""
@@ -94,7 +104,7 @@ class Graphs:
         number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no label
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
         arrays = {name: array.copy() for name, array in self._arrays.items()}
-        return Graphs(arrays | {"label": number[label], "edge_label": number[edge_label]}, vocabulary, self.labels)
+        return Graphs._of(arrays | {"label": number[label], "edge_label": number[edge_label]}, vocabulary, self.labels)
 
     def save(self, path: str | Path) -> None:
         """Write the graphs to one file (safetensors with a JSON header); nothing is left half-written."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
+from espalier.corpus.soundness import check_sequences, read_only, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
@@ -38,9 +39,18 @@ class Sequences:
     def __init__(
         self, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit = "words"
     ) -> None:
-        self._symbol, self._start, self._vocabulary, self.of = symbol, start, vocabulary, of
-        for array in (symbol, start):
-            array.flags.writeable = False
+        check_unit(of)
+        require = refuse("corpus of sequences", "Make one with Sequences.from_items.")
+        arrays = taken({"symbol": symbol, "start": start}, ("symbol", "start"), vocabulary, require)
+        check_sequences(arrays, len(vocabulary), require)
+        self._symbol, self._start, self._vocabulary, self.of = arrays["symbol"], arrays["start"], vocabulary, of
+
+    @classmethod
+    def _of(cls, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit) -> Sequences:
+        """Sequences of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._symbol, made._start, made._vocabulary, made.of = read_only(symbol), read_only(start), vocabulary, of
+        return made
 
     @staticmethod
     def from_items(items: Iterable[Any], of: Unit = "words", *, vocabulary: Vocabulary | None = None) -> Sequences:
@@ -75,7 +85,7 @@ class Sequences:
                         raise InputError(not_unicode(row)) from None
                 symbol.append(number)
             start.append(len(symbol))
-        return Sequences(np.array(symbol, np.int32), np.array(start, np.int64), vocabulary, of)
+        return Sequences._of(np.array(symbol, np.int32), np.array(start, np.int64), vocabulary, of)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -107,7 +117,7 @@ class Sequences:
             numbers = self._symbol[self._start[row] : self._start[row + 1]].tolist()
             return tuple(self._vocabulary[number] for number in numbers)
         entries, start = ranges(self._start, chosen_rows(rows, len(self)))
-        return Sequences(self._symbol[entries], start, self._vocabulary, self.of)
+        return Sequences._of(self._symbol[entries], start, self._vocabulary, self.of)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return (self[row] for row in range(len(self)))
@@ -117,7 +127,7 @@ class Sequences:
         used = np.unique(self._symbol)
         number = np.zeros(len(self._vocabulary), np.int32)
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
-        return Sequences(number[self._symbol], self._start.copy(), vocabulary, self.of)
+        return Sequences._of(number[self._symbol], self._start.copy(), vocabulary, self.of)
 
     def save(self, path: str | Path) -> None:
         """Write the sequences to one file (safetensors with a JSON header); nothing is left half-written."""

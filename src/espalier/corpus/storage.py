@@ -5,19 +5,28 @@ What the compiled core trusts is checked when a file is read: a damaged or hosti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.arc_order import bottom_up, depths, previous_siblings
-from espalier.corpus.arcs import FEATURE, Arcs, check_templates
+from espalier.corpus.arcs import Arcs, check_templates, orders
 from espalier.corpus.array_files import load_arrays, save_arrays
 from espalier.corpus.forest import STORE, TREES, Forest
-from espalier.corpus.graphs import EDGES, Graphs
+from espalier.corpus.graphs import Graphs
 from espalier.corpus.sequences import UNITS, Sequences
+from espalier.corpus.soundness import (
+    EDGES,
+    FEATURE,
+    Arrays,
+    Require,
+    check_arcs,
+    check_forest,
+    check_graphs,
+    check_kinds,
+    check_sequences,
+)
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
 
@@ -32,11 +41,7 @@ _FORMATS = {
     _GRAPHS: "espalier.graphs",
 }
 _READERS = dict(zip(_FORMATS.values(), ("Forest.load", "Sequences.load", "Arcs.load", "Graphs.load"), strict=True))
-_INT64 = ("child_start", "tree_start", "start", "feature_start", "edge_start")
 _ARC_ARRAYS = ("start", "head", "feature_start", *FEATURE)  # the rest of the arrays follows from the heads
-
-Arrays = dict[str, NDArray[Any]]
-Require = Callable[[bool, str], None]
 
 
 def save_forest(forest: Forest, path: str | Path) -> None:
@@ -68,8 +73,8 @@ def _save(path: str | Path, kind: str, arrays: Mapping[str, NDArray[Any]], label
 def load_forest(path: str | Path) -> Forest:
     """Read a forest; a file that is damaged, foreign or from a later version is an error that says so."""
     arrays, _, vocabulary, require = _load(path, _FOREST, (*STORE, *TREES))
-    _check_forest(arrays, len(vocabulary), require)
-    return Forest(arrays, vocabulary)
+    check_forest(arrays, len(vocabulary), require)
+    return Forest._of(arrays, vocabulary)
 
 
 def load_sequences(path: str | Path) -> Sequences:
@@ -77,9 +82,8 @@ def load_sequences(path: str | Path) -> Sequences:
     arrays, header, vocabulary, require = _load(path, _SEQUENCES, ("symbol", "start"))
     of: Any = header.get("of")
     require(of in UNITS, f"what its symbols are must be one of {', '.join(UNITS)}")
-    _check_offsets(arrays, "start", "symbol", None, require)
-    require(_within(arrays["symbol"], 0, len(vocabulary)), "a symbol is out of range")
-    return Sequences(arrays["symbol"], arrays["start"], vocabulary, of)
+    check_sequences(arrays, len(vocabulary), require)
+    return Sequences._of(arrays["symbol"], arrays["start"], vocabulary, of)
 
 
 def load_arcs(path: str | Path) -> Arcs:
@@ -90,14 +94,8 @@ def load_arcs(path: str | Path) -> Arcs:
         templates = check_templates(templates)
     except (TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged: {error}") from None
-    _check_offsets(arrays, "start", "head", None, require)
-    for name in FEATURE:
-        _check_offsets(arrays, "feature_start", name, len(arrays["head"]), require)
-    require(_within(arrays["template"], 0, len(templates)), "a feature is of no template")
-    _check_arcs(arrays, len(vocabulary), require)
-    head, start = arrays["head"], arrays["start"]
-    arrays |= {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
-    return Arcs(arrays, vocabulary, templates)
+    check_arcs(arrays, len(vocabulary), len(templates), require)
+    return Arcs._of(arrays | orders(arrays["head"], arrays["start"]), vocabulary, templates)
 
 
 def load_graphs(path: str | Path) -> Graphs:
@@ -105,17 +103,8 @@ def load_graphs(path: str | Path) -> Graphs:
     arrays, header, vocabulary, require = _load(path, _GRAPHS, ("start", "edge_start", "label", "directed", *EDGES))
     labels: Any = header.get("node_labels")
     require(labels in ("tags", "words"), "nodes must be labelled by tags or by words")
-    n = len(arrays["directed"])
-    _check_offsets(arrays, "start", "label", n, require)
-    for name in EDGES:
-        _check_offsets(arrays, "edge_start", name, n, require)
-    require(_within(arrays["directed"], 0, 2), "a graph is neither directed nor not")
-    require(_within(arrays["label"], 0, len(vocabulary)), "a label is out of range")
-    require(_within(arrays["edge_label"], -1, len(vocabulary)), "a label of an edge is out of range")
-    size = np.repeat(np.diff(arrays["start"]), np.diff(arrays["edge_start"]))
-    for name in ("source", "target"):
-        require(bool(np.all((arrays[name] >= 0) & (arrays[name] < size))), "an edge joins a node that is not there")
-    return Graphs(arrays, vocabulary, labels)
+    check_graphs(arrays, len(vocabulary), require)
+    return Graphs._of(arrays, vocabulary, labels)
 
 
 def _load(path: str | Path, kind: str, names: tuple[str, ...]) -> tuple[Arrays, dict[str, Any], Vocabulary, Require]:
@@ -135,76 +124,5 @@ def _load(path: str | Path, kind: str, names: tuple[str, ...]) -> tuple[Arrays, 
         raise InputError(f"{path} has a label that is not valid Unicode. Save the {kind} again.") from None
     if len(vocabulary) != len(labels):
         raise InputError(f"{path} lists a label twice. Save the {kind} again.")
-    for name in names:
-        require(name in arrays, f"the array {name!r} is missing")
-        wanted = np.int64 if name in _INT64 else np.int32
-        require(
-            arrays[name].ndim == 1 and arrays[name].dtype == wanted,
-            f"{name!r} must be a vector of {wanted.__name__}",
-        )
+    check_kinds(arrays, names, require)
     return {name: arrays[name] for name in names}, header, vocabulary, require
-
-
-def _check_offsets(arrays: Arrays, start: str, name: str, size: int | None, require: Require) -> None:
-    """Where ranges of an array start: from 0 to its end, never back; so many ranges, where that is known."""
-    offsets = arrays[start]
-    require(len(offsets) > 0 and size in (None, len(offsets) - 1), f"{start!r} has the wrong length")
-    require(offsets[0] == 0 and bool(np.all(offsets[1:] >= offsets[:-1])), f"{start!r} decreases")  # no wrapping around
-    require(int(offsets[-1]) == len(arrays[name]), f"{name!r} has the wrong length")
-
-
-def _check_arcs(arrays: Arrays, n_texts: int, require: Require) -> None:
-    """Heads make trees, and features are those of arcs."""
-    head, start, feature_start = (arrays[name] for name in ("head", "start", "feature_start"))
-    sizes = np.diff(start)
-    require(bool(np.all(sizes > 0)), "a tree has no words")
-    size = np.repeat(sizes, sizes)
-    require(bool(np.all((head >= -1) & (head < size))), "a head is out of range")
-    require(bool(np.all(depths(head, start) >= 0)), "heads go round in a circle")
-    require(_within(arrays["first"], -1, n_texts) and _within(arrays["second"], 0, n_texts), "a text is out of range")
-    n_own = np.diff(feature_start)
-    require(not n_own[head < 0].any(), "a root has features of an arc")
-    listed = np.stack([np.repeat(np.arange(len(head)), n_own), *(arrays[name] for name in FEATURE)])
-    listed = listed[:, np.lexsort(listed)]
-    require(not np.any(np.all(listed[:, 1:] == listed[:, :-1], axis=0)), "an arc has a feature twice")
-
-
-def _check_forest(arrays: Arrays, n_labels: int, require: Require) -> None:
-    """Every invariant of a forest."""
-    label, height, child, root = arrays["label"], arrays["height"], arrays["child"], arrays["root"]
-    n = len(label)
-    for start, name, size in (("child_start", "child", n), ("tree_start", "tree_subtree", len(root))):
-        _check_offsets(arrays, start, name, size, require)
-    require(len(height) == n and len(arrays["tree_count"]) == len(arrays["tree_subtree"]), "lengths differ")
-    require(_within(label, 0, n_labels), "a label number is out of range")
-    require(_within(root, -1, n), "a root is out of range")
-    require(_within(arrays["tree_subtree"], 0, n), "a subtree number is out of range")
-    require(_within(arrays["tree_count"], 1, 2**31), "a count is not positive")
-    parent = np.repeat(np.arange(n), np.diff(arrays["child_start"]))
-    require(_within(child, 0, n) and bool(np.all(child < parent)), "a child does not precede its parent")
-    tallest = np.full(n, -1, np.int64)
-    np.maximum.at(tallest, parent, height[child])
-    require(bool(np.all(height == tallest + 1)), "heights do not fit the children")
-    _check_trees(arrays, require)
-
-
-def _check_trees(arrays: Arrays, require: Require) -> None:
-    """Each tree lists its subtrees in ascending order, and with a subtree all of its children."""
-    start, subtree = arrays["tree_start"], arrays["tree_subtree"].astype(np.int64)
-    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    n = len(arrays["label"])
-    key = tree * (n + 1) + subtree
-    require(bool(np.all(np.diff(key) > 0)), "a tree's subtrees are out of order")
-    rows = np.flatnonzero(arrays["root"] >= 0)
-    require(bool(np.all(np.isin(rows * (n + 1) + arrays["root"][rows], key))), "a root is missing from its tree")
-    sizes = np.diff(arrays["child_start"])[subtree]
-    first = np.repeat(arrays["child_start"][subtree] - (np.cumsum(sizes) - sizes), sizes)
-    needed = arrays["child"][first + np.arange(len(first))]
-    require(
-        bool(np.all(np.isin(np.repeat(tree, sizes) * (n + 1) + needed, key))),
-        "a child is missing from its tree",
-    )
-
-
-def _within(values: NDArray[Any], low: int, high: int) -> bool:
-    return len(values) == 0 or bool(values.min() >= low and values.max() < high)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BLANKS = " \t\n\r\v\f"  # what parts tokens, here and in lines of text
 _NEEDS_ESCAPE = re.compile(r"[() \t\n\r\v\f]|\\(?=[()\\ \t\n\r\v\f]|\Z)")
+MAX_NODES = 10_000_000  # of a tree that is written out, unless the caller says otherwise
 _WORD = re.compile(f"[^{BLANKS}]+")
 
 PostOrder = tuple[list[str], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
@@ -113,8 +114,23 @@ def syntax_error(message: str, text: str, position: int, *, source: str | None =
     )
 
 
-def write(tree: Tree) -> str:
+def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
+    """Refuse to write out a tree of more nodes; shared subtrees count as often as they occur.
+
+    A few subtrees that share each other make a tree of any size: thirty are enough for a billion nodes.
+    """
+    if max_nodes is not None and tree.size > max_nodes:
+        size = f"{tree.size:,}" if tree.size < 10**18 else "more than 10^18"
+        raise InputError(
+            f"This tree has {size} nodes once all its shared subtrees are written out, and the limit is "
+            f"{max_nodes:,}. Pass max_nodes=None to to_brackets or pretty if that is meant; Tree.fold visits each "
+            "shared subtree once."
+        )
+
+
+def write(tree: Tree, max_nodes: int | None = MAX_NODES) -> str:
     """The one-line form of a tree; parsing it gives an equal tree."""
+    check_size(tree, max_nodes)
     pieces: list[str] = []
     stack: list[Tree | str] = [_leaf_token(tree, bracketed=True) if tree.is_leaf else tree]
     while stack:
@@ -136,8 +152,9 @@ def write(tree: Tree) -> str:
     return "".join(pieces)
 
 
-def write_indented(tree: Tree, width: int) -> str:
+def write_indented(tree: Tree, width: int, max_nodes: int | None = MAX_NODES) -> str:
     """The form over several lines; a subtree that fits its line is written on it."""
+    check_size(tree, max_nodes)
     pieces: list[str] = []
     stack: list[tuple[Tree, int] | str] = [(tree, 0)]
     while stack:

@@ -334,9 +334,12 @@ def unbinarize(tree: Tree) -> Tree:
 def _check_free_of(mark: str, tree: Tree, what: str) -> None:
     if not mark:
         raise ValueError(f"The {what} must not be empty.")
-    for node in tree:
+
+    def check(node: Tree, _: list[None]) -> None:
         if node.children and mark in node.label:
             raise InputError(
                 f"The label {node.label!r} contains {mark!r}, the {what}, so the change could not "
                 "be undone. Rename the label" + (" or choose another separator." if what == "separator" else ".")
             )
+
+    tree.fold(check)

@@ -99,21 +99,27 @@ class Tree:
 
         return python_tree(source)
 
-    def to_brackets(self) -> str:
+    def to_brackets(self, *, max_nodes: int | None = notation.MAX_NODES) -> str:
         r"""Write the tree on one line, so that ``from_brackets`` reads an equal tree back.
+
+        Parameters
+        ----------
+        max_nodes
+            Refuse larger trees, because a few subtrees that are shared make a tree of any size; None for no limit.
+            ``str``, ``repr``, ``words``, ``leaves``, ``positions`` and pickling have the same limit, ten million nodes.
 
         Examples
         --------
         >>> print(Tree("X", ["a b", "(", "", Tree("", ["c"])]).to_brackets())
         (X a\ b \( () ( (c)))
         """
-        return notation.write(self)
+        return notation.write(self, max_nodes)
 
-    def pretty(self, *, width: int = 80) -> str:
+    def pretty(self, *, width: int = 80, max_nodes: int | None = notation.MAX_NODES) -> str:
         """Write the tree over several indented lines that ``from_brackets`` reads back.
 
         A subtree that fits into ``width`` characters stands on one line. Indentation stops growing
-        at half the width, so that deep trees stay readable and small.
+        at half the width, so that deep trees stay readable and small. ``max_nodes`` is that of :meth:`to_brackets`.
 
         Examples
         --------
@@ -122,7 +128,7 @@ class Tree:
           (NP (D the) (N cat))
           (VP (V sat)))
         """
-        return notation.write_indented(self, width)
+        return notation.write_indented(self, width, max_nodes)
 
     @property
     def is_leaf(self) -> bool:
@@ -144,10 +150,12 @@ class Tree:
 
     def leaves(self) -> list[Tree]:
         """The leaves, from left to right."""
+        notation.check_size(self)
         return [node for node in self if not node.children]
 
     def words(self) -> list[str]:
         """The labels of the leaves, from left to right."""
+        notation.check_size(self)
         return [node.label for node in self if not node.children]
 
     def positions(self) -> Iterator[tuple[int, ...]]:
@@ -161,6 +169,7 @@ class Tree:
         >>> list(Tree.from_brackets("(S (NP cats) sleep)").positions())
         [(), (0,), (0, 0), (1,)]
         """
+        notation.check_size(self)
         stack: list[tuple[Tree, tuple[int, ...]]] = [(self, ())]
         while stack:
             node, position = stack.pop()

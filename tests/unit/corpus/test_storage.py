@@ -7,7 +7,7 @@ from tests.saved_files import rewrite
 
 import espalier as es
 from espalier.corpus import Arcs, Forest, Graphs, Sequences
-from espalier.corpus.arcs import FEATURE
+from espalier.corpus.soundness import FEATURE
 from espalier.errors import InputError
 
 TEXTS = ["(S (NP (D the) (N cat)) (VP (V eats) (NP (D the) (N mouse))))", "(NP (D the) (N é))", "(X)"]
@@ -77,6 +77,12 @@ HOSTILE = {
     "a root out of range": put("root", 0, 10_000),
     "a subtree out of range": put("tree_subtree", 0, 10_000),
     "a count of zero": put("tree_count", 0, 0),
+    "another count": put("tree_count", 0, 7),
+    "a count of the root": put("tree_count", -1, 2),
+    "a root below its tree": lambda header, arrays: arrays["root"].__setitem__(0, arrays["root"][1]),
+    "no root above a tree": put("root", 0, -1),
+    "a root without a tree": put("root", 3, 0),
+    "a subtree twice": lambda header, arrays: arrays["label"].__setitem__(1, arrays["label"][0]),
     "offsets past the end": put("child_start", -1, 10_000),
     "offsets that fall": put("child_start", 1, 7),
     "tree offsets whose differences wrap around": lambda header, arrays: arrays.update(

@@ -1,0 +1,126 @@
+"""What must hold of a corpus before the compiled core may read it, which trusts its arrays.
+
+Every public way to a corpus leads through here: files, constructors, pickles and copies. Corpora that the library makes
+itself are sound and only become read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.arc_order import depths
+from espalier.corpus.vocabulary import Vocabulary
+from espalier.errors import InputError
+
+Arrays = dict[str, NDArray[Any]]
+Require = Callable[[bool, str], None]
+
+FEATURE = ("template", "first", "second")  # the arrays that say what a feature of an arc is
+EDGES = ("source", "target", "edge_label")  # the arrays that say what an edge is
+
+_INT64 = ("child_start", "tree_start", "start", "feature_start", "edge_start")
+
+
+def refuse(corpus: str, remedy: str) -> Require:
+    """What to call with each condition on arrays that a caller gave."""
+
+    def require(condition: bool, what: str) -> None:
+        if not condition:
+            raise InputError(f"These arrays are no {corpus}: {what}. {remedy}")
+
+    return require
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array through a buffer that is read-only, so that numpy does not let it be made writable again."""
+    return np.asarray(array.data.toreadonly()) if array.flags.writeable else array
+
+
+def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, require: Require) -> Arrays:
+    """The arrays of these names as vectors of the right numbers, which the caller can no longer change."""
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
+    check_kinds(arrays, names, require)
+    return {name: read_only(_unshared(arrays[name])) for name in names}
+
+
+def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Require) -> None:
+    """Every array is there, a vector, and of the right numbers."""
+    for name in names:
+        require(name in arrays, f"the array {name!r} is missing")
+        array, wanted = arrays[name], np.int64 if name in _INT64 else np.int32
+        sound = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == wanted
+        require(sound, f"{name!r} must be a vector of {wanted.__name__}")
+
+
+def _unshared(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy, or the array itself where neither it nor what it is a view of can be written to."""
+    held: Any = array
+    while isinstance(held, np.ndarray):
+        if held.flags.writeable:
+            return np.array(array)
+        held = held.base
+    return np.ascontiguousarray(array)
+
+
+def check_forest(arrays: Arrays, n_labels: int, require: Require) -> None:
+    """Every invariant of a forest: its subtrees, and that each tree counts exactly what its root reaches."""
+    fault = _core.forest_fault(arrays, n_labels)
+    require(fault is None, fault or "")
+
+
+def check_sequences(arrays: Arrays, n_symbols: int, require: Require) -> None:
+    """Sequences one after the other, of symbols that are there."""
+    _check_offsets(arrays, "start", "symbol", None, require)
+    require(_within(arrays["symbol"], 0, n_symbols), "a symbol is out of range")
+
+
+def check_arcs(arrays: Arrays, n_texts: int, n_templates: int, require: Require) -> None:
+    """Heads make trees, and features are those of arcs."""
+    _check_offsets(arrays, "start", "head", None, require)
+    for name in FEATURE:
+        _check_offsets(arrays, "feature_start", name, len(arrays["head"]), require)
+    require(_within(arrays["template"], 0, n_templates), "a feature is of no template")
+    head, start, feature_start = (arrays[name] for name in ("head", "start", "feature_start"))
+    sizes = np.diff(start)
+    require(bool(np.all(sizes > 0)), "a tree has no words")
+    size = np.repeat(sizes, sizes)
+    require(bool(np.all((head >= -1) & (head < size))), "a head is out of range")
+    require(bool(np.all(depths(head, start) >= 0)), "heads go round in a circle")
+    require(_within(arrays["first"], -1, n_texts) and _within(arrays["second"], 0, n_texts), "a text is out of range")
+    n_own = np.diff(feature_start)
+    require(not n_own[head < 0].any(), "a root has features of an arc")
+    listed = np.stack([np.repeat(np.arange(len(head)), n_own), *(arrays[name] for name in FEATURE)])
+    listed = listed[:, np.lexsort(listed)]
+    require(not np.any(np.all(listed[:, 1:] == listed[:, :-1], axis=0)), "an arc has a feature twice")
+
+
+def check_graphs(arrays: Arrays, n_labels: int, require: Require) -> None:
+    """Edges join nodes of their own graph, and labels are there."""
+    n = len(arrays["directed"])
+    _check_offsets(arrays, "start", "label", n, require)
+    for name in EDGES:
+        _check_offsets(arrays, "edge_start", name, n, require)
+    require(_within(arrays["directed"], 0, 2), "a graph is neither directed nor not")
+    require(_within(arrays["label"], 0, n_labels), "a label is out of range")
+    require(_within(arrays["edge_label"], -1, n_labels), "a label of an edge is out of range")
+    size = np.repeat(np.diff(arrays["start"]), np.diff(arrays["edge_start"]))
+    for name in ("source", "target"):
+        require(bool(np.all((arrays[name] >= 0) & (arrays[name] < size))), "an edge joins a node that is not there")
+
+
+def _check_offsets(arrays: Arrays, start: str, name: str, size: int | None, require: Require) -> None:
+    """Where ranges of an array start: from 0 to its end, never back; so many ranges, where that is known."""
+    offsets = arrays[start]
+    require(len(offsets) > 0 and size in (None, len(offsets) - 1), f"{start!r} has the wrong length")
+    require(offsets[0] == 0 and bool(np.all(offsets[1:] >= offsets[:-1])), f"{start!r} decreases")  # no wrapping around
+    require(int(offsets[-1]) == len(arrays[name]), f"{name!r} has the wrong length")
+
+
+def _within(values: NDArray[Any], low: int, high: int) -> bool:
+    return len(values) == 0 or bool(values.min() >= low and values.max() < high)
