@@ -40,8 +40,8 @@ class Buffer {
   }
   double* data() const { return data_.get(); }
   void release() {
+    size_ = 0;  // first: a process may be forked here, and its child uses the buffer
     data_.reset();
-    size_ = 0;
   }
 
  private:
