@@ -1,19 +1,25 @@
-"""What a machine has: cores, and amounts of memory as a caller writes them and as people read them."""
+"""What a process has: cores, and amounts of memory as a caller writes them and as people read them."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from fractions import Fraction
+from numbers import Integral, Real
+from pathlib import Path
 
 _UNITS = {"": 1, "b": 1} | {
     prefix + suffix: base**power
     for power, prefix in enumerate("kmgt", start=1)
     for suffix, base in (("", 1024), ("b", 1000), ("ib", 1024))
 }
+_MOST = 2**62  # more than any machine has, and the compiled core can still add to it
+_ALLOWED = "memory must be a positive whole number of bytes or a text such as '2 GiB'"
 
 
 def parse_memory(memory: int | float | str | None) -> int:
-    """Return a number of bytes: ``"2 GiB"``, ``"500 MB"``, an int, or a quarter of the machine's memory.
+    """Return a number of bytes: ``"2 GiB"``, ``"500 MB"``, an int, or a quarter of what the process may use.
 
     Examples
     --------
@@ -21,16 +27,75 @@ def parse_memory(memory: int | float | str | None) -> int:
     (1536, 10)
     """
     if memory is None:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+        return max(1, usable_memory() // 4)
     if isinstance(memory, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-zA-Z]*)\s*", memory)
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-zA-Z]*)\s*", memory, re.ASCII)
         unit = _UNITS.get(match[2].lower()) if match else None
-        if match is None or unit is None:
-            raise ValueError(f"memory must be a number of bytes or a text such as '2 GiB', got {memory!r}.")
-        return parse_memory(float(match[1]) * unit)
-    if not memory > 0:
-        raise ValueError(f"memory must be positive, got {memory!r}.")
-    return int(memory)
+        n_bytes = 0 if match is None or unit is None else int(Fraction(match[1]) * unit)
+    elif isinstance(memory, bool) or not isinstance(memory, Real):
+        raise TypeError(f"{_ALLOWED}, got {memory!r}.")
+    else:
+        is_whole = isinstance(memory, Integral) or float(memory).is_integer()
+        n_bytes = int(memory) if is_whole else 0
+    if n_bytes < 1:
+        raise ValueError(f"{_ALLOWED}, got {memory!r}.")
+    return min(n_bytes, _MOST)
+
+
+def usable_memory(root: Path = Path("/")) -> int:
+    """How many bytes this process may use: the least of the machine's memory, its control groups' and its own limits.
+
+    Parameters
+    ----------
+    root
+        Where ``proc`` and ``sys`` stand.
+    """
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([machine, *_limits_of_process(), *_limits_of_groups(root)])
+
+
+def _limits_of_process() -> Iterator[int]:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    for kind in ("RLIMIT_AS", "RLIMIT_DATA"):
+        limit = resource.getrlimit(getattr(resource, kind))[0] if hasattr(resource, kind) else resource.RLIM_INFINITY
+        if limit != resource.RLIM_INFINITY:
+            yield limit
+
+
+def _limits_of_groups(root: Path) -> Iterator[int]:
+    """The limits of the control groups of this process and of all groups above them, of both versions."""
+    try:
+        groups = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
+    except OSError:
+        return
+    for line in groups:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            top, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            top, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        group = top / path.strip("/")
+        # In a container the path may be that of the host, where the container's own group is the top.
+        for folder in (group, *group.parents):
+            limit = _limit_in(folder / name)
+            if limit is not None:
+                yield limit
+            if folder == top:
+                break
+
+
+def _limit_in(file: Path) -> int | None:
+    """The number of bytes that a file of a control group says; None where it says none."""
+    try:
+        text = file.read_text("utf-8").strip()
+    except OSError:
+        return None
+    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def n_cores() -> int:

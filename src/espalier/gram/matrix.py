@@ -28,7 +28,7 @@ def gram(
     n_threads
         How many threads to use; all cores where None. The result does not depend on it, to the last bit.
     memory
-        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of the machine's where None. Where they
+        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None. Where they
         do not suffice, the matrix is computed in tiles, with the same values to 1e-12.
     progress
         Called now and then with the fraction done.

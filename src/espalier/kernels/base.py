@@ -158,7 +158,7 @@ class Kernel:
         n_threads
             How many threads to use; all cores where None. The result does not depend on it.
         memory
-            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of the machine's where None.
+            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None.
             Where they do not suffice, the matrix is computed in tiles.
         progress
             Called now and then with the fraction done.

@@ -195,7 +195,7 @@ class PCFG:
             How much the search of one sentence may take; every thread has one. Exactly, the chart of n words has
             entries of at most 12 n (n + 1) bytes for each symbol of the grammar, prefixes included. A search that needs
             more is repeated with ever narrower beams, ``exact`` is then False, and one warning says of how many
-            sentences. None is a quarter of the machine's memory. Trees that are found come on top.
+            sentences. None is a quarter of what the process may use. Trees that are found come on top.
         n_threads
             Threads over sentences; None is one for each core. Results do not depend on it.
         progress

@@ -315,7 +315,7 @@ def test_values_that_are_no_numbers_are_an_error():
         ({"max_iterations": 0}, "max_iterations must be an integer of at least 1"),
         ({"calibration_folds": 1}, "calibration_folds must be an integer of at least 2"),
         ({"n_threads": 0}, "n_threads must be a positive integer"),
-        ({"memory": "much"}, "memory must be a number of bytes"),
+        ({"memory": "much"}, "memory must be a positive whole number of bytes"),
         ({"class_weight": {LABELS[0]: "x"}}, "weight of a class must be a positive finite number, got 'x' for"),
         ({"class_weight": {LABELS[0]: [1, 2]}}, r"weight of a class must be .*, got \[1, 2\] for"),
         ({"class_weight": {LABELS[0]: True}}, "weight of a class must be .*, got True for"),
