@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "chart.hpp"
+#include "hashing.hpp"
 
 namespace espalier {
 
@@ -84,7 +85,7 @@ class BestParses {
   const GrammarView& grammar_;
   const Chart& chart_;
   std::int64_t most_, memory_, bytes_ = 0;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Node>> nodes_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Node>, Hasher> nodes_;
   std::unordered_map<std::int64_t, std::vector<double>> layers_;  // by cell: V_l of its base entries, layer by layer
 };
 

@@ -37,6 +37,13 @@ std::string_view utf8(nb::handle text) {
   throw nb::python_error();
 }
 
+// For work that holds the interpreter's lock.
+Listener signals() {
+  return Listener([] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+}
+
 void bind_structures(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(nb::init<>())
@@ -48,6 +55,7 @@ void bind_structures(nb::module_& m) {
           "label", [](const Vocabulary& self, std::int32_t id) { return self.label(id); }, "id"_a)
       .def("extends", &Vocabulary::extends, "other"_a)
       .def("__len__", &Vocabulary::size);
+  m.def("set_hash_seed", [](std::uint64_t seed) { hash_seed() = seed; }, "seed"_a);
   m.def(
       "extend_vocabulary",
       [](std::shared_ptr<Vocabulary> base) {
@@ -61,7 +69,7 @@ void bind_structures(nb::module_& m) {
         Vocabulary vocabulary;
         const std::string_view view = utf8(text);
         try {
-          PostOrder nodes = post_order(view, vocabulary);
+          PostOrder nodes = post_order(view, vocabulary, signals());
           nb::list labels;
           for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels.append(vocabulary.label(id));
           return nb::make_tuple(labels, to_numpy(std::move(nodes.label)), to_numpy(std::move(nodes.n_children)),
@@ -91,7 +99,9 @@ void bind_structures(nb::module_& m) {
       "arrays"_a, "n_labels"_a);
 
   nb::class_<Interner>(m, "Interner")
-      .def(nb::init<Vocabulary&>(), nb::keep_alive<1, 2>(), "vocabulary"_a)
+      .def(
+          "__init__", [](Interner* self, Vocabulary& vocabulary) { new (self) Interner(vocabulary, signals()); },
+          nb::keep_alive<1, 2>(), "vocabulary"_a)
       .def(
           "add_texts",
           [](Interner& self, nb::list texts) {
@@ -105,7 +115,7 @@ void bind_structures(nb::module_& m) {
               } catch (const BracketError& error) {
                 raise_bracket_error(error, view, index);
               }
-              if (++index % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+              ++index;
             }
           },
           "texts"_a)
@@ -137,7 +147,6 @@ void bind_structures(nb::module_& m) {
               } else {
                 self.add_root(roots.data()[t]);
               }
-              if (t % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
             }
           },
           "roots"_a)

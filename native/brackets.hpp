@@ -1,10 +1,12 @@
-// The one reader of bracketed trees. It calls a sink: open(), name(text), leaf(text), close(), tree().
+// The one reader of bracketed trees. It calls a sink: open(), name(text), leaf(text), close(), tree(); and
+// listen(bytes read since it last did), which may throw to end the reading.
 //
 // Tokens are split on ASCII white space alone. A backslash before '(' , ')' , '\' or white space
 // makes that character part of the token; any other backslash stands for itself.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,9 +40,14 @@ inline std::string_view read_token(std::string_view text, std::size_t& at, std::
 template <class Sink>
 void read_brackets(std::string_view text, Sink& sink) {
   std::string buffer;
-  std::size_t depth = 0, at = 0, opened = 0;
+  constexpr std::size_t part = 1 << 12;
+  std::size_t depth = 0, at = 0, opened = 0, heard = 0;
   bool unnamed = false;  // directly after '(': the next token is the node's label
   while (at < text.size()) {
+    if (at - heard >= part) {
+      sink.listen(static_cast<std::int64_t>(at - heard));
+      heard = at;
+    }
     const char c = text[at];
     if (is_space(c)) {
       ++at;
@@ -80,6 +87,7 @@ void read_brackets(std::string_view text, Sink& sink) {
                            (depth == 1 ? " ')' short" : " ')' short, counted from this tree's start"),
                        opened);
   }
+  sink.listen(static_cast<std::int64_t>(at - heard));
 }
 
 }  // namespace espalier

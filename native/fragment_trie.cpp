@@ -13,11 +13,6 @@ std::uint64_t key_of(std::int32_t node, std::int32_t production) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(node)) << 32) | static_cast<std::uint32_t>(production);
 }
 
-std::size_t slot_of(std::uint64_t key, std::size_t mask) {
-  key *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::size_t>(key ^ (key >> 32)) & mask;
-}
-
 std::uint32_t bit_of(std::int32_t production) { return 1U << (static_cast<std::uint32_t>(production) % 32); }
 
 constexpr std::int64_t kBlock = 1024;  // subtrees of one task
@@ -111,7 +106,7 @@ std::int32_t FragmentTrie::add_child(std::int32_t node, std::int32_t production)
 // Where an edge stands, or the free place where it would.
 std::size_t FragmentTrie::place(std::uint64_t key) const {
   const std::size_t mask = edges_.size() - 1;
-  std::size_t slot = slot_of(key, mask);
+  std::size_t slot = static_cast<std::size_t>(hasher_(key)) & mask;
   while (edges_[slot].key != key && edges_[slot].key != kFree) slot = (slot + 1) & mask;
   return slot;
 }

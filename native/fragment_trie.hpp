@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hashing.hpp"
 #include "key_table.hpp"
 #include "pattern.hpp"
 #include "team.hpp"
@@ -99,6 +100,7 @@ class FragmentTrie {
   std::vector<Node> nodes_;
   std::vector<std::int64_t> ends_start_;  // by node of the trie: the fragments that end here
   std::vector<std::int32_t> ends_;
+  Hasher hasher_;
   std::vector<Edge> edges_;  // an open hash table
   std::int64_t n_edges_ = 0;
 };

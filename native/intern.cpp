@@ -8,19 +8,6 @@
 
 namespace espalier {
 
-namespace {
-
-std::uint32_t hash_node(std::int32_t label, const std::int32_t* child, std::int64_t n) {
-  std::uint64_t hash = static_cast<std::uint32_t>(label) * 0x9E3779B97F4A7C15ULL;
-  for (std::int64_t k = 0; k < n; ++k) {
-    hash = (hash ^ static_cast<std::uint32_t>(child[k])) * 0xD6E8FEB86659FD93ULL;
-    hash ^= hash >> 32;
-  }
-  return static_cast<std::uint32_t>(hash ^ (hash >> 29));
-}
-
-}  // namespace
-
 std::int64_t Interner::add_text(std::string_view text) {
   const std::size_t before = root_.size();
   frames_.clear();
@@ -81,7 +68,7 @@ std::int32_t Interner::leaf_node(std::int32_t label) {
 
 std::int32_t Interner::inner_node(std::int32_t label, const std::int32_t* child, std::int64_t n) {
   if (2 * (n_inner_ + 1) > static_cast<std::int64_t>(slots_.size())) grow();
-  const std::uint32_t hash = hash_node(label, child, n);
+  const auto hash = static_cast<std::uint32_t>(hasher_(label, child, n));
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
   for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
@@ -132,6 +119,7 @@ std::vector<std::int32_t> Interner::add_subtrees(const std::int32_t* label, cons
   for (std::int64_t u = 0; u < n; ++u) {
     here.clear();
     for (std::int64_t k = child_start[u]; k < child_start[u + 1]; ++k) here.push_back(ids[child[k]]);
+    listen(child_start[u + 1] - child_start[u] + 1);
     ids[u] =
         here.empty() ? leaf_node(label[u]) : inner_node(label[u], here.data(), static_cast<std::int64_t>(here.size()));
   }
@@ -139,9 +127,20 @@ std::vector<std::int32_t> Interner::add_subtrees(const std::int32_t* label, cons
 }
 
 void Interner::add_root(std::int32_t root) {
-  // Counts flow from the root down; ids fall along every path, so a heap visits parents first.
-  std::vector<std::int32_t> heap{root};
   const std::int64_t first = tree_start_.back();
+  try {
+    count_below(root, first);
+  } catch (...) {
+    tree_subtree_.resize(first);
+    tree_count_.resize(first);
+    throw;
+  }
+  end_tree(root);
+}
+
+// Counts flow from the root down; ids fall along every path, so a heap visits parents first.
+void Interner::count_below(std::int32_t root, std::int64_t first) {
+  std::vector<std::int32_t> heap{root};
   seen_at_[root] = first;
   tree_subtree_.push_back(root);
   tree_count_.push_back(1);
@@ -149,6 +148,7 @@ void Interner::add_root(std::int32_t root) {
     std::pop_heap(heap.begin(), heap.end());
     const std::int32_t u = heap.back();
     heap.pop_back();
+    listen(child_start_[u + 1] - child_start_[u] + 1);
     const std::int64_t weight = tree_count_[seen_at_[u]];
     for (std::int64_t k = child_start_[u]; k < child_start_[u + 1]; ++k) {
       const std::int32_t v = child_[k];
@@ -161,14 +161,11 @@ void Interner::add_root(std::int32_t root) {
         std::push_heap(heap.begin(), heap.end());
       }
       if (tree_count_[at] > std::numeric_limits<std::int32_t>::max() - weight) {
-        tree_subtree_.resize(first);
-        tree_count_.resize(first);
         throw std::overflow_error("a subtree occurs more than 2,147,483,647 times in one tree");
       }
       tree_count_[at] += static_cast<std::int32_t>(weight);
     }
   }
-  end_tree(root);
 }
 
 ForestArrays Interner::finish() {
@@ -230,6 +227,7 @@ namespace {
 struct PostOrderSink {
   PostOrder out;
   Vocabulary& vocabulary;
+  Listener listener;
   struct Frame {
     std::int32_t label, n_children;
   };
@@ -248,13 +246,14 @@ struct PostOrderSink {
     frames.pop_back();
     add(frame.label, frame.n_children);
   }
+  void listen(std::int64_t n) { listener.step(n); }
   void tree() { out.tree_end.push_back(static_cast<std::int64_t>(out.label.size())); }
 };
 
 }  // namespace
 
-PostOrder post_order(std::string_view text, Vocabulary& vocabulary) {
-  PostOrderSink sink{{}, vocabulary, {}};
+PostOrder post_order(std::string_view text, Vocabulary& vocabulary, const Listener& listener) {
+  PostOrderSink sink{{}, vocabulary, listener, {}};
   read_brackets(text, sink);
   return std::move(sink.out);
 }

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "hashing.hpp"
+#include "listener.hpp"
 #include "vocabulary.hpp"
 
 namespace espalier {
@@ -17,7 +20,8 @@ struct ForestArrays {
 
 class Interner {
  public:
-  explicit Interner(Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit Interner(Vocabulary& vocabulary, Listener listener = {})
+      : vocabulary_(vocabulary), listener_(std::move(listener)) {}
 
   // Adds every tree in the text and returns how many there were.
   std::int64_t add_text(std::string_view text);
@@ -34,6 +38,7 @@ class Interner {
   void leaf(std::string_view label) { push(leaf_node(vocabulary_.add(label))); }
   void close();
   void tree();
+  void listen(std::int64_t n) { listener_.step(n); }
 
  private:
   struct Frame {
@@ -50,9 +55,12 @@ class Interner {
   std::int32_t inner_node(std::int32_t label, const std::int32_t* child, std::int64_t n);
   std::int32_t new_node(std::int32_t label, const std::int32_t* child, std::int64_t n, std::int32_t height);
   void end_tree(std::int32_t root);
+  void count_below(std::int32_t root, std::int64_t first);
   void grow();
 
   Vocabulary& vocabulary_;
+  Listener listener_;
+  Hasher hasher_;
   std::vector<Frame> frames_;
   std::vector<std::int32_t> stack_;
   std::vector<std::int32_t> label_, height_, child_, leaf_of_label_;
@@ -70,6 +78,6 @@ struct PostOrder {
   std::vector<std::int32_t> label, n_children;
   std::vector<std::int64_t> tree_end;
 };
-PostOrder post_order(std::string_view text, Vocabulary& vocabulary);
+PostOrder post_order(std::string_view text, Vocabulary& vocabulary, const Listener& listener = {});
 
 }  // namespace espalier

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "hashing.hpp"
+
 namespace espalier {
 
 class KeyTable {
@@ -34,18 +36,11 @@ class KeyTable {
   const std::vector<std::int32_t>& pool() const { return pool_; }
 
  private:
-  static std::uint64_t hash_of(const std::vector<std::int32_t>& key) {
-    std::uint64_t hash = 0;
-    for (std::int32_t k : key) {
-      hash = (hash ^ static_cast<std::uint32_t>(k)) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
+  std::uint64_t hash_of(const std::vector<std::int32_t>& key) const { return hasher_(0, key.data(), std::ssize(key)); }
   // Where the sequence stands, or the free slot where it would.
   std::size_t slot_of(const std::vector<std::int32_t>& key, std::uint64_t hash) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = (hash ^ (hash >> 29)) & mask;
+    std::size_t slot = hash & mask;
     for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
       const std::int32_t id = slots_[slot];
       if (hashes_[id] == hash && start_[id + 1] - start_[id] == static_cast<std::int64_t>(key.size()) &&
@@ -59,11 +54,12 @@ class KeyTable {
     slots_.assign(slots_.empty() ? 2048 : 2 * slots_.size(), -1);
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t id = 0; id < hashes_.size(); ++id) {
-      std::size_t slot = (hashes_[id] ^ (hashes_[id] >> 29)) & mask;
+      std::size_t slot = hashes_[id] & mask;
       while (slots_[slot] >= 0) slot = (slot + 1) & mask;
       slots_[slot] = static_cast<std::int32_t>(id);
     }
   }
+  Hasher hasher_;
   std::vector<std::int32_t> slots_, pool_;
   std::vector<std::int64_t> start_{0};
   std::vector<std::uint64_t> hashes_;

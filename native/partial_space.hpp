@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hashing.hpp"
 #include "partial_mining.hpp"
 
 namespace espalier::partial {
@@ -92,9 +93,9 @@ class Space {
       for (std::int32_t j = 0; held[u] && j < n_children(u); ++j) held[child(u, j)] = 1;
     }
     const auto pair = [&](std::int32_t u, std::int32_t j) {
-      return static_cast<std::int64_t>(symbol(u)) << 32 | symbol(child(u, j));
+      return static_cast<std::uint64_t>(symbol(u)) << 32 | static_cast<std::uint32_t>(symbol(child(u, j)));
     };
-    std::unordered_set<std::int64_t> pairs;
+    std::unordered_set<std::uint64_t, Hasher> pairs;
     for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {
       for (std::int32_t j = 0; held[u] && j < n_children(u); ++j) pairs.insert(pair(u, j));
     }
@@ -112,7 +113,7 @@ class Space {
 // Adds up ways with the same right edge, keeping the order in which they came.
 inline void merge(Branch& branch) {
   const std::size_t width = branch.depth + 1;
-  std::unordered_map<std::string_view, std::size_t> place;
+  std::unordered_map<std::string_view, std::size_t, Hasher> place;
   place.reserve(branch.mass.size());
   std::size_t n = 0;
   for (std::size_t way = 0; way < branch.mass.size(); ++way) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "hashing.hpp"
 #include "subset_mining.hpp"
 #include "subset_space.hpp"
 
@@ -97,17 +98,9 @@ class Codes {
   std::vector<std::int64_t> n_inner_;               // by production
 };
 
-std::uint64_t hash_of(const Code& code) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15ULL;
-  for (std::int32_t decision : code) {
-    hash = (hash ^ static_cast<std::uint32_t>(decision)) * 0xBF58476D1CE4E5B9ULL;
-    hash ^= hash >> 31;
-  }
-  return hash;
-}
-
 struct CodeHash {
-  std::size_t operator()(const Code& code) const { return hash_of(code); }
+  Hasher hasher;
+  std::size_t operator()(const Code& code) const { return hasher(0, code.data(), std::ssize(code)); }
 };
 
 }  // namespace

@@ -1,30 +1,8 @@
 #include "vocabulary.hpp"
 
-#include <cstring>
 #include <stdexcept>
 
 namespace espalier {
-
-std::uint64_t hash_bytes(std::string_view text) {
-  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t hash = text.size() * odd;
-  const char* at = text.data();
-  std::size_t left = text.size();
-  while (left >= 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at, 8);
-    hash = (hash ^ word) * odd;
-    hash ^= hash >> 29;
-    at += 8;
-    left -= 8;
-  }
-  std::uint64_t word = 0;
-  for (std::size_t k = 0; k < left; ++k) {
-    word |= static_cast<std::uint64_t>(static_cast<unsigned char>(at[k])) << (8 * k);
-  }
-  hash = (hash ^ word) * odd;
-  return hash ^ (hash >> 32);
-}
 
 Vocabulary::Vocabulary(std::shared_ptr<const Vocabulary> base) {
   constexpr int deepest = 32;
@@ -33,6 +11,7 @@ Vocabulary::Vocabulary(std::shared_ptr<const Vocabulary> base) {
     return;
   }
   base_size_ = base->size();
+  hasher_ = base->hasher_;  // looking up hashes once, for all bases
   if (base->base_ && base->labels_.empty()) base = base->base_;
   depth_ = base->depth_ + 1;
   base_ = std::move(base);
@@ -54,10 +33,10 @@ std::int32_t Vocabulary::find(std::string_view label, std::uint64_t hash) const 
   }
 }
 
-std::int32_t Vocabulary::find(std::string_view label) const { return find(label, hash_bytes(label)); }
+std::int32_t Vocabulary::find(std::string_view label) const { return find(label, hasher_(label)); }
 
 std::int32_t Vocabulary::add(std::string_view label) {
-  const std::uint64_t hash = hash_bytes(label);
+  const std::uint64_t hash = hasher_(label);
   const std::int32_t known = find(label, hash);
   if (known >= 0) return known;
   if (2 * (labels_.size() + 1) > slots_.size()) grow();
@@ -75,7 +54,7 @@ void Vocabulary::grow() {
   slots_.assign(slots_.empty() ? 1024 : 2 * slots_.size(), -1);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t id = 0; id < labels_.size(); ++id) {
-    std::size_t slot = hash_bytes(labels_[id]) & mask;
+    std::size_t slot = hasher_(labels_[id]) & mask;
     while (slots_[slot] >= 0) slot = (slot + 1) & mask;
     slots_[slot] = static_cast<std::int32_t>(id);
   }

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace espalier {
+#include "hashing.hpp"
 
-std::uint64_t hash_bytes(std::string_view text);
+namespace espalier {
 
 class Vocabulary {
  public:
@@ -28,6 +28,7 @@ class Vocabulary {
   std::int32_t find(std::string_view label, std::uint64_t hash) const;
   void grow();
 
+  Hasher hasher_;
   std::shared_ptr<const Vocabulary> base_;
   std::int32_t base_size_ = 0;
   int depth_ = 0;  // how many bases stand below: looking up walks down all of them
