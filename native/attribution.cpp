@@ -29,7 +29,7 @@ std::vector<Position> positions_below(const ForestView& forest, std::int32_t roo
 }  // namespace
 
 std::vector<double> attribute_subset(const SubsetSearch& search, std::int32_t root, const std::vector<double>& point,
-                                     const std::vector<double>& weight) {
+                                     const std::vector<double>& weight, Pace& pace) {
   const ForestView& forest = search.forest;
   const std::vector<std::int32_t>& production = search.productions.of;
   std::vector<std::vector<std::int32_t>> members(search.productions.start.size() - 1);
@@ -59,6 +59,7 @@ std::vector<double> attribute_subset(const SubsetSearch& search, std::int32_t ro
     for (std::size_t a = n; a-- > 0;) {
       const std::int32_t u = tree[a].subtree, p = production[u];
       if (p < 0) continue;
+      pace.step(static_cast<std::int64_t>(members[p].size() * (1 + tree[a].child.size())));
       const double decay = z * search.weights.decay[forest.label[u]],
                    frontier = search.weights.frontier[forest.label[u]];
       delta[a].resize(members[p].size());
@@ -73,6 +74,7 @@ std::vector<double> attribute_subset(const SubsetSearch& search, std::int32_t ro
     for (std::size_t a = 0; a < n; ++a) {
       const std::int32_t u = tree[a].subtree, p = production[u];
       if (p < 0) continue;
+      pace.step(static_cast<std::int64_t>(members[p].size() * (1 + tree[a].child.size())));
       const double frontier = search.weights.frontier[forest.label[u]];
       double total = 0.0;
       for (std::size_t m = 0; m < members[p].size(); ++m) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pace.hpp"
 #include "pattern.hpp"
 #include "productions.hpp"
 #include "subset_mining.hpp"
@@ -14,6 +15,6 @@ namespace espalier {
 // over all pairs of its nodes and all subtrees of mass times Delta. `point` and `weight` integrate polynomials over (0, 1)
 // whose degree is below the number of the tree's inner nodes.
 std::vector<double> attribute_subset(const SubsetSearch& search, std::int32_t root, const std::vector<double>& point,
-                                     const std::vector<double>& weight);
+                                     const std::vector<double>& weight, Pace& pace);
 
 }  // namespace espalier

@@ -225,7 +225,12 @@ void bind_fragments(nb::module_& m) {
           "attribute",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, std::int32_t root,
              const std::vector<double>& point, const std::vector<double>& weight) {
-            return to_numpy(attribute_subset(self.search(mass, decay, frontier, 0, 0), root, point, weight));
+            std::vector<double> shares;
+            run_released(self.gate, 1, nb::none(), [&](Team& team) {
+              Pace pace(team, 0);
+              shares = attribute_subset(self.search(mass, decay, frontier, 0, 0), root, point, weight, pace);
+            });
+            return to_numpy(std::move(shares));
           },
           "mass"_a, "decay"_a, "frontier"_a, "root"_a, "point"_a, "weight"_a)
       .def(

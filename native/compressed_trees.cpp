@@ -64,7 +64,7 @@ void CompressedTrees::add(const ForestView& forest, std::int64_t tree, double co
 }
 
 // Computes Delta of one subtree with all of its production in the combination.
-void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Row& row) {
+void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Pace& pace, Row& row) {
   row.production = production_of(forest, subtree, false);
   if (row.production < 0) return;
   const Bucket& bucket = buckets_[row.production];
@@ -83,6 +83,7 @@ void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Row& 
       const std::int32_t child = forest.child[forest.child_start[subtree] + bucket.slots[c]];
       const Row& below = rows_[row_of_.at(child)];
       const Child* member = bucket.children.data() + c;
+      pace.step(n * n_layers);
       const std::int64_t width = below.production < 0 ? 0 : buckets_[below.production].weight.size();
       for (std::int32_t layer = 0; layer < n_layers; ++layer) {
         // Without a limit the one layer is its own; with one, each rests on the layer before it, the first on none.
@@ -96,6 +97,7 @@ void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Row& 
       }
     }
   }
+  pace.step(n);
   const double* top = out + (n_layers - 1) * n;
   for (std::int64_t k = 0; k < n; ++k) row.sum += bucket.weight[k] * top[k];
 }
@@ -108,11 +110,12 @@ void CompressedTrees::forget() {
   if (delta_.capacity() > 2 * kMostKept) delta_.shrink_to_fit();
 }
 
-void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::int64_t last, double* out) {
+void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::int64_t last, Pace& pace, double* out) {
   forget();
   for (std::int64_t tree = first; tree < last; ++tree) {
     if (delta_.size() > kMostKept) forget();
     double total = 0.0;
+    pace.step(forest.tree_start[tree + 1] - forest.tree_start[tree]);
     for (std::int64_t e = forest.tree_start[tree]; e < forest.tree_start[tree + 1]; ++e) {
       const std::int32_t subtree = forest.tree_subtree[e];
       if (skips(forest, subtree)) continue;
@@ -121,7 +124,7 @@ void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::
       if (is_new) {
         Row row;
         rows_.push_back(row);
-        fill(forest, subtree, row);
+        fill(forest, subtree, pace, row);
         rows_[number] = row;
       }
       total += rows_[number].sum * forest.tree_count[e];

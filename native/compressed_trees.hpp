@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "gate.hpp"
 #include "key_table.hpp"
+#include "pace.hpp"
 #include "pattern.hpp"
 
 namespace espalier {
@@ -29,7 +31,7 @@ class CompressedTrees {
   // Adds coefficient times a tree.
   void add(const ForestView& forest, std::int64_t tree, double coefficient);
   // The values of the combination at trees [first, last). Rows of Delta are kept from tree to tree, up to a bound.
-  void scores(const ForestView& forest, std::int64_t first, std::int64_t last, double* out);
+  void scores(const ForestView& forest, std::int64_t first, std::int64_t last, Pace& pace, double* out);
   // Gives labels that came later their weights; those of the others must stay the same.
   void set_labels(std::vector<double> decay, std::vector<double> frontier) {
     weights_.decay = std::move(decay);
@@ -39,6 +41,7 @@ class CompressedTrees {
   // What weights and children take; and what all does, the tables that find subtrees included.
   std::int64_t n_bytes() const;
   std::int64_t n_bytes_in_all() const;
+  Gate& gate() const { return gate_; }  // one call at a time: even scores change what is kept between trees
 
  private:
   using Key = std::vector<std::int32_t>;
@@ -63,7 +66,7 @@ class CompressedTrees {
 
   std::int32_t production_of(const ForestView& forest, std::int32_t subtree, bool make);
   std::int32_t find_or_add(const ForestView& forest, std::int32_t subtree);
-  void fill(const ForestView& forest, std::int32_t subtree, Row& row);
+  void fill(const ForestView& forest, std::int32_t subtree, Pace& pace, Row& row);
   // Leaves count only where they weigh something alone.
   bool skips(const ForestView& forest, std::int32_t u) const { return weights_.leaf == 0.0 && forest.is_leaf(u); }
   void forget();
@@ -78,6 +81,7 @@ class CompressedTrees {
   std::unordered_map<std::int32_t, std::int32_t> row_of_;
   std::vector<Row> rows_;
   std::vector<double> delta_;
+  mutable Gate gate_;
 };
 
 }  // namespace espalier

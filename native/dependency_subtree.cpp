@@ -30,14 +30,14 @@ class Trees {
     }
   }
 
-  double value(std::int64_t column) { return set(column) ? compute() : 0.0; }
+  double value(std::int64_t column, Pace& pace) { return set(column, pace) ? compute(pace) : 0.0; }
 
-  void pull(std::int64_t column, double factor, double* decay_bar, double* weight_bar) {
-    if (!set(column)) return;
-    compute();
-    pull_tables(factor);
+  void pull(std::int64_t column, double factor, double* decay_bar, double* weight_bar, Pace& pace) {
+    if (!set(column, pace)) return;
+    compute(pace);
+    pull_tables(factor, pace);
     for (std::size_t k = 0; k < match_.size(); ++k) *decay_bar += match_bar_[k] * match_[k] / values_.decay;
-    for_matches(column_,
+    for_matches(column_, pace,
                 [&](std::int64_t place, std::int32_t part) { weight_bar[part] += match_bar_[place] * values_.decay; });
   }
 
@@ -46,11 +46,12 @@ class Trees {
 
   // Calls visit(place, template) for every feature that two arcs share.
   template <class Visit>
-  void for_matches(std::int64_t column, const Visit& visit) const {
+  void for_matches(std::int64_t column, Pace& pace, const Visit& visit) const {
     const std::int64_t first_token = b_.start[column];
     for (std::int64_t y = 0; y < b_.size(column); ++y) {
       for (std::int64_t f = b_.feature_start[first_token + y]; f < b_.feature_start[first_token + y + 1]; ++f) {
         const std::int32_t part = values_.part[b_.feature[f]];
+        pace.step(a_.size(row_));
         for (std::int32_t k = first_[b_.feature[f]]; k >= 0; k = next_[k]) {
           visit(at(token_[k], static_cast<std::int32_t>(y)), part);
         }
@@ -59,12 +60,12 @@ class Trees {
   }
 
   // The weights of what the arcs of the pair share; false where that is nothing.
-  bool set(std::int64_t column) {
+  bool set(std::int64_t column, Pace& pace) {
     column_ = column;
     width_ = b_.size(column) + 1;
-    match_.assign((a_.size(row_) + 1) * width_, 0.0);
+    clear_table(match_, (a_.size(row_) + 1) * width_, pace);
     bool any = false;
-    for_matches(column, [&](std::int64_t place, std::int32_t part) {
+    for_matches(column, pace, [&](std::int64_t place, std::int32_t part) {
       match_[place] += values_.decay * values_.weight[part];
       any = true;
     });
@@ -72,16 +73,18 @@ class Trees {
   }
 
   template <class Visit>
-  void bottom_up(const Visit& visit) const {
+  void bottom_up(Pace& pace, const Visit& visit) const {
     const std::int64_t a = a_.start[row_], b = b_.start[column_];
     for (std::int64_t i = 0; i < a_.size(row_); ++i) {
+      pace.step(b_.size(column_));
       for (std::int64_t j = 0; j < b_.size(column_); ++j) visit(a_.order[a + i], b_.order[b + j]);
     }
   }
   template <class Visit>
-  void top_down(const Visit& visit) const {
+  void top_down(Pace& pace, const Visit& visit) const {
     const std::int64_t a = a_.start[row_], b = b_.start[column_];
     for (std::int64_t i = a_.size(row_); i-- > 0;) {
+      pace.step(b_.size(column_));
       for (std::int64_t j = b_.size(column_); j-- > 0;) visit(a_.order[a + i], b_.order[b + j]);
     }
   }
@@ -90,12 +93,12 @@ class Trees {
   std::int32_t column_head(std::int32_t y) const { return b_.head[b_.start[column_] + y]; }
   std::int32_t column_left(std::int32_t y) const { return b_.previous[b_.start[column_] + y]; }
 
-  double compute() {
-    ending_.assign(match_.size(), 0.0);
-    below_.assign(match_.size(), 0.0);
-    if (!values_.contiguous) prefix_.assign(match_.size(), 0.0);
+  double compute(Pace& pace) {
+    clear_table(ending_, match_.size(), pace);
+    clear_table(below_, match_.size(), pace);
+    if (!values_.contiguous) clear_table(prefix_, match_.size(), pace);
     double total = 0.0;
-    bottom_up([&](std::int32_t x, std::int32_t y) {
+    bottom_up(pace, [&](std::int32_t x, std::int32_t y) {
       const std::int32_t u = row_head(x), v = column_head(y);
       if (u < 0 || v < 0) return;
       const std::int64_t here = at(x, y), left = at(row_left(x), column_left(y));
@@ -114,12 +117,12 @@ class Trees {
   }
 
   // From the cotangent of the sum to those of the matches, in the opposite order.
-  void pull_tables(double factor) {
-    match_bar_.assign(match_.size(), 0.0);
-    ending_bar_.assign(match_.size(), 0.0);
-    below_bar_.assign(match_.size(), 0.0);
-    if (!values_.contiguous) prefix_bar_.assign(match_.size(), 0.0);
-    top_down([&](std::int32_t x, std::int32_t y) {
+  void pull_tables(double factor, Pace& pace) {
+    clear_table(match_bar_, match_.size(), pace);
+    clear_table(ending_bar_, match_.size(), pace);
+    clear_table(below_bar_, match_.size(), pace);
+    if (!values_.contiguous) clear_table(prefix_bar_, match_.size(), pace);
+    top_down(pace, [&](std::int32_t x, std::int32_t y) {
       const std::int32_t u = row_head(x), v = column_head(y);
       if (u < 0 || v < 0) return;
       const std::int64_t here = at(x, y), left = at(row_left(x), column_left(y));
@@ -157,7 +160,7 @@ void dependency_subtree_values(const ArcsView& a, const ArcsView& b, Pairs pairs
   fill_pairs(
       a.n_trees, b.n_trees, pairs, team, out, [&] { return Trees(a, b, values); },
       [](Trees& trees, std::int64_t row) { trees.begin(row); },
-      [](Trees& trees, std::int64_t column) { return trees.value(column); });
+      [](Trees& trees, std::int64_t column, Pace& pace) { return trees.value(column, pace); });
 }
 
 void dependency_subtree_pull_back(const ArcsView& a, const ArcsView& b, Pairs pairs, const ArcValues& values,
@@ -165,7 +168,9 @@ void dependency_subtree_pull_back(const ArcsView& a, const ArcsView& b, Pairs pa
   const std::vector<double> sums = pull_pairs(
       a.n_trees, b.n_trees, pairs, cotangent, 1 + values.n_templates, team, [&] { return Trees(a, b, values); },
       [](Trees& trees, std::int64_t row) { trees.begin(row); },
-      [](Trees& trees, std::int64_t column, double factor, double* sum) { trees.pull(column, factor, sum, sum + 1); });
+      [](Trees& trees, std::int64_t column, double factor, double* sum, Pace& pace) {
+        trees.pull(column, factor, sum, sum + 1, pace);
+      });
   *decay_bar += sums[0];
   for (std::int64_t k = 0; k < values.n_templates; ++k) weight_bar[k] += sums[1 + k];
 }

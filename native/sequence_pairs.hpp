@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pace.hpp"
 #include "team.hpp"
 
 namespace espalier {
@@ -53,7 +54,23 @@ inline std::pair<std::int64_t, std::int64_t> columns_of(Pairs pairs, std::int64_
   return {pairs == Pairs::diagonal ? row : 0, row + 1};
 }
 
-// Fills in the value of every pair. A worker is made for each thread; begin(worker, row) and value(worker, column).
+// Makes n zeros, a part at a time: the table of a long pair takes seconds to touch.
+inline void clear_table(std::vector<double>& table, std::int64_t n, Pace& pace) {
+  constexpr std::int64_t part = 1 << 17;
+  table.clear();
+  table.reserve(n);
+  for (std::int64_t done = 0; done < n;) {
+    const std::int64_t next = std::min(n, done + part);
+    table.resize(next, 0.0);
+    pace.step(next - done);
+    done = next;
+  }
+}
+
+inline constexpr std::int64_t kStepsOfPair = 64;  // what the smallest pair takes
+
+// Fills in the value of every pair. A worker is made for each thread; begin(worker, row) and value(worker, column, pace),
+// where the worker tells its pace how many steps it takes: one pair may be long.
 template <class MakeWorker, class Begin, class Value>
 void fill_pairs(std::int64_t n_rows, std::int64_t n_columns, Pairs pairs, Team& team, double* out,
                 const MakeWorker& make, const Begin& begin, const Value& value) {
@@ -61,11 +78,12 @@ void fill_pairs(std::int64_t n_rows, std::int64_t n_columns, Pairs pairs, Team& 
   team.run(n_rows, [&](std::int64_t task, int thread) {
     // The longest rows of a triangle first.
     const std::int64_t row = pairs == Pairs::symmetric ? n_rows - 1 - task : task;
+    Pace pace(team, thread);
     begin(workers[thread], row);
     const auto [first, last] = columns_of(pairs, row, n_columns);
     for (std::int64_t column = first; column < last; ++column) {
-      if (column % 256 == 255) team.breathe(thread);
-      const double found = value(workers[thread], column);
+      pace.step(kStepsOfPair);
+      const double found = value(workers[thread], column, pace);
       if (pairs == Pairs::diagonal) {
         out[row] = found;
         continue;
@@ -77,7 +95,7 @@ void fill_pairs(std::int64_t n_rows, std::int64_t n_columns, Pairs pairs, Team& 
 }
 
 // Sums gradients over all pairs, n numbers, in an order that does not depend on the number of threads:
-// pull(worker, column, factor, sums) adds those of factor times the value of a pair.
+// pull(worker, column, factor, sums, pace) adds those of factor times the value of a pair.
 template <class MakeWorker, class Begin, class Pull>
 std::vector<double> pull_pairs(std::int64_t n_rows, std::int64_t n_columns, Pairs pairs, const double* cotangent,
                                std::int64_t n, Team& team, const MakeWorker& make, const Begin& begin,
@@ -86,15 +104,16 @@ std::vector<double> pull_pairs(std::int64_t n_rows, std::int64_t n_columns, Pair
   const std::int64_t n_blocks = std::min<std::int64_t>(64, n_rows);
   std::vector<std::vector<double>> sums(n_blocks);
   team.run(n_blocks, [&](std::int64_t block, int thread) {
+    Pace pace(team, thread);
     sums[block].assign(n, 0.0);
     for (std::int64_t row = block; row < n_rows; row += n_blocks) {  // so that blocks of a triangle are alike
       begin(workers[thread], row);
       const auto [first, last] = columns_of(pairs, row, n_columns);
       for (std::int64_t column = first; column < last; ++column) {
-        if (column % 256 == 255) team.breathe(thread);
+        pace.step(kStepsOfPair);
         double factor = cotangent[pairs == Pairs::diagonal ? row : row * n_columns + column];
         if (pairs == Pairs::symmetric && column < row) factor += cotangent[column * n_columns + row];
-        if (factor != 0.0) pull(workers[thread], column, factor, sums[block].data());
+        if (factor != 0.0) pull(workers[thread], column, factor, sums[block].data(), pace);
       }
     }
   });

@@ -30,34 +30,34 @@ class Grid {
   explicit Grid(const SubsequenceValues& values) : values_(values), sums_(values.length) {}
 
   // Finds what the pair shares; false where that is nothing.
-  bool set(const Positions& rows, const std::int32_t* symbol, std::int64_t n) {
+  bool set(const Positions& rows, const std::int32_t* symbol, std::int64_t n, Pace& pace) {
     row_symbol_ = rows.symbols();
     column_symbol_ = symbol;
-    if (!(values_.soft.value ? set_soft(rows, n) : set_exact(rows, n))) return false;
+    if (!(values_.soft.value ? set_soft(rows, n, pace) : set_exact(rows, n, pace))) return false;
     n_orders_ = std::min({values_.length, rows_.size(), columns_.size()});
     return true;
   }
 
-  double value() {
-    compute();
+  double value(Pace& pace) {
+    compute(pace);
     double out = 0.0;
     for (std::int64_t p = 0; p < n_orders_; ++p) out += values_.order[p] * sums_[p];
     return out;
   }
 
   // Adds the gradients of factor * value.
-  void pull_back(double factor, const SubsequenceBars& bars) {
-    compute();
+  void pull_back(double factor, const SubsequenceBars& bars, Pace& pace) {
+    compute(pace);
     const std::int64_t n = match_.size();
-    match_bar_.assign(n, 0.0);
-    sum_bar_.assign(n, 0.0);
+    clear_table(match_bar_, n, pace);
+    clear_table(sum_bar_, n, pace);
     rows_bar_.clear(rows_.size());
     columns_bar_.clear(columns_.size());
     for (std::int64_t p = n_orders_; p-- > 0;) {
       bars.order[p] += factor * sums_[p];
-      pull_order(p, factor * values_.order[p]);
+      pull_order(p, factor * values_.order[p], pace);
     }
-    pull_matches(bars);
+    pull_matches(bars, pace);
     pull_gaps(rows_, rows_bar_, row_symbol_, bars.gap);
     pull_gaps(columns_, columns_bar_, column_symbol_, bars.gap);
   }
@@ -72,7 +72,7 @@ class Grid {
   };
 
   // Only equal symbols match.
-  bool set_exact(const Positions& rows, std::int64_t n) {
+  bool set_exact(const Positions& rows, std::int64_t n, Pace& pace) {
     const std::int32_t* symbol = column_symbol_;
     used_.assign(rows.size(), 0);
     columns_.position.clear();
@@ -90,8 +90,9 @@ class Grid {
       used_[i] = static_cast<std::int32_t>(rows_.position.size()) + 1;
       rows_.position.push_back(i);
     }
-    open_grid();
+    open_grid(pace);
     for (std::int64_t b = 0; b < columns_.size(); ++b) {
+      pace.step(rows_.size());
       const std::int32_t x = symbol[columns_.position[b]];
       const double weight = values_.match[x] * values_.match[x];
       for (std::int32_t i = rows.first(x); i >= 0; i = rows.next(i)) match_[used_[i] * width_ + b + 1] = weight;
@@ -100,10 +101,11 @@ class Grid {
   }
 
   // Symbols match as far as they are similar; a position stays where it is similar to any of the other side.
-  bool set_soft(const Positions& rows, std::int64_t n) {
+  bool set_soft(const Positions& rows, std::int64_t n, Pace& pace) {
     used_.assign(n, 0);
     rows_.position.clear();
     for (std::int32_t i = 0; i < rows.size(); ++i) {
+      pace.step(n);
       const double* similar = values_.soft.values_of(row_symbol_[i]);
       bool any = false;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -118,8 +120,9 @@ class Grid {
     for (std::int64_t j = 0; j < n; ++j) {
       if (used_[j]) columns_.position.push_back(static_cast<std::int32_t>(j));
     }
-    open_grid();
+    open_grid(pace);
     for (std::int64_t a = 0; a < rows_.size(); ++a) {
+      pace.step(width_);
       const std::int32_t x = row_symbol_[rows_.position[a]];
       const double* similar = values_.soft.values_of(x);
       for (std::int64_t b = 0; b < columns_.size(); ++b) {
@@ -131,17 +134,18 @@ class Grid {
   }
 
   // Weighs the gaps and clears the matches of the positions found.
-  void open_grid() {
+  void open_grid(Pace& pace) {
     rows_.weigh(row_symbol_, values_.gap);
     columns_.weigh(column_symbol_, values_.gap);
     width_ = columns_.size() + 1;
-    match_.assign((rows_.size() + 1) * width_, 0.0);
+    clear_table(match_, (rows_.size() + 1) * width_, pace);
   }
 
   // From the weights of matches to those of their symbols.
-  void pull_matches(const SubsequenceBars& bars) const {
+  void pull_matches(const SubsequenceBars& bars, Pace& pace) const {
     const SoftMatching& soft = values_.soft;
     for (std::int64_t a = 1; a <= rows_.size(); ++a) {
+      pace.step(width_);
       const std::int32_t x = row_symbol_[rows_.position[a - 1]];
       const double* similar = soft.value ? soft.values_of(x) : nullptr;
       for (std::int64_t b = 1; b < width_; ++b) {
@@ -163,14 +167,15 @@ class Grid {
   const double* below(std::int64_t p) const { return prefix_.data() + p * match_.size(); }
 
   // Sp and Qp of every order, one after the other.
-  void compute() {
+  void compute(Pace& pace) {
     const std::int64_t n = match_.size();
-    prefix_.assign(n * n_orders_, 0.0);
+    clear_table(prefix_, n * n_orders_, pace);
     for (std::int64_t p = 0; p < n_orders_; ++p) {
       double* q = prefix_.data() + p * n;
       const double* under = p ? below(p - 1) : nullptr;
       double sum = 0.0;
       for (std::int64_t a = 1; a <= rows_.size(); ++a) {
+        pace.step(width_);
         const double skip_row = rows_.skip[a - 1], before_row = rows_.before[a - 1];
         const double* m = match_.data() + a * width_;
         double *row = q + a * width_, *above = row - width_;
@@ -187,11 +192,12 @@ class Grid {
   }
 
   // From the cotangents of Qp (in sum_bar_) and of the sum of Sp to those of Q(p-1), which replace them.
-  void pull_order(std::int64_t p, double weight) {
+  void pull_order(std::int64_t p, double weight, Pace& pace) {
     const double* q = below(p);
     const double* under = p ? below(p - 1) : nullptr;
-    under_bar_.assign(match_.size(), 0.0);
+    clear_table(under_bar_, match_.size(), pace);
     for (std::int64_t a = rows_.size(); a > 0; --a) {
+      pace.step(width_);
       const double skip_row = rows_.skip[a - 1];
       const double *above = q + (a - 1) * width_, *row = q + a * width_;
       double *bar = sum_bar_.data() + a * width_, *bar_above = bar - width_;
@@ -253,13 +259,15 @@ class Rows {
       : a_(a), b_(b), positions_(values.n_symbols), grid_(values) {}
 
   void begin(std::int64_t row) { positions_.set(a_, row); }
-  double value(std::int64_t column) { return shares(column) ? grid_.value() : 0.0; }
-  void pull(std::int64_t column, double factor, const SubsequenceBars& bars) {
-    if (shares(column)) grid_.pull_back(factor, bars);
+  double value(std::int64_t column, Pace& pace) { return shares(column, pace) ? grid_.value(pace) : 0.0; }
+  void pull(std::int64_t column, double factor, const SubsequenceBars& bars, Pace& pace) {
+    if (shares(column, pace)) grid_.pull_back(factor, bars, pace);
   }
 
  private:
-  bool shares(std::int64_t column) { return grid_.set(positions_, b_.begin(column), b_.size(column)); }
+  bool shares(std::int64_t column, Pace& pace) {
+    return grid_.set(positions_, b_.begin(column), b_.size(column), pace);
+  }
 
   const SequencesView &a_, &b_;
   Positions positions_;
@@ -273,7 +281,7 @@ void subsequence_values(const SequencesView& a, const SequencesView& b, Pairs pa
   fill_pairs(
       a.n_sequences, b.n_sequences, pairs, team, out, [&] { return Rows(a, b, values); },
       [](Rows& rows, std::int64_t row) { rows.begin(row); },
-      [](Rows& rows, std::int64_t column) { return rows.value(column); });
+      [](Rows& rows, std::int64_t column, Pace& pace) { return rows.value(column, pace); });
 }
 
 void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs pairs, const SubsequenceValues& values,
@@ -282,8 +290,8 @@ void subsequence_pull_back(const SequencesView& a, const SequencesView& b, Pairs
   const std::vector<double> sums = pull_pairs(
       a.n_sequences, b.n_sequences, pairs, cotangent, 2 * n + values.length + 1, team,
       [&] { return Rows(a, b, values); }, [](Rows& rows, std::int64_t row) { rows.begin(row); },
-      [n, &values](Rows& rows, std::int64_t column, double factor, double* sum) {
-        rows.pull(column, factor, {sum, sum + n, sum + 2 * n, sum + 2 * n + values.length});
+      [n, &values](Rows& rows, std::int64_t column, double factor, double* sum, Pace& pace) {
+        rows.pull(column, factor, {sum, sum + n, sum + 2 * n, sum + 2 * n + values.length}, pace);
       });
   for (std::int64_t k = 0; k < n; ++k) {
     bars.gap[k] += sums[k];

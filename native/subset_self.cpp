@@ -4,20 +4,28 @@
 #include <atomic>
 #include <vector>
 
+#include "hashing.hpp"
+#include "pace.hpp"
+
 namespace espalier {
 namespace {
 
-// Equal for equal productions, and nearly always only for them.
-std::uint64_t production_hash(const ForestView& forest, std::int32_t u) {
-  std::uint64_t hash = static_cast<std::uint32_t>(forest.label[u]);
-  for (std::int64_t c = forest.child_start[u]; c < forest.child_start[u + 1]; ++c) {
-    const std::int32_t child = forest.child[c];
-    hash = (hash ^ (2 * static_cast<std::uint64_t>(forest.label[child]) + (forest.is_leaf(child) ? 1 : 0))) *
-           0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 32;
+// Hashes that are equal for equal productions, and nearly always only for them.
+class ProductionHashes {
+ public:
+  std::uint64_t operator()(const ForestView& forest, std::int32_t u) {
+    key_.clear();
+    for (std::int64_t c = forest.child_start[u]; c < forest.child_start[u + 1]; ++c) {
+      const std::int32_t child = forest.child[c];
+      key_.push_back(2 * forest.label[child] + (forest.is_leaf(child) ? 1 : 0));
+    }
+    return hasher_(forest.label[u], key_.data(), std::ssize(key_));
   }
-  return hash;
-}
+
+ private:
+  Hasher hasher_;
+  std::vector<std::int32_t> key_;
+};
 
 bool same_production(const ForestView& forest, std::int32_t u, std::int32_t v) {
   const std::int64_t n = forest.child_start[u + 1] - forest.child_start[u];
@@ -61,10 +69,11 @@ class StampedTable {
     std::uint32_t stamp = 0;
   };
   std::size_t place(std::uint64_t key) const {
-    std::size_t slot = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 20) & mask_;
+    std::size_t slot = static_cast<std::size_t>(hasher_(key)) & mask_;
     while (slots_[slot].stamp == stamp_ && slots_[slot].key != key) slot = (slot + 1) & mask_;
     return slot;
   }
+  Hasher hasher_;
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
   std::uint32_t stamp_ = 0;
@@ -88,8 +97,9 @@ class TreeSums {
       : forest_(forest), kernel_(kernel), subtrees_(subtrees) {}
 
   // The tree with itself; false where its pairs take too much memory.
-  bool sum(std::int64_t tree, std::int64_t memory, double& out) {
+  bool sum(std::int64_t tree, std::int64_t memory, Pace& pace, double& out) {
     const std::int64_t begin = forest_.tree_start[tree], end = forest_.tree_start[tree + 1];
+    pace.step(end - begin);
     out = 0.0;
     std::uint64_t seen[4] = {};  // bits of the hashes so far: in most trees no two are equal, and none look so
     bool may_pair = false;
@@ -107,9 +117,11 @@ class TreeSums {
     if (n_pairs == 0) return true;
     if (n_pairs > memory / kBytesPerPair) return false;
     known_.clear(n_pairs);
+    pace.step(n_pairs);
     double cross = 0.0;
     for (const Node& node : nodes_) {
       for (std::int32_t k = node.previous; k >= 0; k = nodes_[k].previous) {
+        pace.step(kStepsOfPair);
         if (!same_production(forest_, node.subtree, nodes_[k].subtree)) continue;
         const double delta = delta_of(node.subtree, nodes_[k].subtree);
         known_.set(pair_key(node.subtree, nodes_[k].subtree), delta);
@@ -121,6 +133,7 @@ class TreeSums {
   }
 
  private:
+  static constexpr std::int64_t kStepsOfPair = 16;
   static constexpr std::int64_t kBytesPerPair = 4 * 24;  // tables grow to twice their keys, by doubling
   struct Node {
     std::int32_t subtree, previous;  // the last node before it of its production
@@ -177,6 +190,7 @@ class TreeSums {
 bool subset_self(const ForestView& forest, const SelfKernel& kernel, std::int64_t memory, Team& team, double* out) {
   std::vector<Subtree> subtrees(forest.n_subtrees);
   const std::vector<char> used = used_subtrees(forest);
+  ProductionHashes production_hash;
   for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {  // children stand before parents
     if (!used[u]) continue;
     if (forest.is_leaf(u)) {
@@ -196,9 +210,10 @@ bool subset_self(const ForestView& forest, const SelfKernel& kernel, std::int64_
   std::vector<TreeSums> sums(team.size(), TreeSums(forest, kernel, subtrees));
   std::atomic<bool> fits{true};
   team.run((forest.n_trees + kBlock - 1) / kBlock, [&](std::int64_t block, int worker) {
+    Pace pace(team, worker);
     const std::int64_t last = std::min(forest.n_trees, (block + 1) * kBlock);
     for (std::int64_t tree = block * kBlock; tree < last && fits; ++tree) {
-      if (!sums[worker].sum(tree, memory / team.size(), out[tree])) fits = false;
+      if (!sums[worker].sum(tree, memory / team.size(), pace, out[tree])) fits = false;
     }
   });
   return fits;

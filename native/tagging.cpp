@@ -18,15 +18,15 @@ class Runs {
     here_.assign(positions_.size() + 1, 0.0);
   }
 
-  double value(std::int64_t column) {
+  double value(std::int64_t column, Pace& pace) {
     double total = 0.0;
-    walk(column, [&](const Match& match) { total += match.value; });
+    walk(column, pace, [&](const Match& match) { total += match.value; });
     return total;
   }
 
-  void pull(std::int64_t column, double factor, double* decay_bar, double* word_bar) {
+  void pull(std::int64_t column, double factor, double* decay_bar, double* word_bar, Pace& pace) {
     matches_.clear();
-    walk(column, [&](const Match& match) { matches_.push_back(match); });
+    walk(column, pace, [&](const Match& match) { matches_.push_back(match); });
     // From left to right: what stands before a position hands its cotangent on.
     std::fill(after_.begin(), after_.end(), 0.0);
     std::fill(here_.begin(), here_.end(), 0.0);
@@ -34,6 +34,7 @@ class Runs {
     for (std::size_t k = matches_.size(); k-- > 0;) {
       const Match& match = matches_[k];
       if (match.j != j) {
+        pace.step(positions_.size());
         // here_ holds what column j handed on to j + 1.
         after_.swap(here_);
         std::fill(here_.begin(), here_.end(), 0.0);
@@ -56,12 +57,13 @@ class Runs {
 
   // Visits all positions with equal tags, from the last column back.
   template <class Visit>
-  void walk(std::int64_t column, const Visit& visit) {
+  void walk(std::int64_t column, Pace& pace, const Visit& visit) {
     const std::int32_t* tags = b_.tags.begin(column);
     const std::int32_t* words = b_.word + b_.tags.start[column];
     std::fill(after_.begin(), after_.end(), 0.0);
     std::fill(here_.begin(), here_.end(), 0.0);
     for (auto j = static_cast<std::int32_t>(b_.tags.size(column)); j-- > 0;) {
+      pace.step(positions_.size());
       const std::int32_t tag = tags[j];
       if (positions_.first(tag) < 0) {
         std::fill(after_.begin(), after_.end(), 0.0);
@@ -97,7 +99,7 @@ void tagging_values(const TaggedView& a, const TaggedView& b, Pairs pairs, const
   fill_pairs(
       a.tags.n_sequences, b.tags.n_sequences, pairs, team, out, [&] { return Runs(a, b, values); },
       [](Runs& runs, std::int64_t row) { runs.begin(row); },
-      [](Runs& runs, std::int64_t column) { return runs.value(column); });
+      [](Runs& runs, std::int64_t column, Pace& pace) { return runs.value(column, pace); });
 }
 
 void tagging_pull_back(const TaggedView& a, const TaggedView& b, Pairs pairs, const TaggingValues& values,
@@ -106,7 +108,9 @@ void tagging_pull_back(const TaggedView& a, const TaggedView& b, Pairs pairs, co
   const std::vector<double> sums = pull_pairs(
       a.tags.n_sequences, b.tags.n_sequences, pairs, cotangent, 2 * n, team, [&] { return Runs(a, b, values); },
       [](Runs& runs, std::int64_t row) { runs.begin(row); },
-      [n](Runs& runs, std::int64_t column, double factor, double* sum) { runs.pull(column, factor, sum, sum + n); });
+      [n](Runs& runs, std::int64_t column, double factor, double* sum, Pace& pace) {
+        runs.pull(column, factor, sum, sum + n, pace);
+      });
   for (std::int64_t k = 0; k < n; ++k) {
     decay_bar[k] += sums[k];
     word_bar[k] += sums[n + k];

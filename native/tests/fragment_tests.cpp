@@ -199,7 +199,8 @@ void test_code_parents() {
 HashedFragments hashed(const Corpus& corpus, int max_depth, int max_size) {
   // By spelling, so that every corpus has the same.
   std::vector<std::uint64_t> label_hash(corpus.vocabulary.size());
-  for (std::int32_t k = 0; k < corpus.vocabulary.size(); ++k) label_hash[k] = hash_bytes(corpus.vocabulary.label(k));
+  const Hasher hash(7);
+  for (std::int32_t k = 0; k < corpus.vocabulary.size(); ++k) label_hash[k] = hash(corpus.vocabulary.label(k));
   Team team(1, {});
   return hash_fragments(corpus.forest, label_hash.data(),
                         {corpus.decay.data(), corpus.frontier.data(), max_depth, max_size}, team);
@@ -282,6 +283,8 @@ void places_below(const ForestView& forest, std::int32_t u, std::vector<std::int
 }
 
 void test_attribution() {
+  Team team(1, nullptr);
+  Pace pace(team, 0);
   for (const double most_frontier : {2.0, 0.0}) {
     const Corpus corpus(small_trees(12, 15), most_frontier);
     std::map<std::string, double> machine;
@@ -294,7 +297,7 @@ void test_attribution() {
       const auto n_inner =
           std::count_if(places.begin(), places.end(), [&](auto u) { return !corpus.forest.is_leaf(u); });
       const auto [point, weight] = quadrature(static_cast<int>(n_inner) / 2 + 1);
-      const std::vector<double> shares = attribute_subset(corpus.search(), root, point, weight);
+      const std::vector<double> shares = attribute_subset(corpus.search(), root, point, weight, pace);
       std::vector<double> expected(places.size(), 0.0);
       for (std::size_t a = 0; a < places.size(); ++a) {
         for (const Listed& fragment : corpus.listed[places[a]]) {
@@ -321,9 +324,12 @@ void test_tiny_corpora() {
       }
     }
     CHECK(std::ssize(hashed(corpus, 0, 3).hash) == has_production);
+    Team team(1, nullptr);
+    Pace pace(team, 0);
     for (std::int32_t root = 0; root < corpus.forest.n_subtrees; ++root) {
       const double decay = corpus.forest.is_leaf(root) ? 0.0 : corpus.decay[corpus.forest.label[root]];
-      CHECK(near(attribute_subset(corpus.search(), root, {0.5}, {1.0}).front(), decay * corpus.mass[root], 1e-15));
+      CHECK(
+          near(attribute_subset(corpus.search(), root, {0.5}, {1.0}, pace).front(), decay * corpus.mass[root], 1e-15));
     }
   }
 }

@@ -233,9 +233,11 @@ void test_combinations() {
       model.add(view, t, coefficient);
       for (int s = 0; s < 30; ++s) expected[s] += coefficient * matrix[s * 30 + t];
     }
-    model.scores(view, 0, 30, found.data());
+    Team team(1, nullptr);
+    Pace pace(team, 0);
+    model.scores(view, 0, 30, pace, found.data());
     for (int s = 0; s < 30; ++s) CHECK(near(found[s], expected[s], 1e-10));
-    model.scores(view, 7, 9, found.data());
+    model.scores(view, 7, 9, pace, found.data());
     CHECK(near(found[0], expected[7], 1e-10) && near(found[1], expected[8], 1e-10));
     CHECK(model.n_bytes() > 8 * model.n_subtrees() && model.n_bytes_in_all() > model.n_bytes());
   }
