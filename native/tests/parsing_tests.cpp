@@ -233,7 +233,6 @@ void test_combinations() {
       model.add(view, t, coefficient);
       for (int s = 0; s < 30; ++s) expected[s] += coefficient * matrix[s * 30 + t];
     }
-    Team team(1, nullptr);
     Pace pace(team, 0);
     model.scores(view, 0, 30, pace, found.data());
     for (int s = 0; s < 30; ++s) CHECK(near(found[s], expected[s], 1e-10));
