@@ -38,8 +38,13 @@ void Interner::tree() {
 }
 
 void Interner::end_tree(std::int32_t root) {
-  root_.push_back(root);
   tree_start_.push_back(static_cast<std::int64_t>(tree_subtree_.size()));
+  try {
+    root_.push_back(root);
+  } catch (...) {
+    tree_start_.pop_back();
+    throw;
+  }
 }
 
 void Interner::add_missing() { end_tree(-1); }
@@ -92,12 +97,24 @@ std::int32_t Interner::new_node(std::int32_t label, const std::int32_t* child, s
     throw std::overflow_error("a corpus holds at most 2,147,483,647 distinct subtrees");
   }
   const auto node = static_cast<std::int32_t>(label_.size());
-  label_.push_back(label);
-  height_.push_back(height);
-  child_.insert(child_.end(), child, child + n);
-  child_start_.push_back(static_cast<std::int64_t>(child_.size()));
-  hash_.push_back(0);
-  seen_at_.push_back(-1);
+  const std::size_t n_children = child_.size();
+  try {
+    label_.push_back(label);
+    height_.push_back(height);
+    child_.insert(child_.end(), child, child + n);
+    child_start_.push_back(static_cast<std::int64_t>(child_.size()));
+    hash_.push_back(0);
+    seen_at_.push_back(-1);
+  } catch (...) {
+    // All or none: text that failed leaves an interner that goes on.
+    label_.resize(node);
+    height_.resize(node);
+    child_.resize(n_children);
+    child_start_.resize(node + 1);
+    hash_.resize(node);
+    seen_at_.resize(node);
+    throw;
+  }
   return node;
 }
 

@@ -41,8 +41,13 @@ std::int32_t Vocabulary::add(std::string_view label) {
   if (known >= 0) return known;
   if (2 * (labels_.size() + 1) > slots_.size()) grow();
   const auto id = static_cast<std::int32_t>(labels_.size());
-  labels_.emplace_back(label);
   hashes_.push_back(static_cast<std::uint32_t>(hash));
+  try {
+    labels_.emplace_back(label);
+  } catch (...) {
+    hashes_.pop_back();  // both or none: others go on with this vocabulary when memory ran out
+    throw;
+  }
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
   while (slots_[slot] >= 0) slot = (slot + 1) & mask;
