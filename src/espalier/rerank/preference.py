@@ -17,7 +17,7 @@ from espalier.gp.parameters import Parameters
 from espalier.kernels.base import Kernel
 from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.inputs import Inputs
-from espalier.rerank.choice import largest, pairwise
+from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import Chooser, Floats, State
 from espalier.rerank.evidence import SCORE, Problem, Scores
 from espalier.rerank.pairs import Pairs
@@ -89,8 +89,8 @@ class GPPreference(Chooser):
     of hyperparameters: a thousand or two are enough to learn a kernel. The pairs of one group are taken as independent
     given the utilities, though all share their target.
 
-    Probabilities are cautious: every candidate keeps its noise, so that of a hundred none has much. Their order is what
-    to go by.
+    Probabilities are cautious: every candidate keeps its noise, so that of a hundred none has much. They have the order
+    of ``decision_function``, so that the most probable candidate is the one that ``predict`` chooses.
 
     A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
     score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
@@ -142,9 +142,16 @@ class GPPreference(Chooser):
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
         """The probability that each candidate is the preferred one of its group; in each group they sum to 1.
 
-        The utilities of a group have a joint normal posterior, and each shows with its noise. For two candidates the
-        probability that one is larger has a closed form; for more, see :func:`~espalier.rerank.choice.largest`, whose
-        error is at most some 0.01. They are cautious, the more so the more candidates there are: see the notes.
+        The utilities of a group have a joint normal posterior, and each shows with its noise. For two candidates this
+        is the probability that one is larger. For more, all are given the same variance, that of the mean difference:
+        see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. They are cautious, the
+        more so the more candidates there are: see the notes.
+
+        Raises
+        ------
+        KernelOverflowError
+            If kernel values are so large that covariances are no numbers. Where they are only so large that rounding
+            leaves nothing of the covariances, one warning says in how many groups.
         """
         return [largest(mean, covariance) for mean, covariance in self._utilities(groups)]
 
@@ -238,6 +245,7 @@ class GPPreference(Chooser):
             self._posterior = self._conditioned()
         support, mode = self._posterior
         covariances: list[Floats] = []
+        sizes: list[float] = []  # of the prior variances
         for run in runs(groups, _RUN):
             rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
             cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads))
@@ -249,6 +257,8 @@ class GPPreference(Chooser):
                 prior = self.kernel_(list(group.candidates), n_threads=self.n_threads)
                 prior += self._score_variance * np.outer(scores[own], scores[own])
                 covariances.append(prior - explained[:, own].T @ explained[:, own])
+                sizes.append(float(prior.diagonal().max()))
+        check_covariances(covariances, sizes)
         return covariances
 
     def _conditioned(self) -> tuple[Inputs, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +14,7 @@ from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.errors import InputError
 from espalier.kernels.inputs import Inputs
 from espalier.rerank import GPPreference, Reranker
-from espalier.rerank.choice import largest, pairwise
+from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import State
 from espalier.rerank.evidence import SCORE, Problem, Scores
 from espalier.rerank.pairs import Pairs
@@ -187,20 +189,66 @@ def test_choices_are_as_probable_as_they_are_often(n):
     mean, covariance = rng.normal(size=n), covariances(n, seed=n) * rng.uniform(0.2, 2.0)
     found = largest(mean, covariance)
     assert found.sum() == pytest.approx(1.0)
-    np.testing.assert_allclose(found, slow.drawn_choices(mean, covariance, 400_000, rng), atol=4e-3)
+    # All with one variance, so that the differences of two have the variance that they have on average.
+    apart = np.add.outer(covariance.diagonal(), covariance.diagonal()) - 2 * covariance
+    alike = 0.5 * apart.sum() / (n * (n - 1)) * np.eye(n)
+    np.testing.assert_allclose(found, slow.drawn_choices(mean, alike, 400_000, rng), atol=4e-3)
+    # Where differences vary alike anyway, nothing is changed.
+    common = 0.7 + 1.3 * np.eye(n)
+    np.testing.assert_allclose(largest(mean, common), slow.drawn_choices(mean, common, 400_000, rng), atol=4e-3)
     both = pairwise(mean, covariance)
     for i, j in [(0, 1), (1, 0), (0, n - 1)]:
         two = largest(mean[[i, j]], covariance[np.ix_([i, j], [i, j])])
         np.testing.assert_allclose(two, [both[i, j], both[j, i]])
 
 
+@pytest.mark.parametrize("n", [2, 3, 30, 400])
+def test_the_most_probable_choice_is_the_one_with_the_largest_mean(n):
+    rng = np.random.default_rng(n)
+    for size in (1e-3, 1.0, 1e6):
+        mean, root = rng.normal(size=n), rng.normal(size=(n, n)) * rng.uniform(0.0, size, (n, 1))
+        found = largest(mean, root @ root.T)
+        assert found.sum() == pytest.approx(1.0)
+        assert np.array_equal(np.argsort(found), np.argsort(mean))
+
+
+@pytest.mark.parametrize("kernel", [1.0 * TREE, 40.0 * es.SubsetTree(0.9), 9.0 * es.Normalized(TREE)])
+def test_the_most_probable_candidate_is_the_one_that_is_chosen(kernel):
+    model = GPPreference(kernel, learn=False, random_state=0).fit(groups_of(0, 12))
+    new = groups_of(1, 40)
+    assert [int(own.argmax()) for own in model.predict_proba(new)] == model.predict(new).tolist()
+
+
+@pytest.mark.parametrize("scale", [1e10, 1e18, 1e25, 1e60, 1e100])
+def test_kernels_of_huge_values_have_probabilities(scale):
+    model = GPPreference(scale * TREE, learn=False, random_state=0).fit(groups_of(0, 20))
+    new = groups_of(1, 10)
+    found = model.predict_proba(new)
+    assert [int(own.argmax()) for own in found] == model.predict(new).tolist()
+    assert all(own.sum() == pytest.approx(1.0) for own in found)
+
+
+def test_covariances_that_rounding_has_eaten_up_are_told_once():
+    kept, lost = 1e10 + np.eye(3), 1e20 * np.ones((3, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_covariances([kept, np.full((1, 1), 1e20)], [1e10, 1e20])
+    with pytest.warns(
+        UserWarning, match=r"In 2 of 3 groups, the first is group 1, .* as large as 1e\+20, beside"
+    ) as told:
+        check_covariances([kept, lost, lost], [1e10, 1e20, 1e20])
+    assert len(told) == 1
+    with pytest.raises(es.KernelOverflowError, match=r"group 1 are no numbers, for the kernel has values of 1e\+300"):
+        check_covariances([np.eye(2), np.full((2, 2), np.nan)], [1.0, 1e300])
+
+
 def test_choices_that_are_certain_equal_or_impossible():
     zero = np.zeros((3, 3))
     np.testing.assert_allclose(largest(np.array([50.0, 0.0, 0.0]), zero), [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(largest(np.ones(3), zero), 1 / 3, atol=2e-3)
+    np.testing.assert_allclose(largest(np.ones(3), zero), 1 / 3, atol=1e-12)
     np.testing.assert_array_equal(largest(np.array([3.0]), np.ones((1, 1))), [1.0])
     ones = np.ones((3, 3))  # all utilities are one: only the noise decides
-    np.testing.assert_allclose(largest(np.zeros(3), 1e6 * ones), 1 / 3, atol=2e-3)
+    np.testing.assert_allclose(largest(np.zeros(3), 1e6 * ones), 1 / 3, atol=1e-12)
 
 
 def test_utilities_are_those_of_the_definition():
@@ -223,7 +271,8 @@ def test_utilities_are_those_of_the_definition():
         np.testing.assert_allclose(own, covariance[4 * row : 4 * row + 4, 4 * row : 4 * row + 4], atol=1e-3)
     for row, probabilities in enumerate(model.predict_proba(new)):
         own = slice(4 * row, 4 * row + 4)
-        drawn = slow.drawn_choices(mean[own], covariance[own, own], 200_000, np.random.default_rng(0))
+        apart = np.add.outer(*2 * (covariance[own, own].diagonal(),)) - 2 * covariance[own, own]
+        drawn = slow.drawn_choices(mean[own], apart.sum() / 24 * np.eye(4), 200_000, np.random.default_rng(0))
         np.testing.assert_allclose(probabilities, drawn, atol=5e-3)
 
 
