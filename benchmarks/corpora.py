@@ -1,6 +1,6 @@
-"""The real corpora that the benchmarks read, and the reference sketch that they are measured against.
+"""The real corpora that the benchmarks read, and the prototype that they are measured against.
 
-Both live outside the project. ``ESPALIER_DATA`` names the folder of the data sets; the sketch, ``engine.py`` in
+Both live outside the project. ``ESPALIER_DATA`` names the folder of the data sets; the prototype, ``engine.py`` in
 numba, is looked for in the folder ``prototype`` beside it, or where ``ESPALIER_PROTOTYPE`` says.
 """
 
@@ -44,15 +44,15 @@ def available() -> bool:
     return DATA.is_dir()
 
 
-def load_sketch() -> ModuleType | None:
-    """The reference sketch on one thread, or None where it or numba is not there."""
+def load_prototype() -> ModuleType | None:
+    """The prototype on one thread, or None where it or numba is not there."""
     path = Path(os.environ.get("ESPALIER_PROTOTYPE", DATA.parent / "prototype")) / "engine.py"
     if not path.is_file() or importlib.util.find_spec("numba") is None:
         return None
     import numba
 
     numba.set_num_threads(1)
-    spec = importlib.util.spec_from_file_location("reference_sketch", path)
+    spec = importlib.util.spec_from_file_location("prototype", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

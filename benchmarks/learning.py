@@ -42,7 +42,7 @@ def trees(decay: Any, frontier: Any) -> es.Kernel:
     return 1.0 * es.Matern(4.0, on="features") + 1.0 * sides[0] + 1.0 * sides[1]
 
 
-def learned(name: str, kernel: es.Kernel, train: Table, asked: str) -> tuple[es.GPRegressor, list[str]]:
+def learned(name: str, kernel: es.Kernel, train: Table, goal: str) -> tuple[es.GPRegressor, list[str]]:
     """Learn to convergence from one start; the row of the table."""
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def learned(name: str, kernel: es.Kernel, train: Table, asked: str) -> tuple[es.
     seconds = time.perf_counter() - start
     climb = model.restarts_[0]
     cells = [f"{len(model.learned_)}", f"{climb.n_evaluations}", f"{seconds / climb.n_evaluations:.2f}"]
-    return model, [name, *cells, "yes" if climb.converged else "no", f"{seconds:.0f}", asked]
+    return model, [name, *cells, "yes" if climb.converged else "no", f"{seconds:.0f}", goal]
 
 
 def prediction_row(name: str, kernel: es.Kernel, train: Table, test: Table, columns: list[str]) -> list[str]:
@@ -93,6 +93,11 @@ def main() -> None:
         f"quality estimation: {len(train):,} pairs of trees with 17 features; the logarithm of the response."
     )
     report.say(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, {cpu_name()}.")
+    report.aim(
+        "Learn a kernel of thousands of trees in minutes, and predict one example at once.",
+        "Seconds and bytes of learning and of predicting.",
+        "Each figure with its goal.",
+    )
     source = 1.0 * es.Normalized(es.SubsetTree(0.1, on="source"))
     report.table(
         f"Predicting one example from text after {2000:,}",
@@ -101,7 +106,7 @@ def main() -> None:
             prediction_row("one normalised tree kernel", source, train[:2000], test, ["source"]),
             prediction_row("two trees and features", plain, train[:2000], test, ["source", "target", "features"]),
         ],
-        "Mean and deviation. The first prediction also computes the diagonal of the training trees. Asked: 20 ms.",
+        "Mean and deviation. The first prediction also computes the diagonal of the training trees. Goal: 20 ms.",
     )
     memory = {
         "one tree kernel": es.SubsetTree(0.1, on="source"),
@@ -115,7 +120,7 @@ def main() -> None:
         ["kernel", "n x n matrices"],
         [[name, f"{matrices(kernel, train):.2f}"] for name, kernel in memory.items()],
         f"Evidence and gradient of {N_FOR_MEMORY:,} examples, the peak of what numpy holds; the kernels' own buffers "
-        "(Delta) are not in it. Asked: 6.",
+        "(Delta) are not in it. Goal: 6.",
     )
     rows = [
         learned("two trees summed and features", plain, train, "120")[1],
@@ -123,7 +128,7 @@ def main() -> None:
     ]
     report.table(
         "Learning to convergence from one start",
-        ["model", "learned numbers", "evaluations", "seconds each", "converged", "seconds", "asked"],
+        ["model", "learned numbers", "evaluations", "seconds each", "converged", "seconds", "goal"],
         rows,
         f"All threads; until no gradient per example is above {TOLERANCE:g}, or 200 iterations.",
     )

@@ -19,6 +19,11 @@ class Report:
         print(text, flush=True)
         self.lines.append(text)
 
+    def aim(self, goal: str, measured: str, compared: str) -> None:
+        """Say what the page is for, what was measured, and what that was compared with."""
+        for name, text in (("Goal", goal), ("Measured", measured), ("Compared", compared)):
+            self.say(f"\n**{name}.** {text}")
+
     def table(self, title: str, header: list[str], rows: list[list[str]], note: str = "") -> None:
         self.say(f"\n## {title}\n")
         if note:

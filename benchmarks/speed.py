@@ -1,4 +1,4 @@
-"""Seconds of interning, of matrices and of pull-backs, beside the reference sketch in the same run."""
+"""Seconds of interning, of matrices and of pull-backs, beside the prototype in the same run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Alternating:
 
 
 def measure_subset_tree(
-    sketch: Any,
+    prototype: Any,
 ) -> tuple[list[list[str]], list[list[str]], list[list[str]], list[list[str]]]:
     interning, matrix, pull_back, threads = [], [], [], []
     for name, file, n in CORPORA:
@@ -42,15 +42,15 @@ def measure_subset_tree(
             lambda forest=forest: kernel(forest, n_threads=1),
         ]
         theirs: list[Any] = []
-        if sketch is not None:
-            other = sketch.intern(lines)
+        if prototype is not None:
+            other = prototype.intern(lines)
             decay, frontier = np.full(other.n_symbols, 0.4), np.ones(other.n_symbols)
-            delta, values = sketch.subset_tree(other, decay, frontier)
+            delta, values = prototype.subset_tree(other, decay, frontier)
             check_equal(values, kernel(forest))
-            sketch.pull_back(other, decay, frontier, delta, cotangent)
+            prototype.pull_back(other, decay, frontier, delta, cotangent)
             theirs = [
-                lambda lines=lines: sketch.intern(lines),
-                lambda: sketch.subset_tree(other, decay, frontier),
+                lambda lines=lines: prototype.intern(lines),
+                lambda: prototype.subset_tree(other, decay, frontier),
             ]
         intern_s, one, shot, *peer = best(*ours, *theirs)
         runs = 25 if n else 7
@@ -58,8 +58,8 @@ def measure_subset_tree(
         for t in (1, 2):  # Delta is there when a pull-back starts, as after the matrix of a vjp
             plans[t].matrix(aware)
         backward = [lambda: pullbacks[1](cotangent), lambda: pullbacks[2](cotangent)]
-        if sketch is not None:
-            backward.append(lambda: sketch.pull_back(other, decay, frontier, delta, cotangent))
+        if prototype is not None:
+            backward.append(lambda: prototype.pull_back(other, decay, frontier, delta, cotangent))
         back_one, _, *peer_back = best(*backward)
         back_alone, back_two = best(*backward[:2], runs=runs)
         peer = [*peer, *peer_back] or [float("nan")] * 3

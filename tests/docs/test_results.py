@@ -74,3 +74,49 @@ def test_the_guide_to_reranking_says_how_good_the_parser_is():
     )
     assert f"it is {newspaper['tuned'][0]:.1f} and {newspaper['plain'][0]:.1f}" in guide
     assert f"would reach {web['tuned'][4]:.1f} and {newspaper['tuned'][4]:.1f}, on 200 test sentences" in guide
+
+
+PAGES = sorted(path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("**/*.md"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_state_a_goal_what_was_measured_and_what_was_compared(name):
+    before = (RESULTS / name).read_text("utf-8").split("\n## ")[0]
+    assert [part for part in ("Goal", "Measured", "Compared") if f"**{part}.** " not in before] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_speak_of_goals_and_prototypes_and_of_figures_that_can_be_read(name):
+    text = (RESULTS / name).read_text("utf-8").lower()
+    unclear = [
+        "| asked",
+        "asked:",
+        "asked for were",
+        "what was asked",
+        "sketch",
+        "be had",
+        "be consulted",
+        "could not see",
+    ]
+    assert [phrase for phrase in unclear if phrase in text] == []
+
+
+def test_the_page_of_fragments_counts_what_its_lists_show():
+    text = page("pighin2009/fragments")
+    counted = cells("pighin2009/fragments", "## How many", "questions, the paper's values: all classes")
+    section = text[text.index("## questions, the paper's values") :]
+    ranks = [
+        re.split(r" \| ", line)[1:3]
+        for line in section.split("\n## ")[1 if section.startswith("\n") else 0].splitlines()
+        if line.startswith("| `")
+    ]
+    assert len(ranks) == counted[0] == 101
+    for column in (0, 1):
+        found = [int(row[column].replace(",", "")) for row in ranks if row[column] != "-"]
+        assert sum(rank <= 100 for rank in found) == counted[1 + column]
+
+
+def test_the_guide_to_fragments_says_how_many_of_the_papers_are_found():
+    guide = " ".join((DOCS / "fragments.md").read_text("utf-8").split())
+    counted = cells("pighin2009/fragments", "## How many", "questions, the paper's values: all classes")
+    assert f"Of the {counted[0]:.0f} fragments" in guide and f"[{counted[1]:.0f} are among our first 100]" in guide

@@ -33,6 +33,10 @@ class Page:
         """Add a paragraph."""
         self.parts.append(text)
 
+    def aim(self, goal: str, measured: str, compared: str) -> None:
+        """Say what the page is for, what was measured, and what that was compared with."""
+        self.parts += [f"**Goal.** {goal}", f"**Measured.** {measured}", f"**Compared.** {compared}"]
+
     def section(self, title: str) -> None:
         """Start a section."""
         self.parts.append(f"## {title}")

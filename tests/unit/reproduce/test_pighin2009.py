@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 from espalier.cli.main import app
 from espalier.reproduce import data as sets
 from espalier.reproduce import pighin2009
-from espalier.reproduce.pighin2009 import boundary
+from espalier.reproduce.pighin2009 import boundary, published
 from espalier.reproduce.store import Store
+from espalier.structures.fragment import Fragment
 
 
 def test_questions_are_read_whole(data):
@@ -75,3 +76,26 @@ def test_the_command_names_its_experiments():
         result.exit_code == 2
         and "There is no experiment 'answers'; there are questions, boundary, roles and all." in result.stderr
     )
+
+
+def test_fragments_run_in_a_tiny_version(data, tmp_path):
+    (path,) = pighin2009.run("fragments", data=data, out=tmp_path, quick=True)
+    assert "## How many are among our first 100" in path.read_text()
+    stored = json.loads((tmp_path / "pighin2009" / "fragments-quick.json").read_text())
+    results = {entry["key"]["machine"]: entry["result"]["classes"] for entry in stored["results"]}
+    assert set(results["questions, the paper's values"]) == {"ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"}
+    for classes in results.values():
+        for own in classes.values():
+            first = [fragment for fragment, _ in own["first"]]
+            for fragment, rank, _, weight in own["found"]:
+                assert (rank is None) == (weight is None)
+                assert (fragment in first) == (rank is not None and rank <= len(first))
+                assert rank is None or rank > len(first) or own["first"][rank - 1] == [fragment, weight]
+
+
+def test_published_fragments_are_read_as_fragments_and_tables_are_complete():
+    sizes = {label: len(fragments) for label, fragments in published.FRAGMENTS.items()}
+    assert sizes == {"ABBR": 13, "DESC": 16, "ENTY": 13, "HUM": 22, "LOC": 20, "NUM": 17, "boundary": 14}
+    for fragments in published.FRAGMENTS.values():
+        assert len(set(fragments)) == len(fragments)
+        assert [str(Fragment.from_brackets(text)) for text in fragments] == list(fragments)

@@ -20,6 +20,11 @@ CHOSEN = "chosen by leave-one-out density in each training fold"
 def emotion_page(results: Results, models: Sequence[str]) -> Page:
     """All that is shown."""
     out = Page(results.path.stem, "Emotions of headlines, from strings and trees")
+    out.aim(
+        "Combine strings and trees, and learn how much each counts.",
+        "Pearson's correlation with the emotions of headlines, by folds.",
+        "Single kernels, sums of them, and the models of the [emotion analysis](../beck2015/emotion.md).",
+    )
     out.say(
         f"String kernels and their combinations with trees, as {PAPER}, proposes them, on the 1,000 headlines of the "
         "[emotion analysis](../beck2015/emotion.md), with its folds, its parses and its measures, so that the figures "

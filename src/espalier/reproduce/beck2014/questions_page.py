@@ -27,6 +27,11 @@ def questions_page(results: Results) -> Page:
     found = {(record["model"], record["labels"]): record for record in results}
     models = [model for model in MODELS if any((model, labels) in found for labels in LABELS)]
     out = Page(results.path.stem, "Questions: every view of them, weighed")
+    out.aim(
+        "Weigh strings, trees and soft matching in one kernel by gradients, not by a grid.",
+        "Accuracy on the test questions, coarse and fine, and the weights that were learned.",
+        "Each view alone, sums of them, and machines whose settings a grid chose.",
+    )
     _explain(out, results)
     _accuracies(out, found, models)
     _choices(out, found, models)

@@ -18,6 +18,11 @@ def sentiment_page(results: Results) -> Page:
     """All that is shown."""
     settings = results.settings
     out = Page(results.path.stem, "Reviews of four kinds of products")
+    out.aim(
+        "Learn kernels over strings on one kind of products that hold for others.",
+        "Accuracy within a kind of products and across kinds.",
+        "Support vector machines and Gaussian processes with the same kernels, and bags of words.",
+    )
     out.say(
         f"String kernels and their weights as in {PAPER}, on the reviews of Blitzer, Dredze and Pereira (2007): 1,000 "
         f"good and 1,000 bad ones of each of four kinds of products, their first {settings['tokens']} tokens in lower "

@@ -94,6 +94,11 @@ def page(results: Results) -> Page:
     """Figure 4 redrawn."""
     records = list(results)
     out = Page(results.path.stem, "Time to an error: gradients against grid search")
+    out.aim(
+        "Reach an error by gradients in a tenth of the time that a grid search takes, as the paper finds.",
+        "Seconds of learning on one thread, and the error on held-out trees.",
+        "A Gaussian process with a support vector machine chosen by grids of two sizes.",
+    )
     out.say(
         f"Section 4.3 of {PAPER}, which finds that a Gaussian process needs a tenth of the time of a grid search. The "
         "data are those of section 4.1: functions drawn with a subset tree kernel that is not normalised. All on one "
@@ -105,7 +110,11 @@ def page(results: Results) -> Page:
         f"{name}: " + ", ".join(f"{key} {' '.join(f'{v:g}' for v in values)}" for key, values in grid.items())
         for name, grid in GRIDS.items()
     )
-    out.say(f"The grids are ours, for those of the paper's appendix could not be consulted. {grids}.")
+    out.say(
+        f"The grids are ours. {grids}. The paper's (its table 6) run over C and epsilon from 0.01 to 10, the decay "
+        "from 1e-8 to 1 and the frontier from 0.0001 to 2; with four values each they have decays of 1e-8, 0.33, 0.67 "
+        "and 1, where the functions were drawn with 0.001. Ours are therefore finer where it matters."
+    )
     sizes = sorted({r["size"] for r in records})
     out.draw("figure4", "RMSE by seconds of learning", [_panel(records, sizes)])
     out.section("How many times longer a grid takes")

@@ -151,6 +151,11 @@ def page(results: Results) -> Page:
     """What each change does on test questions."""
     splits = len({record["split"] for record in results})
     out = Page(results.path.stem, "Beyond the paper: learned kernels, other kernels, votes and targets")
+    out.aim(
+        "Find out what else helps: other kernels, learned kernels, votes, targets and weights.",
+        "The paper's score and F1 on test questions.",
+        "The perceptron of the paper with everything else equal.",
+    )
     out.say(
         f"After {PAPER}, on {'the first split' if splits == 1 else f'the first {splits} splits'} of "
         "[questions](questions.md) into 800 training, 200 development "

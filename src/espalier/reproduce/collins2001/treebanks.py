@@ -105,6 +105,11 @@ def page(results: Results) -> Page:
     """F1 of parsers, learners and oracles."""
     common = results.settings
     out = Page(results.path.stem, "Longer sentences: two treebanks, reranked")
+    out.aim(
+        "Rerank sentences that are longer and more varied than questions.",
+        "The paper's score, F1 and exact matches on the test part.",
+        "The first parse of the plain and of the best markovized grammar, and the best candidate there is.",
+    )
     out.say(
         f"As [questions](questions.md), after {PAPER}, on sentences of up to {common['words']} words. The sample of "
         f"the Wall Street Journal is split at random into {WSJ_PARTS[0]:,} training and {WSJ_PARTS[1]} development "

@@ -8,7 +8,7 @@ from espalier.reproduce.papers import Paper
 
 __all__ = ["EXPERIMENTS", "chosen", "run"]
 
-EXPERIMENTS = {"questions": "questions", "boundary": "boundary", "roles": "roles"}
+EXPERIMENTS = {"questions": "questions", "boundary": "boundary", "roles": "roles", "fragments": "fragments"}
 _PAPER = Paper("pighin2009", EXPERIMENTS, alone=frozenset({"boundary"}))
 
 run, chosen = _PAPER.run, _PAPER.chosen

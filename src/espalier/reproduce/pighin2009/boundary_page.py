@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from espalier.reproduce.page import COLOURS, Page, number
+from espalier.reproduce.pighin2009 import published
 from espalier.reproduce.pighin2009.learning import N_FOLDS, PAPER, TEST_RUNS
 from espalier.reproduce.records import Record
 from espalier.reproduce.store import Results
@@ -26,12 +27,31 @@ def page(results: Results) -> Page:
     records = list(results)
     kernel, linear = ({r["rows"]: r for r in records if r["method"] == name} for name in ("kernel", "linear"))
     out = Page(results.path.stem, "Boundaries of semantic roles: up to a million trees")
+    out.aim(
+        "Learn from a million trees, where a kernel machine cannot, and lose nothing where it can.",
+        "F1 on the test part, and seconds of training and testing, by the number of training trees.",
+        "The kernel machine up to the largest matrix that fits, and the paper's table 1.",
+    )
     _introduction(out, results)
     sizes = sorted({*kernel, *linear})
     out.section("F1 on the test part, per cent")
     out.table(
         ["training candidates", "kernel", "linear", "kernel, precision / recall", "linear, precision / recall"],
-        [_f1_row(n, kernel.get(n), linear.get(n)) for n in sizes],
+        [_f1_row(n, kernel.get(n), linear.get(n)) for n in sizes]
+        + [
+            [
+                f"table 1 of the paper, {published.N_BOUNDARY:,}",
+                *(number(value, 1) for value in published.BOUNDARY),
+                "-",
+                "-",
+            ]
+        ],
+    )
+    out.say(
+        "The paper's candidates are those of the Wall Street Journal in automatic parses, ours of the web in gold "
+        "parses, so its F1 is no goal for ours. What compares is the loss by making the machine linear: "
+        f"{published.BOUNDARY[0] - published.BOUNDARY[1]:.1f} points there. The paper's kernel machine trains in more "
+        "than two days and tests in 4 hours; its linear machine takes 381 and 25 minutes."
     )
     out.section("Seconds")
     header = ["kernel, training", "linear, training", "times as fast"]
