@@ -87,8 +87,8 @@ void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Pace&
       const std::int64_t width = below.production < 0 ? 0 : buckets_[below.production].weight.size();
       for (std::int32_t layer = 0; layer < n_layers; ++layer) {
         // Without a limit the one layer is its own; with one, each rests on the layer before it, the first on none.
-        const bool expands = weights_.max_depth == 0 || layer > 0;
-        const double* values = delta_.data() + below.offset + (weights_.max_depth == 0 ? 0 : (layer - 1) * width);
+        const bool expands = depth_ == 0 || layer > 0;
+        const double* values = delta_.data() + below.offset + (depth_ == 0 ? 0 : (layer - 1) * width);
         double* own = out + layer * n;
         for (std::int64_t k = 0; k < n; ++k) {
           const Child& of = member[k * bucket.n_children];
@@ -112,6 +112,12 @@ void CompressedTrees::forget() {
 
 void CompressedTrees::scores(const ForestView& forest, std::int64_t first, std::int64_t last, Pace& pace, double* out) {
   forget();
+  // No fragment is deeper than the tree that is scored, so that the work follows the trees and not the limit.
+  std::int32_t top = 0;
+  for (std::int64_t e = forest.tree_start[first]; e < forest.tree_start[last]; ++e) {
+    top = std::max(top, forest.height[forest.tree_subtree[e]]);
+  }
+  depth_ = weights_.max_depth < top ? weights_.max_depth : 0;
   for (std::int64_t tree = first; tree < last; ++tree) {
     if (delta_.size() > kMostKept) forget();
     double total = 0.0;

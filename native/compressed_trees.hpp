@@ -70,7 +70,7 @@ class CompressedTrees {
   // Leaves count only where they weigh something alone.
   bool skips(const ForestView& forest, std::int32_t u) const { return weights_.leaf == 0.0 && forest.is_leaf(u); }
   void forget();
-  std::int32_t n_layers() const { return weights_.max_depth == 0 ? 1 : weights_.max_depth; }
+  std::int32_t n_layers() const { return depth_ == 0 ? 1 : depth_; }
 
   SubsetWeights weights_;
   KeyTable productions_, subtrees_;
@@ -81,6 +81,7 @@ class CompressedTrees {
   std::unordered_map<std::int32_t, std::int32_t> row_of_;
   std::vector<Row> rows_;
   std::vector<double> delta_;
+  std::int32_t depth_ = 0;  // the limit of depth where a tree that is scored is taller, else 0
   mutable Gate gate_;
 };
 

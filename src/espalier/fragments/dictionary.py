@@ -8,7 +8,7 @@ then for each child twice its label, plus 1 for a word; a word that is a fragmen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.soundness import read_only
 from espalier.errors import InputError
+from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
@@ -46,6 +48,13 @@ class Codes(Sequence[Fragment]):
     labels: tuple[str, ...]
     start: NDArray[np.int64]
     code: NDArray[np.int32]
+
+    def _set(self, labels: Sequence[str], arrays: Mapping[str, Any], *, given: bool) -> None:
+        """Keep labels and arrays; those that a caller gave are copied."""
+        self.labels = tuple(labels)
+        for name, array in arrays.items():
+            kind = np.int64 if name.endswith("start") else np.int32
+            setattr(self, name, read_only(np.array(array, kind) if given else np.asarray(array, kind)))
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -92,6 +101,9 @@ class FragmentDictionary(Codes):
     (2, '(NP (D the) (N))', ['(NP (D the) (N))', '(D the)'])
     """
 
+    production_start: NDArray[np.int64]
+    production_part: NDArray[np.int32]
+
     def __init__(
         self,
         labels: Sequence[str],
@@ -100,13 +112,37 @@ class FragmentDictionary(Codes):
         start: Integers,
         code: Integers,
     ) -> None:
-        self.labels = tuple(labels)
-        self.production_start = np.asarray(production_start, np.int64)
-        self.production_part = np.asarray(production_part, np.int32)
-        self.start = np.asarray(start, np.int64)
-        self.code = np.asarray(code, np.int32)
-        for array in (self.production_start, self.production_part, self.start, self.code):
-            array.flags.writeable = False
+        arrays = {
+            "production_start": production_start,
+            "production_part": production_part,
+            "start": start,
+            "code": code,
+        }
+        self._set(labels, arrays, given=True)
+        check = CodeChecks(None, {name: getattr(self, name) for name in SUBSET_ARRAYS}, len(self.labels))
+        check.labels(list(self.labels))
+        check.arrays(SUBSET_ARRAYS)
+        check.subset()
+
+    @classmethod
+    def _of(
+        cls,
+        labels: Sequence[str],
+        production_start: Integers,
+        production_part: Integers,
+        start: Integers,
+        code: Integers,
+    ) -> FragmentDictionary:
+        """Fragments of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        arrays = {
+            "production_start": production_start,
+            "production_part": production_part,
+            "start": start,
+            "code": code,
+        }
+        made._set(labels, arrays, given=False)
+        return made
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
@@ -117,7 +153,7 @@ class FragmentDictionary(Codes):
             fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
             code.extend(numbers.code(fragment))
             start.append(len(code))
-        return FragmentDictionary(*numbers.arrays(), np.array(start), np.array(code, np.int32))
+        return FragmentDictionary._of(*numbers.arrays(), np.array(start), np.array(code, np.int32))
 
     @staticmethod
     def joined(dictionaries: Sequence[FragmentDictionary]) -> tuple[FragmentDictionary, list[NDArray[np.int64]]]:
@@ -142,10 +178,10 @@ class FragmentDictionary(Codes):
                 number[p] = numbers._production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
             codes.append(number[dictionary.code])
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
-        return FragmentDictionary(*numbers.arrays(), start, code), places
+        return FragmentDictionary._of(*numbers.arrays(), start, code), places
 
     def _with_codes(self, start: Integers, code: Integers) -> FragmentDictionary:
-        return FragmentDictionary(self.labels, self.production_start, self.production_part, start, code)
+        return FragmentDictionary._of(self.labels, self.production_start, self.production_part, start, code)
 
     def names(self) -> list[str]:
         """The brackets of each fragment."""
@@ -231,9 +267,8 @@ class FragmentDictionary(Codes):
     def _values(self) -> dict[Any, NDArray[np.float64]]:
         return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The trie is compiled state; whoever unpickles makes it again when it is needed.
-        return {name: value for name, value in vars(self).items() if name not in ("_trie", "_values")}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FragmentDictionary, (self.labels, *(getattr(self, name) for name in SUBSET_ARRAYS))
 
     def compact(self) -> FragmentDictionary:
         """Return the same fragments with no other labels and productions than theirs."""
@@ -249,7 +284,7 @@ class FragmentDictionary(Codes):
         head = np.where(part < 0, -1 - number, number)
         part = np.where(is_head, head, 2 * number + part % 2)
         code = np.where(self.code < 0, -1, np.searchsorted(used, self.code))
-        return FragmentDictionary([self.labels[k] for k in labels], start, part, self.start, code)
+        return FragmentDictionary._of([self.labels[k] for k in labels], start, part, self.start, code)
 
     def _productions(self) -> list[list[int]]:
         bounds = self.production_start.tolist()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
 from espalier.fragments.dictionary import Codes, Integers, distinct_codes, tree_counts
+from espalier.fragments.storage_checks import PARTIAL_ARRAYS, CodeChecks
 from espalier.fragments.terms import Floats
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
@@ -39,11 +40,21 @@ class PartialDictionary(Codes):
     """
 
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self.labels = tuple(labels)
-        self.start = np.asarray(start, np.int64)
-        self.code = np.asarray(code, np.int32)
-        for array in (self.start, self.code):
-            array.flags.writeable = False
+        self._set(labels, {"start": start, "code": code}, given=True)
+        check = CodeChecks(None, {"start": self.start, "code": self.code}, len(self.labels))
+        check.labels(list(self.labels))
+        check.arrays(PARTIAL_ARRAYS)
+        check.partial()
+
+    @classmethod
+    def _of(cls, labels: Sequence[str], start: Integers, code: Integers) -> PartialDictionary:
+        """Fragments of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._set(labels, {"start": start, "code": code}, given=False)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PartialDictionary, (self.labels, self.start, self.code)
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
@@ -58,7 +69,7 @@ class PartialDictionary(Codes):
                 leaf += node.is_leaf
                 code += [len(position), 2 * labels.setdefault(node.label, len(labels)) + word]
             start.append(len(code))
-        return PartialDictionary(list(labels), np.array(start), np.array(code, np.int32))
+        return PartialDictionary._of(list(labels), np.array(start), np.array(code, np.int32))
 
     @staticmethod
     def joined(dictionaries: Sequence[PartialDictionary]) -> tuple[PartialDictionary, list[NDArray[np.int64]]]:
@@ -69,10 +80,10 @@ class PartialDictionary(Codes):
             number = np.array([labels.setdefault(label, len(labels)) for label in dictionary.labels], np.int32)
             codes.append(_renumbered(dictionary.code, number))
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
-        return PartialDictionary(list(labels), start, code), places
+        return PartialDictionary._of(list(labels), start, code), places
 
     def _with_codes(self, start: Integers, code: Integers) -> PartialDictionary:
-        return PartialDictionary(self.labels, start, code)
+        return PartialDictionary._of(self.labels, start, code)
 
     @property
     def n_nodes(self) -> NDArray[np.int64]:
@@ -90,7 +101,7 @@ class PartialDictionary(Codes):
         used = np.unique(self.code[1::2] // 2)
         number = np.zeros(len(self.labels), np.int32)
         number[used] = np.arange(len(used))
-        return PartialDictionary([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
+        return PartialDictionary._of([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
 
     def features(
         self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Progress | None = None
@@ -170,7 +181,7 @@ class PartialSearch:
 
     def _listed(self, found: dict[str, Any]) -> tuple[PartialDictionary, Floats]:
         labels = list(self.forest.vocabulary)
-        return PartialDictionary(labels, found["start"], found["code"]).compact(), found["weight"]
+        return PartialDictionary._of(labels, found["start"], found["code"]).compact(), found["weight"]
 
 
 def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:

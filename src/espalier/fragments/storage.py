@@ -18,11 +18,11 @@ from espalier.errors import InputError
 from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.linearized import LinearizedTreeClassifier
 from espalier.fragments.partial import PartialDictionary
-from espalier.fragments.storage_checks import Checks, CodeChecks
+from espalier.fragments.storage_checks import PARTIAL_ARRAYS, SUBSET_ARRAYS, Checks, CodeChecks
 from espalier.fragments.terms import Term
 from espalier.fragments.vectorizer import FragmentVectorizer, TermFeatures
 from espalier.kernels.base import Kernel
-from espalier.kernels.expressions import parse_kernel
+from espalier.kernels.expressions import parse_kernel, saved_kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.tree_plan import TreeKernel
@@ -31,12 +31,11 @@ VECTORIZER, CLASSIFIER = "espalier.fragments", "espalier.linearized"
 READERS = {VECTORIZER: "FragmentVectorizer.load", CLASSIFIER: "LinearizedTreeClassifier.load"}
 VERSION = 1
 KINDS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
-    "subset": (
-        FragmentDictionary,
-        {"production_start": np.int64, "production_part": np.int32, "start": np.int64, "code": np.int32},
-    ),
-    "partial": (PartialDictionary, {"start": np.int64, "code": np.int32}),
+    "subset": (FragmentDictionary, SUBSET_ARRAYS),
+    "partial": (PartialDictionary, PARTIAL_ARRAYS),
 }
+# Characters of the name of a class: numpy gives every prediction the room of the longest.
+LONGEST_CLASS = 1_000
 # How numpy holds the classes, and what each of them is.
 CLASS_TYPES: dict[str, type[Any]] = {
     "str": str,
@@ -158,18 +157,24 @@ def _term(path: str | Path, arrays: Arrays, k: int, entry: dict[str, Any]) -> Te
     check.require(math.isfinite(scale) and scale >= 0, f"a kernel is multiplied by {scale}")
     check.arrays(names)
     check.partial() if kind == "partial" else check.subset()
-    return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary(labels, **own), {})
+    return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary._of(labels, **own), {})
 
 
 def _kernel(path: str | Path, text: str) -> Kernel:
     try:
-        return parse_kernel(text, max_length=None)
+        return saved_kernel(text)
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None
 
 
+def _are_short(names: list[str]) -> bool:
+    return all(len(name) <= LONGEST_CLASS for name in names)
+
+
 def _class_type(classes: NDArray[Any]) -> str:
     """Under which name the classes are held."""
+    if classes.dtype.kind in "OU" and not _are_short([str(name) for name in classes.tolist()]):
+        raise InputError(f"The name of a class has more than {LONGEST_CLASS:,} characters. Train with shorter names.")
     if classes.dtype.name in CLASS_TYPES and classes.dtype != object:
         return classes.dtype.name
     labels = classes.tolist()
@@ -187,6 +192,8 @@ def _classes(check: Checks, labels: Any, held: str) -> NDArray[Any]:
     sound = isinstance(labels, list) and len(labels) >= 2 and all(type(label) is wanted for label in labels)
     check.require(sound, f"it has no list of two classes or more of type {held}")
     check.require(len(set(labels)) == len(labels), "a class is listed twice")
+    if wanted is str:
+        check.require(_are_short(labels), f"the name of a class has more than {LONGEST_CLASS:,} characters")
     classes = np.array(labels, held)
     check.require(classes.tolist() == labels, f"a class is no {held}")
     return classes

@@ -15,15 +15,21 @@ from espalier import _core
 from espalier.corpus.array_files import Arrays
 from espalier.errors import InputError
 
+# The arrays of fragments as codes, and of which numbers they are.
+PARTIAL_ARRAYS: dict[str, type[Any]] = {"start": np.int64, "code": np.int32}
+SUBSET_ARRAYS: dict[str, type[Any]] = {"production_start": np.int64, "production_part": np.int32, **PARTIAL_ARRAYS}
+
 
 class Checks:
-    """Refuses a file in one sentence that names it."""
+    """Refuses a file in one sentence that names it, or arrays that a caller gave."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path | None) -> None:
         self._path = path
 
     def require(self, condition: Any, what: str) -> None:
         if not bool(condition):
+            if self._path is None:
+                raise InputError(f"These arrays are no fragments: {what}. Make a dictionary with from_fragments.")
             raise InputError(f"{self._path} is damaged: {what}. Save it again.")
 
     @contextmanager
@@ -64,7 +70,7 @@ class Checks:
 class CodeChecks(Checks):
     """Every invariant of fragments as codes that the compiled core trusts."""
 
-    def __init__(self, path: str | Path, arrays: Arrays, n_labels: int) -> None:
+    def __init__(self, path: str | Path | None, arrays: Arrays, n_labels: int) -> None:
         super().__init__(path)
         self._arrays, self._n_labels = arrays, n_labels
 

@@ -62,7 +62,7 @@ class SubsetSearch:
         weights = found["weight"]
         part = np.asarray(self.native.production_part, np.int32)
         start = np.asarray(self.native.production_start, np.int64)
-        dictionary = FragmentDictionary(labels, start, part, found["start"], found["code"])
+        dictionary = FragmentDictionary._of(labels, start, part, found["start"], found["code"])
         bound = found["bound"] if bound is None else bound
         if self._leaf > 0:
             dictionary, weights = self._with_words(dictionary, weights, mass)
@@ -78,7 +78,7 @@ class SubsetSearch:
         arrays = self.forest.arrays
         words = np.flatnonzero((arrays["height"] == 0) & (mass != 0))
         first = len(fragments.production_start) - 1
-        joined = FragmentDictionary(
+        joined = FragmentDictionary._of(
             fragments.labels,
             np.concatenate([fragments.production_start, fragments.production_start[-1] + 1 + np.arange(len(words))]),
             np.concatenate([fragments.production_part, -1 - arrays["label"][words]]),

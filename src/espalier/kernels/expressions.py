@@ -19,9 +19,9 @@ from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
 from espalier.kernels.similarity import Exact
-from espalier.kernels.wordnet import WordNet
+from espalier.kernels.wordnet import WordNet, is_usual_folder
 
-_MAX_LENGTH, _MAX_DEPTH, _MAX_INTEGER = 10_000, 100, 10**9
+_MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS, _MAX_INTEGER = 10_000, 100, 1_000, 10**9
 
 _HELPERS: Mapping[str, Callable[..., Any]] = {
     "fixed": fixed,
@@ -44,8 +44,19 @@ def kernel_classes() -> Mapping[str, type[Kernel]]:
     }
 
 
-def parse_kernel(text: str, *, max_length: int | None = _MAX_LENGTH) -> Kernel:
+def parse_kernel(
+    text: str, *, max_length: int | None = _MAX_LENGTH, make_wordnet: Callable[..., WordNet] = WordNet
+) -> Kernel:
     """Read a kernel from an expression such as a kernel prints of itself.
+
+    Parameters
+    ----------
+    text
+        The expression.
+    max_length
+        How many characters it may have; None for no limit.
+    make_wordnet
+        What makes a ``WordNet``, which reads files.
 
     Raises
     ------
@@ -71,18 +82,43 @@ def parse_kernel(text: str, *, max_length: int | None = _MAX_LENGTH) -> Kernel:
         raise _error("This is no kernel expression", text, (error.offset or 1) - 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise _error(f"This is no kernel expression: {error}", text, 0) from None
-    value = _Reader(text).read(parsed.body, 0)
+    value = _Reader(text, make_wordnet).read(parsed.body, 0)
     if not isinstance(value, Kernel):
         example = "SubsetTree(decay=0.4)"
         raise _error(f"This is a value, not a kernel; write for example {example}", text, 0)
     return value
 
 
+def saved_kernel(text: str) -> Kernel:
+    """Read a kernel that a file holds, which may not say what else is read.
+
+    Raises
+    ------
+    InputError
+        As :func:`parse_kernel`, and if the expression names a folder that the caller did not choose.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"A kernel is saved as text, got {type(text).__name__}.")
+    return parse_kernel(text, max_length=None, make_wordnet=_chosen_wordnet)
+
+
+def _chosen_wordnet(
+    measure: Any = "wu-palmer", *, senses: int | None = 1, power: int = 1, folder: str | None = None
+) -> WordNet:
+    if folder is not None and not is_usual_folder(folder):
+        raise InputError(
+            f"a file may not choose the folder from which WordNet is read, and this one names {folder!r}. If you trust "
+            "that folder, set the variable WNSEARCHDIR to it"
+        )
+    return WordNet(measure, senses=senses, power=power, folder=folder)
+
+
 class _Reader:
     """Turns the nodes of an expression into values; a node of any other kind is refused."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, make_wordnet: Callable[..., WordNet]) -> None:
         self.text = text
+        self.names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
 
     def read(self, node: ast.expr, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -99,14 +135,28 @@ class _Reader:
                 return tuple([self.read(item, depth) for item in items])
             case ast.Dict(keys=keys, values=values):
                 return self.mapping(node, keys, values, depth)
-            case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as operator, right=right):
-                return self.combine(node, operator, self.read(left, depth), self.read(right, depth))
+            case ast.BinOp(op=ast.Add() | ast.Mult()):
+                return self.chain(node, depth)
             case ast.Call(func=ast.Name(id=name)):
                 return self.call(node, name, depth)
             case ast.Name(id=name):
                 self.known(node, name)
                 raise self.refuse(f"{name} is not called; write {name}(...)", node)
         raise self.refuse("Only kernels, numbers, texts, + and * can stand in a kernel expression", node)
+
+    def chain(self, node: ast.BinOp, depth: int) -> Any:
+        """A sum or product of many: ``a + b + c`` is ``(a + b) + c``, as deep as it is long, and no deeper to read."""
+        later: list[ast.BinOp] = []
+        first: ast.expr = node
+        while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add | ast.Mult):
+            later.append(first)
+            first = first.left
+        if len(later) > _MAX_TERMS:
+            raise self.refuse(f"This expression combines more than {_MAX_TERMS:,} kernels", node)
+        value = self.read(first, depth)
+        for step in reversed(later):
+            value = self.combine(step, step.op, value, self.read(step.right, depth))
+        return value
 
     def mapping(self, node: ast.expr, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> Any:
         out: dict[str, Any] = {}
@@ -117,12 +167,11 @@ class _Reader:
         return out
 
     def known(self, node: ast.expr, name: str) -> Callable[..., Any]:
-        names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS}
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        if name not in self.names:
+            near = difflib.get_close_matches(name, self.names, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise self.refuse(f"{name!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node)
-        return names[name]
+        return self.names[name]
 
     def call(self, node: ast.Call, name: str, depth: int) -> Any:
         make = self.known(node, name)

@@ -120,6 +120,12 @@ def _again(measure: Any, senses: int | None, power: int, folder: Any) -> WordNet
     return WordNet(measure, senses=senses, power=power, folder=folder)
 
 
+def is_usual_folder(folder: str | Path) -> bool:
+    """Whether a folder is one that the user or the system chose: the variable names it, or packages install there."""
+    chosen = os.environ.get("WNSEARCHDIR")
+    return str(folder) in (*_USUAL_FOLDERS, *([chosen] if chosen else []))
+
+
 def _found(folder: str | Path | None) -> Path:
     """The folder that holds the database."""
     given = folder or os.environ.get("WNSEARCHDIR")

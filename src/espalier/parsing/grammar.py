@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.soundness import Require, read_only, refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
 
 MAX_UNARY = 3  # unary rules one on top of the other
+# Unary rules of a grammar: each costs time for every constituent of every sentence, and treebanks have some thousands.
+MOST_UNARY_RULES = 200_000
+LEAST_WEIGHT = -1e6  # so that sums stay finite
+RULES = {"binary": np.int32, "binary_weight": np.float64, "unary": np.int32, "unary_weight": np.float64}
 
 Rule = tuple[str, tuple[str, ...]]
 
@@ -47,6 +52,16 @@ class Grammar:
     unary: NDArray[np.int32]
     unary_weight: NDArray[np.float64]
     max_unary: int = MAX_UNARY
+
+    def __post_init__(self) -> None:
+        require = refuse("grammar", "Make a grammar with Grammar.from_rules or PCFG.from_treebank.")
+        n_base = len(self.symbols)
+        require(type(self.n_prefixes) is int and 0 <= self.n_prefixes <= len(self.binary), "n_prefixes is out of range")
+        require(type(self.root) is int and 0 <= self.root < n_base, "root is out of range")
+        require(type(self.max_unary) is int and 0 <= self.max_unary <= 100, "max_unary is out of range")
+        check_rules({name: getattr(self, name) for name in RULES}, n_base, n_base + self.n_prefixes, require)
+        for name in RULES:
+            object.__setattr__(self, name, read_only(np.array(getattr(self, name))))
 
     @staticmethod
     def from_rules(rules: Mapping[Rule, float], root: str, *, max_unary: int = MAX_UNARY) -> Grammar:
@@ -84,12 +99,19 @@ class Grammar:
         """
         return _numbered(list(parts), root, max_unary)
 
-    @cached_property
+    @property
     def arrays(self) -> dict[str, Any]:
         """What the compiled core reads: rules by left child and by parent, unary rules by child and by parent.
 
-        Their weights are rounded such that sums are exact.
+        Their weights are rounded such that sums are exact. The arrays cannot be written to.
         """
+        return dict(self._arrays)
+
+    @cached_property
+    def _arrays(self) -> dict[str, Any]:
+        return {name: read_only(own) if isinstance(own, np.ndarray) else own for name, own in self._ordered().items()}
+
+    def _ordered(self) -> dict[str, Any]:
         n_base = len(self.symbols)
         n = n_base + self.n_prefixes
         order = np.lexsort((self.binary[:, 2], self.binary[:, 1]))
@@ -115,9 +137,31 @@ class Grammar:
             "down_weight": on_grid(self.unary_weight[down]),
         }
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Grammar, tuple(getattr(self, own.name) for own in fields(self))
+
     def __repr__(self) -> str:
         n_rules = len(self.binary) + len(self.unary)
         return f"<Grammar: {len(self.symbols):,} symbols, {self.n_prefixes:,} prefixes, {n_rules:,} rules>"
+
+
+def check_rules(arrays: Mapping[str, Any], n_base: int, n_symbols: int, require: Require) -> None:
+    """Rules of symbols that are there, each unary one once, with log probabilities."""
+    for name, wanted in RULES.items():
+        sound = name in arrays and isinstance(arrays[name], np.ndarray) and arrays[name].dtype == wanted
+        require(sound, f"the array {name!r} is missing or of another kind")
+    for name, width in (("binary", 3), ("unary", 2)):
+        rules, weight = arrays[name], arrays[f"{name}_weight"]
+        require(rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),), f"{name} has no rules")
+        require(bool(np.all((rules >= 0) & (rules < n_symbols))), f"a symbol of a {name} rule is out of range")
+        # NaN is no number between the two.
+        sound = bool(np.all((weight >= LEAST_WEIGHT) & (weight <= 1e-9)))
+        require(sound, f"a weight of a {name} rule is no log probability")
+    require(bool(np.all(arrays["binary"][:, 2] < n_base)), "the right child of a rule is a prefix")
+    unary = arrays["unary"].astype(np.int64)
+    require(bool(np.all(unary < n_base)), "a unary rule has a prefix")
+    require(len(unary) <= MOST_UNARY_RULES, f"it has {len(unary):,} unary rules, and {MOST_UNARY_RULES:,} are possible")
+    require(len(np.unique(unary[:, 0] * n_base + unary[:, 1])) == len(unary), "a unary rule is listed twice")
 
 
 def _check(parent: str, children: tuple[str, ...], probability: float) -> None:

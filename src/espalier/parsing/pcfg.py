@@ -99,9 +99,28 @@ class PCFG:
     def __init__(
         self, grammar: Grammar, lexicon: Lexicon, labels: Sequence[str] | None = None, *, hides_root: bool = False
     ) -> None:
-        self.grammar, self.lexicon, self.hides_root = grammar, lexicon, hides_root
-        self.labels = tuple(grammar.symbols if labels is None else labels)
+        self._grammar, self._lexicon, self.hides_root = grammar, lexicon, hides_root
+        self._labels = tuple(grammar.symbols if labels is None else labels)
+        if len(self._labels) != len(grammar.symbols):
+            raise InputError(
+                f"{len(self._labels)} labels do not fit {len(grammar.symbols)} symbols: give one for each."
+            )
         self._number = {name: k for k, name in enumerate(grammar.symbols)}
+
+    @property
+    def grammar(self) -> Grammar:
+        """The rules; another grammar needs another parser."""
+        return self._grammar
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words below tags."""
+        return self._lexicon
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """By symbol of the grammar the label that its nodes have in parses."""
+        return self._labels
 
     @staticmethod
     def from_treebank(
@@ -241,6 +260,9 @@ class PCFG:
 
         return load_pcfg(path)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.grammar, self.lexicon, self.labels, self.hides_root)
+
     @cached_property
     def _coarse(self) -> dict[str, Any]:
         return coarse_grammar(self.grammar, self.labels)
@@ -294,3 +316,7 @@ class PCFG:
 
     def __repr__(self) -> str:
         return f"<PCFG: {self.grammar!r}, {len(self.lexicon.word_counts):,} words>"
+
+
+def _again(grammar: Grammar, lexicon: Lexicon, labels: tuple[str, ...], hides_root: bool) -> PCFG:
+    return PCFG(grammar, lexicon, labels, hides_root=hides_root)

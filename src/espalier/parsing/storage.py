@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from espalier.corpus.array_files import Arrays, load_arrays, save_arrays
+from espalier.corpus.array_files import load_arrays, save_arrays
 from espalier.errors import InputError
-from espalier.parsing.grammar import Grammar
+from espalier.parsing.grammar import RULES, Grammar, check_rules
 from espalier.parsing.lexicon import Lexicon
 
 if TYPE_CHECKING:
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "espalier.pcfg", 1
 _OTHERS = {"espalier.reranker": "Reranker.load", "espalier.tagger": "Tagger.load"}
-_LEAST = -1e6  # so that sums stay finite
-_RULES = {"binary": np.int32, "binary_weight": np.float64, "unary": np.int32, "unary_weight": np.float64}
 
 
 def save_pcfg(parser: PCFG, path: str | Path) -> None:
@@ -42,7 +38,7 @@ def save_pcfg(parser: PCFG, path: str | Path) -> None:
             "word_parts": lexicon.word_parts,
         },
     }
-    save_arrays(path, {name: getattr(grammar, name) for name in _RULES}, header)
+    save_arrays(path, {name: getattr(grammar, name) for name in RULES}, header)
 
 
 def load_pcfg(path: str | Path) -> PCFG:
@@ -66,28 +62,15 @@ def load_pcfg(path: str | Path) -> PCFG:
     ):
         require(type(header.get(name)) is int and least <= header[name] <= most, f"{name} is out of range")
     require(type(header.get("hides_root")) is bool, "hides_root must be true or false")
-    _check_rules(arrays, len(symbols), len(symbols) + header["n_prefixes"], require)
+    check_rules(arrays, len(symbols), len(symbols) + header["n_prefixes"], require)
     grammar = Grammar(
         symbols=tuple(symbols),
         n_prefixes=header["n_prefixes"],
         root=header["root"],
         max_unary=header["max_unary"],
-        **{name: arrays[name] for name in _RULES},
+        **{name: arrays[name] for name in RULES},
     )
     return PCFG(grammar, _lexicon(header.get("lexicon"), require), labels, hides_root=header["hides_root"])
-
-
-def _check_rules(arrays: Arrays, n_base: int, n_symbols: int, require: Any) -> None:
-    for name, wanted in _RULES.items():
-        require(name in arrays and arrays[name].dtype == wanted, f"the array {name!r} is missing or of another kind")
-    for name, width in (("binary", 3), ("unary", 2)):
-        rules, weight = arrays[name], arrays[f"{name}_weight"]
-        require(rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),), f"{name} has no rules")
-        require(bool(np.all((rules >= 0) & (rules < n_symbols))), f"a symbol of a {name} rule is out of range")
-        # NaN is no number between the two.
-        require(bool(np.all((weight >= _LEAST) & (weight <= 1e-9))), f"a weight of a {name} rule is no log probability")
-    require(bool(np.all(arrays["binary"][:, 2] < n_base)), "the right child of a rule is a prefix")
-    require(bool(np.all(arrays["unary"] < n_base)), "a unary rule has a prefix")
 
 
 def _lexicon(given: Any, require: Any) -> Lexicon:

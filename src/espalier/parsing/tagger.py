@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
+from espalier.corpus.soundness import read_only, refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.requests import positive, threads
@@ -93,8 +94,33 @@ class Tagger:
     """
 
     def __init__(self, tags: Sequence[str], trigrams: NDArray[np.int64], lexicon: SuffixLexicon) -> None:
-        self.tags, self.trigrams, self.lexicon = tuple(tags), trigrams, lexicon
-        self._weights = on_grid(trigram_weights(trigrams).reshape(-1))
+        require = refuse("tagger", "Make a tagger with Tagger.from_sentences.")
+        n = len(tags)
+        require(0 < n <= MAX_TAGS, f"there are {n:,} tags, and from 1 to {MAX_TAGS} are possible")
+        sound = isinstance(trigrams, np.ndarray) and trigrams.dtype == np.int64 and trigrams.shape == (n + 1,) * 3
+        require(sound, "trigrams must be a cube of int64 with one more place than there are tags")
+        require(bool(np.all(trigrams >= 0)) and bool(np.all(trigrams.sum((0, 1)) > 0)), "a tag was never seen")
+        require(lexicon.n_tags == n, f"the lexicon has {lexicon.n_tags} tags")
+        self._tags, self._trigrams, self._lexicon = tuple(tags), read_only(np.array(trigrams)), lexicon
+        self._weights = read_only(on_grid(trigram_weights(trigrams).reshape(-1)))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The names of the tags."""
+        return self._tags
+
+    @property
+    def trigrams(self) -> NDArray[np.int64]:
+        """How often each tag followed two others; cannot be written to."""
+        return self._trigrams
+
+    @property
+    def lexicon(self) -> SuffixLexicon:
+        """The words below the tags."""
+        return self._lexicon
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tagger, (self.tags, self.trigrams, self.lexicon)
 
     @staticmethod
     def from_sentences(sentences: Iterable[Any], *, suffix: int = 10, rare: int = 10, smoothing: float = 0.0) -> Tagger:

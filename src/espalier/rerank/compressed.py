@@ -56,6 +56,8 @@ class CompressedModel:
 
     def add(self, forest: Forest, row: int, coefficient: float) -> None:
         """Add ``coefficient`` times a tree."""
+        if not 0 <= row < len(forest):
+            raise IndexError(f"There is no tree {row}: the forest has {len(forest):,} trees.")
         if len(forest.vocabulary) > self._n_labels:
             self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
             self._native.set_labels(*(values[:-1] for values in self._by_label()))
@@ -66,6 +68,8 @@ class CompressedModel:
     def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
         """The values at all trees of a corpus, or at those from ``first`` to before ``last``."""
         last = len(forest) if last is None else last
+        if not 0 <= first <= last <= len(forest):
+            raise IndexError(f"There are no trees from {first} to {last}: the forest has {len(forest):,} trees.")
         out = np.empty(last - first)
         self._native.scores(self._arrays(forest), first, last, out)
         if not np.isfinite(out).all():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.array_files import load_arrays, save_arrays
 from espalier.errors import InputError
-from espalier.kernels.expressions import parse_kernel
+from espalier.kernels.expressions import parse_kernel, saved_kernel
 from espalier.rerank.chooser import Chooser, State
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.preference import GPPreference
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "espalier.reranker", 1
 LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM, GPPreference)}
 _OTHERS = {"espalier.pcfg": "PCFG.load", "espalier.tagger": "Tagger.load"}
-_UNSAVED = ("kernel", "progress")
+_UNSAVED = ("kernel", "progress", "n_threads")  # what is used of a machine is not for a file to say
 _FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "log_marginal_likelihood_")
 
 
@@ -69,7 +69,7 @@ def load_reranker(path: str | Path) -> Reranker:
 def _chooser(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Chooser:
     if header["learner"] not in LEARNERS:
         raise InputError(f"it holds a learner {header['learner']!r}, which this Espalier does not have")
-    chooser = LEARNERS[header["learner"]](kernel=parse_kernel(header["kernel"], max_length=None), **header["settings"])
+    chooser = LEARNERS[header["learner"]](kernel=saved_kernel(header["kernel"]), **_own_settings(header["settings"]))
     chooser._check()
     coefficients, support = arrays["coefficients"], _items(arrays["support"])
     if coefficients.dtype != np.float64 or coefficients.shape != (len(support),):
@@ -97,6 +97,11 @@ def written_kernel(kernel: Any) -> str:
     except InputError:
         pass
     raise InputError(f"This kernel cannot be saved, for its text does not say all of it: {text:.200}.")
+
+
+def _own_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a learner, without what it may not say; version 0.1 wrote the threads."""
+    return {key: value for key, value in settings.items() if key not in _UNSAVED}
 
 
 def _settings(chooser: Chooser) -> dict[str, Any]:

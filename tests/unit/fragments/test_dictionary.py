@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from tests.random_trees import random_trees
@@ -9,7 +11,7 @@ from tests.reference.fragment_weights import brackets
 from tests.reference.subset_tree import count_fragments
 
 import espalier as es
-from espalier.fragments import FragmentDictionary, mine_fragments
+from espalier.fragments import FragmentDictionary, PartialDictionary, mine_fragments
 from espalier.structures import Fragment, Tree
 
 TEXTS = ["(NP (D the) (N))", "(D the)", "(S (NP (D) (N x y)) VP (VP))", "(S (S (S)) (S S))", "(X \\( (Y))"]
@@ -82,3 +84,35 @@ def test_depths_are_those_of_the_trees():
     expected = [max(len(position) for position in dictionary[k].tree.positions()) for k in range(len(dictionary))]
     assert dictionary.depths.tolist() == expected
     assert FragmentDictionary.from_fragments([]).depths.tolist() == []
+
+
+SUBSET = FragmentDictionary.from_fragments(["(NP (D the) (N))", "(D the)", "(NP (D) (N cat))"])
+PARTIAL = PartialDictionary.from_fragments(["(NP (N cat))", "(NP)", "cat"])
+
+
+@pytest.mark.parametrize("dictionary", [SUBSET, PARTIAL], ids=["subset", "partial"])
+def test_a_dictionary_of_unsound_arrays_is_refused(dictionary):
+    maker, (labels, *arrays) = dictionary.__reduce__()
+    assert maker(labels, *arrays).names() == dictionary.names()
+    for k, array in enumerate(arrays):
+        for value in (10_000, -10_000):
+            damaged = array.copy()
+            damaged[len(damaged) // 2] = value
+            with pytest.raises(es.InputError, match="These arrays are no fragments"):
+                maker(labels, *arrays[:k], damaged, *arrays[k + 1 :])
+    with pytest.raises(es.InputError, match="These arrays are no fragments"):
+        maker(labels[:1], *arrays)
+
+
+@pytest.mark.parametrize("dictionary", [SUBSET, PARTIAL], ids=["subset", "partial"])
+def test_the_arrays_of_a_dictionary_cannot_be_written_to(dictionary):
+    for again in (dictionary, pickle.loads(pickle.dumps(dictionary)), dictionary[[1, 0]], dictionary.compact()):
+        for array in again.__reduce__()[1][1:]:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:1] = 7
+    maker, (labels, *arrays) = dictionary.__reduce__()
+    given = [array.copy() for array in arrays]
+    again = maker(labels, *given)
+    for array in given:
+        array[:] = 10_000
+    assert again.names() == dictionary.names()

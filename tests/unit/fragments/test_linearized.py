@@ -242,6 +242,10 @@ DAMAGES = {
     "a class beyond numbers": (lambda h, a: put(h["classes"], 0, 2**64), "damaged"),
     "a class beyond its type": (lambda h, a: h.update(class_type="int8", classes=[0, 1, 300]), "damaged"),
     "a class that numpy cuts": (lambda h, a: h.update(class_type="str", classes=["a", "b", "a\0"]), "no str"),
+    "a class of a megabyte": (
+        lambda h, a: h.update(class_type="str", classes=["a", "b", "x" * 10**6]),
+        "more than 1,000 characters",
+    ),
     "a fragment cut off": (lambda h, a: put(a["0.code"], 0, -1), "cut off"),
     "no vectorizer": (lambda h, a: h.pop("terms"), "damaged.*'terms'"),
 }
@@ -262,3 +266,13 @@ def test_vectorizers_and_classifiers_are_not_taken_for_each_other(saved, tmp_pat
     LinearizedTreeClassifier.load(saved).vectorizer_.save(path)
     with pytest.raises(es.InputError, match=r"holds no classifier, but what FragmentVectorizer.load reads"):
         LinearizedTreeClassifier.load(path)
+
+
+def test_classes_with_names_that_cannot_be_loaded_are_not_saved(tmp_path):
+    model = LinearizedTreeClassifier(es.SubsetTree(0.3), n_fragments=5, max_size=2)
+    trees = ["(S (A a))", "(S (B b))", "(S (A a) (B b))", "(S (C c))"]
+    for labels in (["x" * 1001, "y"] * 2, np.array(["x" * 1001, "y"] * 2, object)):
+        with pytest.raises(es.InputError, match=r"more than 1,000 characters. Train with shorter names"):
+            model.fit(trees, labels).save(tmp_path / "never")
+    model.fit(trees, ["x" * 1000, "y"] * 2).save(tmp_path / "saved")
+    assert LinearizedTreeClassifier.load(tmp_path / "saved").classes_.tolist() == ["x" * 1000, "y"]

@@ -72,7 +72,7 @@ def test_all_public_kernels_can_be_named():
         "(" * 5_000,
         "SubsetTree(" * 900 + ")" * 900,
         "-" * 5_000 + "1",
-        "SubsetTree()" + "+SubsetTree()" * 700,
+        "RBF()" + "+RBF()" * 1_001,
         "9" * 5_000,
         "x" * 20_000,
         "SubsetTree(on={})",
@@ -123,3 +123,17 @@ def test_the_place_is_counted_in_characters_and_over_lines():
     with pytest.raises(InputError) as caught:
         parse_kernel("SubsetTree(on='é') +\nfoo()")
     assert str(caught.value).splitlines()[-2:] == ["    SubsetTree(on='é') + foo()", " " * 25 + "^"]
+
+
+def test_sums_and_products_of_many_kernels_are_read():
+    for operator in ("+", "*"):
+        text = f" {operator} ".join(f"SubsetTree(decay=0.{k})" for k in range(1, 301))
+        assert repr(parse_kernel(text)) == repr(parse_kernel(repr(parse_kernel(text))))
+        assert text.count("SubsetTree") == 300 == repr(parse_kernel(text)).count("SubsetTree")
+    assert parse_kernel("SubsetTree(decay=0.1) + SubsetTree() * Subtree() + 2 * Subtree()") == parse_kernel(
+        "(SubsetTree(decay=0.1) + (SubsetTree() * Subtree())) + (2 * Subtree())"
+    )
+    with pytest.raises(InputError, match="Only kernels can be added"):
+        parse_kernel("SubsetTree() + 2 + SubsetTree()")
+    with pytest.raises(InputError, match="nested more than 100 deep"):
+        parse_kernel("SubsetTree() + (" * 120 + "SubsetTree()" + ")" * 120)

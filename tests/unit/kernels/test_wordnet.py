@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import espalier as es
+from espalier.kernels.expressions import parse_kernel, saved_kernel
 from espalier.kernels.wordnet import _USUAL_FOLDERS
 
 LICENCE = "  1 This is the licence.\n"
@@ -149,3 +150,13 @@ def test_a_thousand_words_are_a_kernel(real):
     words = sorted(near._database.senses["noun"])[::120] + sorted(near._database.senses["verb"])[::60]
     for similarity in (near, path):
         assert np.linalg.eigvalsh(similarity(words))[0] > -1e-9
+
+
+def test_a_saved_kernel_may_not_choose_the_folder(folder, monkeypatch):
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    text = f"Subsequence(2, similarity=WordNet(folder={str(folder)!r}))"
+    assert repr(parse_kernel(text).similarity) == f"WordNet(folder={str(folder)!r})"  # a caller may
+    with pytest.raises(es.InputError, match=r"may not choose the folder .* set the variable WNSEARCHDIR to it"):
+        saved_kernel(text)
+    monkeypatch.setenv("WNSEARCHDIR", str(folder))
+    assert saved_kernel(text) == saved_kernel("Subsequence(2, similarity=WordNet())") == parse_kernel(text)

@@ -91,3 +91,27 @@ def test_values_too_large_name_the_tree(kernel):
 def test_kernels_that_are_refused():
     with pytest.raises(TypeError, match="needs a SubsetTree, normalized or not, got PartialTree"):
         CompressedModel(es.PartialTree(), forest_of(0))
+
+
+def test_the_work_follows_the_trees_and_not_the_limit_of_depth():
+    rng = np.random.default_rng(5)
+    forest = es.Forest.from_trees([random_tree(rng, depth=6) for _ in range(30)])
+    values = []
+    for max_depth in (None, 7, 10**6, 10**9):
+        model = CompressedModel(es.SubsetTree(0.3, max_depth=max_depth), forest)
+        for row in range(len(forest)):
+            model.add(forest, row, float(rng.integers(1, 2)))
+        values.append(model(forest))
+    for own in values[1:]:
+        np.testing.assert_array_equal(own, values[0])
+
+
+def test_trees_that_are_not_there_are_an_error():
+    forest = es.Forest.from_trees(["(S (A a))", "(S (B b))"])
+    model = CompressedModel(es.SubsetTree(0.3), forest)
+    for row in (-1, 2, 10**9):
+        with pytest.raises(IndexError, match="the forest has 2 trees"):
+            model.add(forest, row, 1.0)
+    for first, last in ((0, 3), (-1, 2), (2, 1), (10**9, None)):
+        with pytest.raises(IndexError, match="the forest has 2 trees"):
+            model(forest, first, last)

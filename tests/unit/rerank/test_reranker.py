@@ -195,3 +195,15 @@ def test_damaged_votes(tmp_path, updates):
     change(path, arrays={"state.updates": updates})
     with pytest.raises(es.InputError, match="its updates name no candidates"):
         Reranker.load(path)
+
+
+def test_a_saved_reranker_does_not_say_how_many_threads_it_takes(tmp_path):
+    path = tmp_path / "reranker.safetensors"
+    learner = VotedPerceptron(es.SubsetTree(0.3), n_threads=1, random_state=0)
+    reranker = Reranker(learner).fit(groups_of(0))
+    reranker.save(path)
+    assert Reranker.load(path).chooser.n_threads is None
+    rewrite(path, lambda header, arrays: header["settings"].update(n_threads=100_000))  # as 0.1 wrote it
+    loaded = Reranker.load(path)
+    assert loaded.chooser.n_threads is None
+    assert loaded.chosen(groups_of(1)).tolist() == reranker.chosen(groups_of(1)).tolist()
