@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.reference.nearest_correlation import clipped, nearest_correlation
 
 import espalier as es
 
@@ -53,16 +54,52 @@ def test_the_nearest_is_a_kernel_and_the_nearest():
     np.testing.assert_allclose(es.SimilarityTable("ab", fine).nearest("ab")("ab"), fine, atol=1e-12)
 
 
-@pytest.mark.parametrize("rank", [1, 3, 20, None])
+def matrices():
+    """Matrices with 1 on the diagonal and negative eigenvalues: random ones, and cosines below a threshold set to 0."""
+    rng = np.random.default_rng(5)
+    yield WRONG
+    for n in (2, 6, 25):
+        random = rng.uniform(-1, 1, (n, n))
+        vectors = rng.normal(size=(n, 5))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = vectors @ vectors.T
+        for values in ((random + random.T) / 2, np.where(cosines > 0.3, cosines, 0.0), np.full((n, n), -1.0)):
+            np.fill_diagonal(values, 1.0)
+            yield values
+
+
+@pytest.mark.parametrize("matrix", list(matrices()), ids=lambda matrix: str(len(matrix)))
+def test_the_nearest_is_that_of_highams_projections(matrix):
+    symbols = [f"s{k}" for k in range(len(matrix))]
+    vectors = es.SimilarityTable.nearest_to(symbols, matrix)
+    values = vectors(symbols)
+    np.testing.assert_allclose(values.diagonal(), 1.0, rtol=0, atol=1e-15)
+    assert np.linalg.eigvalsh(values)[0] > -1e-12
+    np.testing.assert_allclose(values, nearest_correlation(matrix), rtol=0, atol=2e-7)
+    distance = np.linalg.norm(matrix - values)
+    assert distance <= np.linalg.norm(matrix - clipped(matrix)) + 1e-12
+    # A step towards any other correlation matrix leads away: the set of them is convex.
+    for other in (np.eye(len(matrix)), clipped(matrix)):
+        assert np.linalg.norm(matrix - values) <= np.linalg.norm(matrix - (0.99 * values + 0.01 * other)) + 1e-9
+
+
+def test_the_nearest_is_nearer_than_clipped_eigenvalues():
+    symbols = list("abc")
+    values = es.SimilarityTable.nearest_to(symbols, WRONG)(symbols)
+    np.testing.assert_allclose(np.linalg.norm(WRONG - values), 0.3467924, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(WRONG - clipped(WRONG)), 0.3530798, atol=1e-6)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 20])
 def test_the_nearest_of_a_rank(rank):
     rng = np.random.default_rng(0)
     words = [f"w{k}" for k in range(40)]
-    clipped = es.Embedding.from_arrays(words, rng.normal(size=(40, 4)))
-    nearest = clipped.nearest(words, rank)
+    cosines = es.Embedding.from_arrays(words, rng.normal(size=(40, 4)))
+    nearest = cosines.nearest(words, rank)
     assert np.linalg.eigvalsh(nearest(words))[0] > -1e-10
-    found, vectors = np.linalg.eigh(clipped(words))
+    found, vectors = np.linalg.eigh(cosines(words))
     kept = np.maximum(found, 0.0)
-    kept[: 40 - (rank or 40)] = 0.0
+    kept[: 40 - rank] = 0.0
     best = (vectors * kept) @ vectors.T
     scale = 1.0 / np.maximum(1.0, np.sqrt(best.diagonal()))
     expected = best * np.outer(scale, scale)
