@@ -24,6 +24,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from espalier.structures.numbers import is_whole
 from espalier.structures.tree import Tree
 
 CLASSES = ("agent", "patient", "place", "time")
@@ -181,8 +182,8 @@ def spell(tree: Tree) -> str:
 def seeded(n: int, seed: int) -> random.Random:
     """The generator of a seed, once what was asked for is known to make sense."""
     for name, value in (("n", n), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not is_whole(value):
             raise TypeError(f"{name} must be an integer, got {value!r}.")
     if n < 0:
         raise ValueError(f"n must be 0 or more, got {n}.")
-    return random.Random(seed)
+    return random.Random(int(seed))

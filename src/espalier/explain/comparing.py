@@ -22,6 +22,7 @@ from espalier.kernels.schedule import Schedule
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
 from espalier.structures.group import Candidate, Group
+from espalier.structures.numbers import is_whole
 
 Which = int | Literal["gold"] | None
 
@@ -98,7 +99,7 @@ def _rival(name: str, given: Which, group: Group) -> _Rival | None:
             raise InputError(f"{name} is 'gold', but the group has no gold tree.")
         number = next((k for k, candidate in enumerate(group.candidates) if candidate == group.gold), None)
         return _Rival(number, group.gold)
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < len(group):
+    if not is_whole(given) or not 0 <= given < len(group):
         raise InputError(
             f"{name} must be the number of a candidate, 0 to {len(group) - 1} here, or 'gold'; got {given!r}."
         )

@@ -77,7 +77,7 @@ def explain(
     """
     check_count("n", n)
     if max_size is not None:
-        check_count("max_size", max_size, " or None")
+        check_count("max_size", max_size, none=True)
     if not hasattr(model, "dual_form"):
         raise TypeError(
             "A model is explained by its coefficients on training rows: fit a KernelSVC, KernelSVR, GPRegressor or "

@@ -11,6 +11,7 @@ from espalier.explain.learned_layout import Panel, arrange, divide, settle
 from espalier.explain.plots import check_fitted, legend_above, style
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
+from espalier.structures.numbers import whole_number
 from espalier.structures.palette import BLUE, EDGE, MUTED, ORANGE, TEXT
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -
     An array with the axes of each panel.
     """
     check_fitted(model)
-    if isinstance(top, bool) or not isinstance(top, int) or top < 2:
-        raise ValueError(f"top must be an integer of at least 2, got {top!r}.")
+    top = whole_number("top", top, 2)
     if not len(model.learned_):
         raise ValueError(
             "There is nothing to draw: every hyperparameter of this model is fixed, or learning was off (learn=False)."

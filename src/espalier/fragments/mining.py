@@ -20,6 +20,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.structures.numbers import whole_number
 
 Strategy = Literal["exact", "greedy"]
 _NO_LIMIT = np.iinfo(np.int64).max
@@ -178,17 +179,16 @@ def _check_options(n: Any, strategy: Any, max_expansions: Any, max_size: Any, ma
     check_count("n", n)
     for name, value in {"max_expansions": max_expansions, "max_size": max_size, "max_visits": max_visits}.items():
         if value is not None:
-            check_count(name, value, " or None")
+            check_count(name, value, none=True)
     if max_expansions is not None and strategy == "exact":
         raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
     if max_visits is not None and strategy == "greedy":
         raise ValueError("max_visits is for strategy='exact'.")
 
 
-def check_count(name: str, value: Any, or_else: str = "") -> None:
+def check_count(name: str, value: Any, *, none: bool = False) -> None:
     """Refuse what is no positive integer."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer{or_else}, got {value!r}.")
+    whole_number(name, value, none=none)
 
 
 def _teller(

@@ -15,6 +15,7 @@ from espalier.gp.transforms import as_transform
 from espalier.gram.targets import check_numbers
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
     from espalier.gp.regressor import GPRegressor
@@ -33,8 +34,7 @@ def settings_of(model: GPRegressor) -> Settings:
         value = getattr(model, name)
         if name == "pilot" and value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-            raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}.")
+        whole_number(name, value, low, wanted=f"an integer of at least {low}")
     tolerance = model.tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance > 0:
         raise ValueError(f"tolerance must be a positive number, got {tolerance!r}.")

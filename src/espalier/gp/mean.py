@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
 from espalier.kernels.inputs import Inputs
+from espalier.structures.numbers import as_float
 from espalier.structures.table import Table
 
 
@@ -145,5 +146,5 @@ def as_mean(mean: Any) -> ConstantMean | LinearMean | None:
 
 
 def _check_spread(spread: Any) -> None:
-    if isinstance(spread, bool) or not isinstance(spread, Real) or not 0 < float(spread) < math.inf:
+    if isinstance(spread, bool) or not isinstance(spread, Real) or not 0 < as_float(spread) < math.inf:
         raise ValueError(f"spread must be a positive number, got {spread!r}.")

@@ -18,13 +18,14 @@ from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gp.standardizing import location_and_scale
 from espalier.kernels.hyperparameters import Fixed, Learned, number_of
+from espalier.structures.numbers import as_float, shown, whole_number
 
 
 def _number(name: str, value: Any, kind: str = "a finite number", low: float = -math.inf) -> float:
     """A setting as a float, or what is wrong with it."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not low < float(value) < math.inf:
-        raise ValueError(f"{name} must be {kind}, got {value!r}.")
+    if not real or not low < as_float(value) < math.inf:
+        raise ValueError(f"{name} must be {kind}, got {shown(value)}.")
     return float(value)
 
 
@@ -210,9 +211,7 @@ class Warping(Transform):
     centre: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_steps, bool) or not isinstance(self.n_steps, int | np.integer) or self.n_steps < 1:
-            raise ValueError(f"n_steps must be a positive integer, got {self.n_steps!r}.")
-        object.__setattr__(self, "n_steps", int(self.n_steps))
+        object.__setattr__(self, "n_steps", whole_number("n_steps", self.n_steps))
         for name, low in (("height", 0.0), ("steepness", 0.0), ("centre", -math.inf)):
             values = getattr(self, name)
             if values is not None:

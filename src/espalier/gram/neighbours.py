@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
+from espalier.structures.numbers import whole_number
 
 _MOST_ROWS = 256  # queries at a time: enough to share their subtrees
 
@@ -55,8 +56,7 @@ def nearest(
     trees = kernel._tree_columns()
     rows = Inputs.of(corpus).read_strings(trees, "trees")
     n_items, n_queries = len(rows), _length(queries)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= max(n_items, 1):
-        raise ValueError(f"k must be an integer from 1 to the size of the corpus, {n_items}, got {k!r}.")
+    k = whole_number("k", k, 1, max(n_items, 1), wanted=f"an integer from 1 to the size of the corpus, {n_items}")
     if n_items == 0:
         raise ValueError("The corpus is empty, so nothing can be nearest.")
     step = int(np.clip(schedule.memory // (4 * 8 * n_items), 1, _MOST_ROWS))

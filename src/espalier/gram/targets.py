@@ -66,7 +66,7 @@ def real_numbers(given: object, name: str) -> Floats:
         if array.dtype.kind not in "biufO" or any(isinstance(x, str) for x in array.flat if array.dtype == object):
             raise TypeError
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must hold real numbers, one per row, got {kind}. Convert it.") from None
 
 

@@ -25,6 +25,7 @@ from espalier.kernels.composite import Wrapper, check_kernels
 from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
+from espalier.structures.numbers import as_float, shown
 
 SCALE_BOUNDS = (1e-5, 1e5)
 
@@ -175,8 +176,8 @@ class Power(Wrapper):
         exponent = self.exponent
         if isinstance(exponent, bool) or not isinstance(exponent, Real):
             raise TypeError(f"exponent must be a positive number, got {exponent!r}.")
-        if not (math.isfinite(exponent) and exponent > 0):
-            raise ValueError(f"exponent must be a positive number, got {exponent!r}.")
+        if not (math.isfinite(as_float(exponent)) and exponent > 0):
+            raise ValueError(f"exponent must be a positive number, got {shown(exponent)}.")
         object.__setattr__(self, "exponent", _plain(exponent))
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:

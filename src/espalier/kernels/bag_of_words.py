@@ -16,6 +16,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.structures.numbers import LARGEST, whole_number
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,13 @@ class Spectrum(FeatureKernel):
 
     def __post_init__(self) -> None:
         check_unit(self.of)
-        for name, value in (("length", self.length), ("shortest", self._first)):
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.length:
-                raise ValueError(f"{name} must be an integer from 1 to length, got {value!r}.")
+        object.__setattr__(
+            self, "length", whole_number("length", self.length, wanted=f"an integer from 1 to {LARGEST:,}")
+        )
+        if self.shortest is not None:
+            wanted = f"an integer from 1 to length, {self.length:,},"
+            shortest = whole_number("shortest", self.shortest, 1, self.length, wanted=wanted)
+            object.__setattr__(self, "shortest", shortest)
         weights = weights_by_length(self.order_weights, self.length + 1 - self._first, self._first)
         object.__setattr__(self, "order_weights", weights)
         super().__post_init__()

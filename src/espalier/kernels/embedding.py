@@ -10,6 +10,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
+from espalier.structures.numbers import whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
 
@@ -41,9 +42,7 @@ class Embedding(Similarity):
     """
 
     def __init__(self, vectors: Vectors, *, clip: bool = True, power: int = 1, normalize: bool = True) -> None:
-        if isinstance(power, bool) or not isinstance(power, int) or power < 1:
-            raise ValueError(f"power must be a positive integer, got {power!r}.")
-        self.clip, self.power, self.normalize = bool(clip), power, bool(normalize)
+        self.clip, self.power, self.normalize = bool(clip), whole_number("power", power), bool(normalize)
         self._function: Callable[[str], Any] | None = None
         self._place: Mapping[str, int] = {}
         self._vectors: Floats = np.zeros((0, 0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
+from espalier.structures.numbers import as_float, shown
 
 LEAF = "<leaf>"  # the path under which all leaves share one value
 
@@ -26,6 +27,9 @@ class Fixed:
     """A number that no learner changes; written ``fixed(1.0)``."""
 
     value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _plain(self.value))
 
     def __repr__(self) -> str:
         return f"fixed({self.value!r})"
@@ -56,9 +60,10 @@ class Learned:
     prior: Hashable | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _plain(self.value))
         if self.bounds is not None:
             try:
-                low, high = (float(bound) for bound in self.bounds)
+                low, high = (as_float(bound) for bound in self.bounds)
             except (TypeError, ValueError):
                 low = high = math.nan
             if not low < high:
@@ -107,7 +112,8 @@ class PerLabel:
                     f"or take {label!r} out of it."
                 )
         object.__setattr__(self, "groups", tuple(sorted(groups.items())))
-        object.__setattr__(self, "values", tuple(sorted(values.items())))
+        object.__setattr__(self, "value", _plain(self.value))
+        object.__setattr__(self, "values", tuple(sorted((name, _plain(value)) for name, value in values.items())))
 
     def names(self, labels: Sequence[str]) -> list[str]:
         """The name under which each label's value goes: its group's, or its own."""
@@ -144,8 +150,17 @@ class PerDimension:
     values: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _plain(self.value))
         if self.values is not None:
-            object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+            if isinstance(self.values, str) or not isinstance(self.values, Iterable):
+                raise TypeError(f"values of PerDimension must be a tuple of numbers, got {self.values!r}.")
+            for place, value in enumerate(self.values):
+                if not is_number(value):
+                    raise TypeError(
+                        f"values[{place}] of PerDimension must be a plain number, got {value!r}. fixed and Learned "
+                        "stand for all values: PerDimension(fixed(1.0), values=...)."
+                    )
+            object.__setattr__(self, "values", tuple(as_float(value) for value in self.values))
 
     def __repr__(self) -> str:
         return _call("PerDimension", [repr(self.value)], values=self.values)
@@ -170,7 +185,7 @@ def number_of(setting: Any) -> float:
     """The number at the bottom of a setting: its value, or its default value."""
     while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
         setting = setting.value
-    return float(setting)
+    return as_float(setting)
 
 
 def is_fixed(setting: Any) -> bool:
@@ -196,9 +211,23 @@ def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
     for value in _numbers(setting):
         if not is_number(value):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
-        if not math.isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
-            hint = " Write fixed(0) for a zero that stays." if value == 0 and zero else ""
-            raise ValueError(f"{name} must be positive, got {value!r}.{hint}")
+        if not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not zero_allowed):
+            hint = _how_to_keep_zero(setting) if value == 0 and zero else ""
+            finite = " and finite" if value > 0 else ""
+            raise ValueError(f"{name} must be positive{finite}, got {shown(value)}.{hint}")
+
+
+def _how_to_keep_zero(setting: Any) -> str:
+    several = {PerLabel: "PerLabel(fixed(0.4), values=...)", PerDimension: "PerDimension(fixed(1.0), values=...)"}
+    for kind, example in several.items():
+        if isinstance(setting, kind):
+            return f" A zero stays only where all values are fixed: {example}."
+    return " Write fixed(0) for a zero that stays."
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as one of Python, which prints as it is read."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def is_number(value: Any) -> bool:
@@ -238,7 +267,7 @@ def declared(name: str, setting: Any, bounds: tuple[float, float]) -> dict[str, 
 
 def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
     """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
-    chosen = {path[len(name) :]: float(value) for path, value in values.items()}
+    chosen = {path[len(name) :]: as_float(value) for path, value in values.items()}
     if "" in chosen:
         value = chosen.pop("")
         inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting

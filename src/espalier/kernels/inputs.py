@@ -27,7 +27,7 @@ from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, s
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.sequence import TaggedSequence
-from espalier.structures.table import Table, as_table
+from espalier.structures.table import Table, as_table, refuse_lazy
 from espalier.structures.tree import Tree
 
 Corpus = TypeVar("Corpus", Forest, Sequences, Arcs, Graphs)
@@ -281,6 +281,7 @@ def _table_or_column(data: Any) -> Any:
         data, "tocsr"
     ):
         return data
+    refuse_lazy(data)
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)
     if isinstance(data, str | bytes | Tree | DependencyTree | TaggedSequence | Graph) or hasattr(

@@ -14,6 +14,7 @@ from espalier.kernels.bag_of_words import Idf
 from espalier.kernels.embedding import Embedding
 from espalier.kernels.feature_plan import counts
 from espalier.kernels.similarity import Floats
+from espalier.structures.numbers import is_whole, whole_number
 
 
 class LatentSemantic(Embedding):
@@ -58,6 +59,7 @@ class LatentSemantic(Embedding):
         >>> bool(similar(["cat"], ["kitten"])[0, 0] > similar(["cat"], ["tax"])[0, 0])
         True
         """
+        min_count = whole_number("min_count", min_count)
         sequences = as_sequences(check_words(corpus), of)
         symbol, start = sequences.arrays
         used, number = np.unique(symbol, return_inverse=True)
@@ -66,7 +68,7 @@ class LatentSemantic(Embedding):
         names = [sequences.vocabulary[k] for k in used.tolist()]
         kept = np.flatnonzero(np.bincount(table.indices, minlength=len(used)) >= min_count)
         smaller = min(len(sequences), len(kept))
-        if isinstance(n_components, bool) or not isinstance(n_components, int) or not 0 < n_components < smaller:
+        if not is_whole(n_components) or not 0 < n_components < smaller:
             raise InputError(
                 f"n_components must be an integer below the number of texts ({len(sequences):,}) and of words in "
                 f"{min_count} or more of them ({len(kept):,}), got {n_components!r}."
@@ -75,7 +77,7 @@ class LatentSemantic(Embedding):
         table.data = np.log1p(table.data) * np.array([idf(name) for name in names])[table.indices]
         length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).reshape(-1))
         table.data /= np.repeat(length, np.diff(table.indptr))
-        vectors = _directions(table.tocsc()[:, kept], n_components)
+        vectors = _directions(table.tocsc()[:, kept], int(n_components))
         return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept.tolist())}, clip=clip, power=power)
 
 

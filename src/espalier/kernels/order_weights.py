@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension
+from espalier.structures.numbers import as_float
+
+MOST_WEIGHTS = 1_000_000
 
 
 class OrderWeights(PerDimension):
@@ -28,10 +31,15 @@ def weights_by_length(
     given: Any, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
 ) -> Any:
     """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
+    if n > MOST_WEIGHTS:
+        raise ValueError(
+            f"There is one of {name} for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. No text is "
+            "that long: use a smaller number."
+        )
     if isinstance(given, tuple | list):
-        given = PerDimension(1.0, values=tuple(given))
+        given = _of_tuple(tuple(given), name)
     if isinstance(given, int | float | np.number | Learned) and not isinstance(given, bool):
-        given = PerDimension(given if isinstance(given, Learned) else float(given))
+        given = PerDimension(given if isinstance(given, Learned) else as_float(given))
     if not isinstance(given, PerDimension):
         return given
     values = (hyper.number_of(given),) * n if given.values is None else given.values
@@ -43,6 +51,24 @@ def weights_by_length(
         )
     # A plain number beside the values says nothing more: equal weights are equal, however they were written.
     return OrderWeights(given.value if isinstance(given.value, Learned | Fixed) else 1.0, values)
+
+
+def _of_tuple(given: tuple[Any, ...], name: str) -> PerDimension:
+    """Weights that are all learned, or all fixed; only the latter may be 0."""
+    if given and all(isinstance(value, Fixed) for value in given):
+        return PerDimension(Fixed(1.0), values=tuple(value.value for value in given))
+    for place, value in enumerate(given):
+        if not hyper.is_number(value):
+            raise TypeError(
+                f"{name}[{place}] must be a plain number, got {value!r}. Weights are all learned, (1.0, 0.5), or all "
+                "fixed, (fixed(0), fixed(1.0))."
+            )
+        if value == 0:
+            raise ValueError(
+                f"{name}[{place}] must be positive, got {value!r}. A zero stays only where all are fixed: "
+                "(fixed(0), fixed(1.0))."
+            )
+    return PerDimension(1.0, values=given)
 
 
 def order_values(setting: Any, n: int) -> NDArray[np.float64]:

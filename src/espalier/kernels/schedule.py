@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from espalier.corpus.memory import n_cores
 from espalier.corpus.memory import parse_memory as parse_memory
 from espalier.corpus.memory import show_bytes as show_bytes
+from espalier.structures.numbers import whole_number
 
 Progress = Callable[[float], object]
 
@@ -30,8 +31,7 @@ class Schedule:
         """Check what a caller asked for and fill in what was left out."""
         if n_threads is None:
             n_threads = n_cores()
-        if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
-            raise ValueError(f"n_threads must be a positive integer or None, got {n_threads!r}.")
+        n_threads = whole_number("n_threads", n_threads, none=True)
         return Schedule(n_threads, parse_memory(memory), progress)
 
     def part(self, k: int, n: int) -> Schedule:

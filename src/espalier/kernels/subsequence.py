@@ -16,6 +16,7 @@ from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import subsequence_threads
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, Floats, SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity
+from espalier.structures.numbers import whole_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,8 +86,7 @@ class Subsequence(SequenceKernel):
     on: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.length, bool) or not isinstance(self.length, int) or self.length < 1:
-            raise ValueError(f"length must be a positive integer, got {self.length!r}.")
+        object.__setattr__(self, "length", whole_number("length", self.length))
         check_unit(self.of)
         check_similarity(self.similarity, self.mix)
         object.__setattr__(self, "order_weights", weights_by_length(self.order_weights, self.length))

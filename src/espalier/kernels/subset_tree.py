@@ -14,6 +14,7 @@ from espalier.kernels.base import Matrix
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.tree_plan import TreeKernel
+from espalier.structures.numbers import whole_number
 
 DECAY_BOUNDS = (1e-6, 1.0)
 FRONTIER_BOUNDS = (1e-6, 2.0)
@@ -70,7 +71,7 @@ class SubsetTree(TreeKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_depth(self.max_depth)
+        object.__setattr__(self, "max_depth", checked_depth(self.max_depth))
 
     @property
     def _only_identical(self) -> bool:
@@ -166,9 +167,8 @@ def _fill_self_values(
     return done
 
 
-def check_depth(max_depth: object) -> None:
-    """Refuse a depth limit that is no positive integer."""
+def checked_depth(max_depth: Any) -> int | None:
+    """Return a limit of depth, or refuse what is no positive integer."""
     if max_depth is None:
-        return
-    if isinstance(max_depth, bool) or not isinstance(max_depth, int) or max_depth < 1:
-        raise ValueError(f"max_depth must be a positive integer or None, got {max_depth!r}.")
+        return None
+    return whole_number("max_depth", max_depth, none=True)

@@ -22,6 +22,7 @@ from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperpa
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.vector_columns import Dense, Vectors
+from espalier.structures.numbers import whole_number
 
 Column = str | tuple[str, ...] | None
 
@@ -180,8 +181,7 @@ class Polynomial(VectorKernel):
         super().__post_init__()
         for name, setting in self._settings():
             check_one_number(name, setting)
-        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1:
-            raise ValueError(f"degree must be a positive integer, got {self.degree!r}.")
+        object.__setattr__(self, "degree", whole_number("degree", self.degree))
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         vectors, others = a.vectors(self.on), None if b is None else b.vectors(self.on)

@@ -17,6 +17,7 @@ from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.structures.numbers import whole_number
 
 Ids = NDArray[np.int64]
 
@@ -71,8 +72,9 @@ class WeisfeilerLehman(FeatureKernel):
     on: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.iterations, bool) or not isinstance(self.iterations, int) or self.iterations < 0:
-            raise ValueError(f"iterations must be an integer of 0 or more, got {self.iterations!r}.")
+        object.__setattr__(
+            self, "iterations", whole_number("iterations", self.iterations, 0, wanted="an integer of 0 or more")
+        )
         if self.labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {self.labels!r}.")
         weights = weights_by_length(

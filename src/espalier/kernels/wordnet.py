@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from espalier.kernels.similarity import Floats, Similarity
 from espalier.kernels.wordnet_files import KINDS, Database, Sense
+from espalier.structures.numbers import whole_number
 
 _USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet/dict")
 
@@ -52,10 +53,8 @@ class WordNet(Similarity):
     ) -> None:
         if measure not in ("wu-palmer", "path"):
             raise ValueError(f"measure must be 'wu-palmer' or 'path', got {measure!r}.")
-        for name, value in (("senses", 1 if senses is None else senses), ("power", power)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}.")
-        self.measure, self.senses, self.power, self.folder = measure, senses, power, folder
+        self.senses = None if senses is None else whole_number("senses", senses)
+        self.measure, self.power, self.folder = measure, whole_number("power", power), folder
         self._database = Database.read(_found(folder))
 
     @property

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from espalier.corpus.soundness import Require, read_only, refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
+from espalier.structures.numbers import whole_number
 
 MAX_UNARY = 3  # unary rules one on top of the other
 # Unary rules of a grammar: each costs time for every constituent of every sentence, and treebanks have some thousands.
@@ -172,8 +173,7 @@ def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
 
 
 def _numbered(parts: list[tuple[Any, tuple[Any, ...], float]], root: str, max_unary: int) -> Grammar:
-    if isinstance(max_unary, bool) or not isinstance(max_unary, int) or not 0 <= max_unary <= 100:
-        raise ValueError(f"max_unary must be an integer from 0 to 100, got {max_unary!r}.")
+    max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
     names: dict[Any, None] = {root: None}
     for parent, children, _ in parts:
         for name in (parent, *children):

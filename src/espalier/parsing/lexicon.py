@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 
+from espalier.structures.numbers import is_whole, shown
+
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
 
 
@@ -91,8 +93,9 @@ class Lexicon:
         """The same from counts of a word, its tag, and whether it begins a sentence."""
         if not isinstance(smoothing, Real) or not 0.0 <= float(smoothing) < math.inf:
             raise ValueError(f"smoothing must be a number that is not negative, got {smoothing!r}.")
-        if isinstance(rare, bool) or not isinstance(rare, int) or rare < 1:
-            raise ValueError(f"Words are rare that were seen at most so often: at least 1, got {rare!r}.")
+        if not is_whole(rare) or rare < 1:
+            raise ValueError(f"Words are rare that were seen at most so often: at least 1, got {shown(rare)}.")
+        rare = int(rare)
         by_word: dict[str, Counter[str]] = {}
         tags: Counter[str] = Counter()
         for (word, tag, _), count in seen.items():

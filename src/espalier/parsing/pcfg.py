@@ -22,6 +22,7 @@ from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
 from espalier.parsing.requests import Sentence, distance, memory_of, positive, threads, words_and_tags
 from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
+from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
 
 Progress = Callable[[float], object]
@@ -163,8 +164,7 @@ class PCFG:
         if isinstance(trees, str):
             raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
         vertical, horizontal = memory_of(markov)
-        if isinstance(least, bool) or not isinstance(least, int) or least < 0:
-            raise ValueError(f"least must be a number of observations, got {least!r}.")
+        least = whole_number("least", least, 0, wanted="a number of observations")
         counts = count_rules(map(plain, trees), root, vertical, split_tags=split_tags)
         if not counts.rules:
             raise InputError("A grammar needs at least one tree that is not empty.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from espalier.corpus.memory import n_cores
 from espalier.errors import InputError
+from espalier.structures.numbers import LARGEST, whole_number
 
 Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
 
@@ -26,9 +27,7 @@ def distance(name: str, value: float | None) -> float:
 
 def positive(name: str, value: int) -> int:
     """A number that is at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < value < 2**31:
-        raise ValueError(f"{name} must be a positive integer, at most 2,147,483,647, got {value!r}.")
-    return int(value)
+    return whole_number(name, value, wanted=f"a positive integer, at most {LARGEST:,}")
 
 
 def threads(n_threads: int | None) -> int:

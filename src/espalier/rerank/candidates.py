@@ -15,6 +15,7 @@ from espalier.gp.sampling import generator
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
 from espalier.structures.group import Group, words_of
+from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -111,10 +112,8 @@ def jackknifed(
     alike: dict[tuple[str, ...], list[int]] = {}  # the trees of each sentence, which stay together
     for row, gold in enumerate(golds):
         alike.setdefault(tuple(words_of(gold)), []).append(row)
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(alike):
-        raise ValueError(
-            f"folds must be an integer from 2 to the number of different sentences, {len(alike)}, got {folds!r}."
-        )
+    wanted_folds = f"an integer from 2 to the number of different sentences, {len(alike)}"
+    folds = whole_number("folds", folds, 2, len(alike), wanted=wanted_folds)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
     sentences = list(alike.values())
     order = generator(random_state).permutation(len(sentences)).tolist()

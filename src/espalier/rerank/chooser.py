@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
 from espalier.structures.group import Group
+from espalier.structures.numbers import as_float, whole_number
 
 Floats = NDArray[np.float64]
 
@@ -173,18 +174,17 @@ class Chooser(KernelEstimator):
         value = getattr(self, name)
         if none and value is None:
             return
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            wanted = "a positive integer" if least == 1 else f"an integer of {least} or more"
-            raise ValueError(f"{name} must be {wanted}{' or None' if none else ''}, got {value!r}.")
+        wanted = "a positive integer" if least == 1 else f"an integer of {least} or more"
+        whole_number(name, value, least, wanted=f"{wanted}{' or None' if none else ''}")
 
     def _check_positive(self, name: str) -> None:
         value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < as_float(value) < np.inf:
             raise ValueError(f"{name} must be positive, got {value!r}.")
 
     def _check_weight(self, *words: str) -> None:
         weight: Any = self.score_weight
-        is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight))
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(as_float(weight))
         if not is_number and not (isinstance(weight, str) and weight in words):
             raise ValueError(f"score_weight must be {', '.join(map(repr, words))} or a number, got {weight!r}.")
 

@@ -192,9 +192,17 @@ def _restore(columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) 
     return table
 
 
+def refuse_lazy(data: Any) -> None:
+    """Refuse a frame of polars that has no rows until it is collected."""
+    kind = type(data)
+    if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):
+        raise TypeError(f"A {kind.__name__} is a query that holds no rows yet. Pass frame.collect().")
+
+
 def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
     if data is None:
         return []
+    refuse_lazy(data)
     if isinstance(data, Table):
         return list(data._columns.items())
     if isinstance(data, Mapping):

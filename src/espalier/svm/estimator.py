@@ -28,6 +28,7 @@ from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
+from espalier.structures.numbers import as_float, whole_number
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
@@ -182,7 +183,7 @@ def warn_of_early_stop(n_early: int) -> None:
 def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
     """Refuse what is no positive finite number."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not is_number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not is_number or not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not zero):
         allowed = "0 or a positive" if zero else "a positive"
         raise ValueError(f"{name} must be {allowed} finite number, got {value!r}.")
 
@@ -195,5 +196,4 @@ def check_progress(progress: Any) -> None:
 
 def check_whole(name: str, value: Any, least: int, other: str = "") -> None:
     """Refuse what is no integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}{other}, got {value!r}.")
+    whole_number(name, value, least, wanted=f"an integer of at least {least}{other}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.gram.targets import Floats, refuse_values, target_column
+from espalier.structures.numbers import as_float
 
 Codes = NDArray[np.intp]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
@@ -41,7 +42,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         return None
     try:
         weights = np.array(sample_weight, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("sample_weight must hold one number per row.") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
@@ -96,7 +97,7 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | Non
     weights = [class_weight.get(name, 1.0) for name in classes.tolist()]
     for weight, label in zip(weights, classes, strict=True):
         is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
-        if not is_number or not 0 < weight < math.inf:
+        if not is_number or not 0 < as_float(weight) < math.inf:
             raise ValueError(
                 f"The weight of a class must be a positive finite number, got {weight!r} for {shown_label(label)}."
             )

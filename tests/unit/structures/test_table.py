@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_val_score
 
+from espalier import SubsetTree
 from espalier.errors import InputError
 from espalier.structures import Table, Tree, as_table
 
@@ -218,3 +219,11 @@ def test_scikit_learn_splits_tables():
     labels = np.array(["a", "b", "a"] * 10)
     scores = cross_val_score(Memory(), table, labels, cv=5)
     assert scores.shape == (5,) and scores.mean() > 0.5
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    lazy = pytest.importorskip("polars").LazyFrame({"tree": ["(A a)"]})
+    for call in (lambda: Table(lazy), lambda: SubsetTree(on="tree")(lazy), lambda: SubsetTree(on="tree").plan(lazy)):
+        with pytest.raises(TypeError, match=r"A LazyFrame is a query that holds no rows yet. Pass frame.collect\(\)"):
+            call()
+    assert Table(lazy.collect())["tree"] == ("(A a)",)

@@ -1,0 +1,91 @@
+"""Numbers that a caller gives as arguments: whole ones, checked in one place, and real ones of any size.
+
+Numbers of numpy are taken like those of Python, and become those of Python, which print as they are read. Truth values
+are no numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+LARGEST = 2**31 - 1  # what the compiled core counts with
+
+
+def is_whole(value: Any) -> bool:
+    """True for integers of Python and of numpy.
+
+    Examples
+    --------
+    >>> is_whole(3), is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
+    (True, True, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole_number(
+    name: str, value: Any, least: int = 1, most: int = LARGEST, *, none: bool = False, wanted: str | None = None
+) -> int:
+    """Return an argument as an integer of Python, or say what is wrong with it.
+
+    Parameters
+    ----------
+    name, value
+        The argument.
+    least, most
+        What is allowed.
+    none
+        Whether None is allowed too, which the caller looks after; for the message.
+    wanted
+        What is allowed, in words, where this says it better than the message would.
+
+    Examples
+    --------
+    >>> whole_number("k", np.int32(3))
+    3
+    >>> whole_number("k", True)
+    Traceback (most recent call last):
+      ...
+    ValueError: k must be a positive integer, got True.
+    >>> whole_number("k", 2**40)
+    Traceback (most recent call last):
+      ...
+    ValueError: k must be a positive integer, at most 2,147,483,647, got 1099511627776.
+    """
+    if is_whole(value) and least <= value <= most:
+        return int(value)
+    if wanted is None:
+        wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
+        if is_whole(value) and value > most:
+            wanted += f", at most {most:,}"
+        wanted += " or None" if none else ""
+    raise ValueError(f"{name} must be {wanted}, got {shown(value)}.")
+
+
+def as_float(value: Any) -> float:
+    """A number as a float; infinite where no float is large enough.
+
+    Examples
+    --------
+    >>> as_float(2), as_float(-(10**400))
+    (2.0, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value > 0 or -1)
+
+
+def shown(value: Any) -> str:
+    """A value in a message; of an integer with very many digits only how many there are.
+
+    Examples
+    --------
+    >>> shown(-5), shown("x"), shown(10**400)
+    ('-5', "'x'", 'an integer of about 401 digits')
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return f"an integer of about {math.ceil(value.bit_length() * math.log10(2)):,} digits"
+    return repr(value)

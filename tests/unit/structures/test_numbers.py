@@ -1,0 +1,133 @@
+"""Whole numbers as arguments, wherever they are taken."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import espalier as es
+from espalier.demo import generate
+from espalier.kernels import fixed as fixed_number
+from espalier.kernels.expressions import parse_kernel
+from espalier.parsing import PCFG
+from espalier.rerank import jackknifed
+from espalier.structures.numbers import as_float, shown, whole_number
+
+TREES = ["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (D the) (N dog)) (VP (V barks)))"]
+KERNELS = {
+    "max_depth": lambda n: es.SubsetTree(max_depth=n),
+    "length": lambda n: es.Subsequence(n),
+    "shortest": lambda n: es.Spectrum(3, n),
+    "n-grams": lambda n: es.Spectrum(n),
+    "iterations": lambda n: es.WeisfeilerLehman(n),
+    "degree": lambda n: es.Polynomial(n),
+}
+
+
+@pytest.mark.parametrize("make", KERNELS.values(), ids=KERNELS)
+def test_kernels_take_numpys_integers_and_keep_pythons(make):
+    kernel = make(2)
+    for number in (np.int64(2), np.int8(2), np.uint16(2)):
+        again = make(number)
+        assert again == kernel and hash(again) == hash(kernel) and repr(again) == repr(kernel)
+        assert parse_kernel(repr(again)) == again
+    for wrong in (True, np.True_, 2.0, "2", -1, 2**31, 10**5000):
+        with pytest.raises(ValueError, match="must be"):
+            make(wrong)
+
+
+def test_everything_that_counts_takes_numpys_integers():
+    two = np.int64(2)
+    model = es.KernelSVC(es.SubsetTree(), max_iterations=np.int64(100), n_threads=two).fit(TREES, [0, 1])
+    np.testing.assert_array_equal(es.SubsetTree()(TREES, n_threads=two), es.SubsetTree()(TREES))
+    assert es.nearest(es.SubsetTree(), TREES, TREES, k=two)[0].shape == (2, 2)
+    assert len(es.mine_fragments(model, n=two, max_size=two)[0].fragments) == 2
+    assert es.HashedFragments(max_size=two, n_features=np.int64(16)).transform(TREES).shape == (2, 16)
+    assert es.Embedding({"a": [1.0]}, power=two).power == 2
+    grammar = PCFG.from_treebank(TREES, unknown=two, least=np.int64(0), max_unary=two, markov=(two, two))
+    assert len(grammar.parse(["the", "dog", "barks"], k=two)) == 1
+    assert len(jackknifed(TREES * 2, folds=two)) == 4
+    assert len(generate(two, seed=two)) == 2
+    process = es.GPRegressor(es.SubsetTree(), n_threads=two, restarts=np.int64(1), max_iterations=two, learn=False)
+    assert process.fit(TREES, [1.0, 2.0]).sample_posterior(TREES, two).shape == (2, 2)
+
+
+def test_truth_values_are_no_numbers():
+    for call in (
+        lambda: es.SubsetTree()(TREES, n_threads=True),
+        lambda: es.nearest(es.SubsetTree(), TREES, TREES, k=True),
+        lambda: es.Embedding({"a": [1.0]}, power=True),
+        lambda: PCFG.from_treebank(TREES, unknown=True),
+        lambda: PCFG.from_treebank(TREES, max_unary=True),
+        lambda: es.mine_fragments(es.KernelSVC(es.SubsetTree()).fit(TREES, [0, 1]), n=True),
+    ):
+        with pytest.raises(ValueError, match="got True"):
+            call()
+
+
+def test_a_number_that_is_too_large_says_what_is_allowed():
+    with pytest.raises(ValueError, match="max_depth must be a positive integer, at most 2,147,483,647 or None, got 21"):
+        es.SubsetTree(max_depth=2**31)
+    np.testing.assert_array_equal(es.SubsetTree(max_depth=2**31 - 1)(TREES), es.SubsetTree()(TREES))
+    with pytest.raises(ValueError, match="length must be a positive integer, at most 2,147,483,647, got 1099511627776"):
+        es.Subsequence(2**40)
+    with pytest.raises(ValueError, match="one of order_weights for each length, and at most 1,000,000 are allowed"):
+        es.Subsequence(2**30)
+    with pytest.raises(ValueError, match="one of iteration_weights for each round"):
+        es.WeisfeilerLehman(2**30)
+    with pytest.raises(ValueError, match="n must be an integer of at least 0, got an integer of about 5,001 digits"):
+        whole_number("n", -(10**5000), 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda huge: es.SubsetTree(decay=huge),
+        lambda huge: es.SubsetTree(decay=fixed_number(huge)),
+        lambda huge: es.SubsetTree(decay=es.PerLabel(huge)),
+        lambda huge: es.SubsetTree(decay=es.PerLabel(0.4, values={"A": huge})),
+        lambda huge: es.SubsetTree().with_parameters({"decay": huge}),
+        lambda huge: es.RBF(es.PerDimension(1.0, values=(huge, 1.0))),
+        lambda huge: es.Subsequence(2, order_weights=huge),
+        lambda huge: es.Subsequence(2, order_weights=(huge, 1.0)),
+        lambda huge: es.RBF() ** huge,
+        lambda huge: es.GPRegressor(es.SubsetTree(), noise=huge).fit(TREES, [1.0, 2.0]),
+        lambda huge: es.KernelSVC(es.SubsetTree(), C=huge).fit(TREES, [0, 1]),
+        lambda huge: es.KernelSVC(es.SubsetTree(), class_weight={0: huge, 1: 1}).fit(TREES, [0, 1]),
+        lambda huge: es.RankingSVM(es.SubsetTree(), C=huge)._check(),
+        lambda huge: es.KernelSVR(es.SubsetTree()).fit(TREES, [huge, 1]),
+        lambda huge: es.KernelSVR(es.SubsetTree()).fit(TREES, [0, 1], sample_weight=[huge, 1]),
+    ],
+)
+def test_a_number_that_no_float_holds_is_no_raw_error(make):
+    with pytest.raises(ValueError, match="must"):
+        make(10**400)
+
+
+def test_weights_of_lengths_are_all_learned_or_all_fixed():
+    kernel = es.Subsequence(2, order_weights=(fixed_number(0), fixed_number(1.0)))
+    assert kernel.value("a b", "a b") == es.Subsequence(2, order_weights=(1e-300, 1.0)).value("a b", "a b")
+    assert not any("order" in path for path in kernel.parameters()) and parse_kernel(repr(kernel)) == kernel
+    with pytest.raises(TypeError, match=r"order_weights\[0\] must be a plain number, got fixed\(0\).*all fixed"):
+        es.Subsequence(2, order_weights=(fixed_number(0), 1.0))
+    with pytest.raises(ValueError, match=r"order_weights\[0\] must be positive, got 0.*\(fixed\(0\), fixed\(1.0\)\)"):
+        es.Spectrum(2, 1, order_weights=(0, 1.0))
+    with pytest.raises(ValueError, match=r"frontier must be positive, got 0.0. A zero stays only .*PerLabel\(fixed"):
+        es.SubsetTree(frontier=es.PerLabel(1.0, values={"A": 0.0}))
+    with pytest.raises(TypeError, match=r"values\[0\] of PerDimension must be a plain number, got fixed\(1\)"):
+        es.PerDimension(1.0, values=(fixed_number(1), 2.0))
+    assert es.SubsetTree(frontier=es.PerLabel(fixed_number(1.0), values={"A": 0.0})).parameters() == {"decay": 0.4}
+
+
+def test_numbers_of_numpy_print_as_they_are_read():
+    half = np.float64(0.5)
+    for setting in (fixed_number(half), es.Learned(half), es.PerLabel(half, values={"A": half}), es.PerLabel(half)):
+        assert "np." not in repr(setting)
+        assert parse_kernel(repr(es.SubsetTree(setting))) == es.SubsetTree(setting)
+
+
+def test_large_integers_are_shown_short():
+    assert shown(10**5000) == "an integer of about 5,001 digits"
+    assert as_float(10**400) == math.inf == -as_float(-(10**400))
