@@ -40,7 +40,7 @@ help:
 	@echo "make demo              a story on data that comes with the package"
 	@echo "make test              every test: units, slow twins, laws, golden files, documents"
 	@echo "make check             format, lint, types, import contracts, links and commands of the documents"
-	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parser, and the cost of the import"
+	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parser, the cost of threads and of the import"
 	@echo "make browser           install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize          everything under the address and undefined-behaviour sanitizers, the core under that of threads"
 	@echo "make sanitize-core     the tests of the core under the address and undefined-behaviour sanitizers"
@@ -108,6 +108,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.fragments
 	$(BIN)/python -m benchmarks.sequences
 	$(BIN)/python -m benchmarks.parsing
+	$(BIN)/python -m benchmarks.threads
 
 # Sanitizers -----------------------------------------------------------------------------------------------
 
