@@ -24,16 +24,34 @@ from typing import Any
 _asked: ContextVar[int | None] = ContextVar("espalier_blas_threads", default=None)
 
 
-_Key = tuple[str, int]  # the file of a library, and the thread where it keeps a number for each thread, else 0
+_Key = tuple[int, int]  # the id of a library, and the thread where it keeps a number for each thread, else 0
 
 
-@dataclass
+class _Library:
+    """One BLAS. What follows is asked for in every call, so it is looked up once."""
+
+    def __init__(self, controller: Any) -> None:
+        self._controller = controller
+        self.path: str = controller.filepath
+        self.is_by_thread = getattr(controller, "threading_layer", None) == "openmp"
+        # From its version 3.8 on threadpoolctl lets one Python thread control OpenBLAS and ignores the others. Here
+        # the thread that restores a number need not be the one that changed it, so what checks that is passed over.
+        self.set_threads = getattr(controller, "_real_set_num_threads", controller.set_num_threads)
+        self.get_threads = controller.get_num_threads
+
+
+@dataclass(slots=True)
 class _Limited:
     """A library that has one thread for now."""
 
-    library: Any
+    library: _Library
     n_threads: int  # that it had
     n_inside: int = 0  # calls that need it so
+
+    def restore(self) -> None:
+        """Give the library back what it had."""
+        if self.n_threads != 1:
+            self.library.set_threads(self.n_threads)
 
 
 class _Libraries:
@@ -42,19 +60,23 @@ class _Libraries:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._limited: dict[_Key, _Limited] = {}
-        self._found: list[Any] = []
+        self._found: list[_Library] = []
         self._with_scipy: bool | None = None
 
     def enter(self) -> list[_Key]:
         """Limit every library; whoever entered leaves with what this returns."""
         with self._lock:
             self._find()
-            keys = [_key(library) for library in self._found]
-            for key, library in zip(keys, self._found, strict=True):
-                if key not in self._limited:
-                    self._limited[key] = _Limited(library, library.num_threads)
-                    _set_threads(library, 1)
-                self._limited[key].n_inside += 1
+            keys = []
+            for library in self._found:
+                key = _key(library)
+                limited = self._limited.get(key)
+                if limited is None:
+                    limited = self._limited[key] = _Limited(library, library.get_threads())
+                    if limited.n_threads != 1:
+                        library.set_threads(1)
+                limited.n_inside += 1
+                keys.append(key)
         return keys
 
     def leave(self, keys: list[_Key]) -> None:
@@ -65,7 +87,7 @@ class _Libraries:
                     continue  # this is a forked child
                 limited.n_inside -= 1
                 if limited.n_inside == 0:
-                    _set_threads(limited.library, limited.n_threads)
+                    limited.restore()
                     del self._limited[key]
 
     def in_force(self) -> int | None:
@@ -74,13 +96,15 @@ class _Libraries:
             self._find()
             limited = [self._limited.get(_key(library)) for library in self._found]
             pairs = zip(self._found, limited, strict=True)
-            return min((library.num_threads if own is None else own.n_threads for library, own in pairs), default=None)
+            return min(
+                (library.get_threads() if own is None else own.n_threads for library, own in pairs), default=None
+            )
 
     def forget(self) -> None:
         """Begin anew in a forked child: the threads that were inside did not come along."""
         self._lock = threading.Lock()
         for limited in self._limited.values():
-            _set_threads(limited.library, limited.n_threads)
+            limited.restore()
         self._limited.clear()
 
     def _find(self) -> None:
@@ -89,26 +113,15 @@ class _Libraries:
         if with_scipy != self._with_scipy:
             from threadpoolctl import ThreadpoolController
 
-            self._found = ThreadpoolController().select(user_api="blas").lib_controllers
+            known = {library.path for library in self._found}
+            for controller in ThreadpoolController().select(user_api="blas").lib_controllers:
+                if controller.filepath not in known:
+                    self._found.append(_Library(controller))
             self._with_scipy = with_scipy
 
 
-def _key(library: Any) -> _Key:
-    is_by_thread = getattr(library, "threading_layer", None) == "openmp"
-    return library.filepath, threading.get_ident() if is_by_thread else 0
-
-
-def _set_threads(library: Any, n_threads: int) -> None:
-    if library.num_threads == n_threads:
-        return
-    # From its version 3.8 on threadpoolctl lets one Python thread control OpenBLAS and ignores the others. Here the
-    # thread that restores a number need not be the one that changed it.
-    clear = getattr(type(library), "clear_controlling_thread", None)
-    if clear is not None:
-        clear(force=True)
-    library.set_num_threads(n_threads)
-    if clear is not None:
-        clear(force=True)
+def _key(library: _Library) -> _Key:
+    return id(library), threading.get_ident() if library.is_by_thread else 0
 
 
 _libraries = _Libraries()

@@ -80,8 +80,8 @@ def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
                 "Make a new plan with kernel.plan(...)."
             )
-        with blas_threads():
-            out = method(plan, kernel)
+        out = method(plan, kernel)
+        # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
         return (out[0], blas_threads()(out[1])) if method.__name__ == "vjp" else out
 
     return checked
