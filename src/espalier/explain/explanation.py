@@ -98,7 +98,7 @@ class Explanation:
     elsewhere
         What parts of the kernel without fragments, such as kernels on vectors, add to the score.
     variance
-        The variance of the example's function value, for Gaussian processes.
+        The variance of the example's function value, its mean included, for Gaussian processes.
     trees
         The trees of the example, with the shares of their nodes.
     left_out

@@ -63,12 +63,15 @@ def taken_apart(
     value = float(dual.coefficients[k] @ cross) + intercept
     terms, others = parts_of(dual.kernel)
     local = [local_term(term, dual, k, examples, n, schedule, signs=signs, max_size=max_size) for term in terms]
-    reasons = [_local_reasons(own, dual, k, examples, signs, cross, schedule) for own in local]
+    # The constant part is uncertain too, and shares some of that with the rest: rows and examples have it in common.
+    constant = dual.constant_variance * sum(signs)
+    whole = cross + constant
+    reasons = [_local_reasons(own, dual, k, examples, signs, whole, schedule) for own in local]
     elsewhere = value - intercept - sum(own.total for own in local) if others else 0.0
     variance = None
     if dual.solve is not None:
-        prior = float(signs @ dual.kernel(examples, **options) @ np.asarray(signs))
-        variance = dual.unit**2 * max(0.0, prior - float(cross @ dual.solve(cross[:, None])[:, 0]))
+        prior = float(signs @ dual.kernel(examples, **options) @ np.asarray(signs)) + constant * sum(signs)
+        variance = dual.unit**2 * max(0.0, prior - float(whole @ dual.solve(whole[:, None])[:, 0]))
     return Parts(value, tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
 
 
@@ -101,10 +104,13 @@ def _local_reasons(
     k: int,
     examples: Inputs,
     signs: Sequence[float],
-    cross: Floats,
+    whole: Floats,
     schedule: Schedule,
 ) -> list[Reason]:
-    """The fragments of some trees, with their weights in the model."""
+    """The fragments of some trees, with their weights in the model.
+
+    ``whole`` are the prior covariances of the training rows with the examples, the constant part included.
+    """
     term = own.term
     held, deviations = evidence(term, own.fragments, dual, schedule)
     weights = term.scale * np.asarray(held.T @ dual.coefficients[k]).ravel()
@@ -114,7 +120,7 @@ def _local_reasons(
         # How the weight moves with the prediction, times the feature: over all fragments, the variance. The feature is
         # asked for, and not made of contribution and weight: the weight may be 0.
         values = np.asarray(signs) @ _held(term, own.fragments, examples, schedule).toarray()
-        known = np.asarray(held.T @ dual.solve(cross[:, None])).ravel()
+        known = np.asarray(held.T @ dual.solve(whole[:, None])).ravel()
         variances = dual.unit**2 * term.scale * values * (values - known)
     return [
         Reason(

@@ -181,7 +181,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             self._finish(problem, problem.state(best.values))
         if found.stop is not None:
             raise found.stop
-        warn_of(self._state, self.learned_, best)
+        warn_of(self._state, self.learned_, best, problem.noise.known)
         return self
 
     def predict(
@@ -361,9 +361,15 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             )
         intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
         coefficients = (self._state.alpha * target.scale)[None, :]
-        names, solve = ("prediction",), self._state.solve
         return DualForm(
-            self.kernel_, self._inputs, coefficients, np.array([intercept]), names, solve=solve, unit=target.scale
+            self.kernel_,
+            self._inputs,
+            coefficients,
+            np.array([intercept]),
+            ("prediction",),
+            solve=self._state.solve,
+            unit=target.scale,
+            constant_variance=0.0 if self._basis.mean is None else self._basis.mean.spread**2,
         )
 
     def __sklearn_tags__(self) -> Any:

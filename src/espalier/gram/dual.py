@@ -37,6 +37,8 @@ class DualForm:
         posterior variances are made of. None for other models.
     unit
         What one unit of the modelled target is in the units of the score.
+    constant_variance
+        The prior variance of the constant part, in squared units of the modelled target; 0 where it is known.
     """
 
     kernel: Kernel
@@ -46,3 +48,4 @@ class DualForm:
     names: tuple[str, ...]
     solve: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     unit: float = 1.0
+    constant_variance: float = 0.0

@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from tests.random_trees import random_trees
 from tests.reference.fragment_weights import (
     fragment_weights,
@@ -154,6 +155,30 @@ def test_fragments_and_nodes_of_an_example_add_up_to_its_score(k):
     assert tree.shares.sum() + why.intercept == pytest.approx(why.value)
     frame = why.nodes()
     assert len(frame) == NEW[k].size and frame["share"].sum() == pytest.approx(tree.total)
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(None, 0.0), ("constant", 10.0), (es.ConstantMean(0.7), 0.7)])
+@pytest.mark.parametrize(
+    "options", [{}, {"target_transform": "log"}, {"standardize": False}, {"noise": es.PerLabel(0.2)}]
+)
+def test_the_variance_of_an_explanation_is_that_of_the_prediction_with_any_mean(mean, spread, options):
+    y = np.exp(0.3 * (Y - Y.mean())) + 3.0
+    groups = {"noise_groups": ["a", "b"] * (len(y) // 2)} if "noise" in options else {}
+    weight = np.linspace(0.5, 2.0, len(y))
+    model = es.GPRegressor(0.7 * es.Normalized(es.SubsetTree(0.6)), mean=mean, learn=False, **options)
+    model.fit(TREES, y, sample_weight=weight, **groups)
+    example = TREES[4]  # whose fragments were all seen
+    why = es.explain(model, example, n=MANY)
+    ends = model.predict_distribution([example], include_noise=False).quantiles([ndtr(-1.0), ndtr(1.0)])[0]
+    deviation = np.diff(model.transform_.forward(ends)[0])[0] / 2
+    assert why.variance == pytest.approx(deviation**2, rel=1e-6)
+    # From the definition: what the function without its mean shares with the function.
+    K, cross = model.kernel_(TREES), model.kernel_(TREES, [example])[:, 0]
+    noise = (0.2 if "noise" in options else 0.1) / weight
+    shared = cross @ np.linalg.solve(K + spread**2 + np.diag(noise), cross + spread**2)
+    unit = np.std(model.transform_.forward(y)[0]) if options.get("standardize", True) else 1.0
+    expected = unit**2 * (model.kernel_.value(example, example) - shared)
+    assert sum(reason.variance for reason in why) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_variance_of_a_prediction_is_that_of_its_fragments():
