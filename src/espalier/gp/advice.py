@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from espalier.gp.evidence import State
 from espalier.gp.learned import LearnedTable
 from espalier.gp.optimize import Restart
+from espalier.gp.parameters import Vector
 
 _VARIANCES = ("scale", "variance", "noise")
 _USER = 3  # the caller of fit
+_MANY = 10  # learned numbers, and as many rows for each are few
+_NO_NOISE = 1e-3  # of the variance of the targets
 
 
-def warn_of(state: State, learned: LearnedTable, best: Restart) -> None:
-    """Warn of jitter, equal targets, variances that ran away, and of learning that did not end well."""
+def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vector) -> None:
+    """Warn of jitter, equal targets, variances that ran away, memorising, and of learning that did not end well."""
     jitter = state.factor.jitter
     if jitter > 0:
         warnings.warn(
@@ -35,6 +39,18 @@ def warn_of(state: State, learned: LearnedTable, best: Restart) -> None:
         warnings.warn(
             f"{', '.join(high)} {end}: the data ask for more, or two numbers do the same job and ran away together. "
             "Declare others, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
+            stacklevel=_USER,
+        )
+    noise = [row for row in learned if _name(row.path) == "noise"]
+    floor = _NO_NOISE * float(np.var(state.z))
+    is_silent = bool(noise) and all(row.value < floor for row in noise) and not known_noise.any()
+    if is_silent and learned.n_effective >= _MANY and len(state.z) < _MANY * learned.n_effective:
+        warnings.warn(
+            f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
+            f"{len(state.z)} rows, and left no noise ({max(row.value for row in noise):.2g}). Its evidence and "
+            "leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for all labels, "
+            "PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, noise=Learned(0.3, "
+            "prior=Gamma(5, 0.1)), or a bound, noise=Learned(0.3, bounds=(0.05, 10)).",
             stacklevel=_USER,
         )
     if not best.converged:

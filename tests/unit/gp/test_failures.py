@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -170,3 +171,42 @@ def test_progress_says_whether_it_is_the_pilot():
     GPRegressor(1.0 * es.RBF(), pilot=20, random_state=0, progress=told.append).fit(X, WAVE)
     stages = [progress.stage for progress in told]
     assert stages == sorted(stages, reverse=True) and set(stages) == {"pilot", "all"}
+
+
+def noise_alone(n, n_dimensions, seed=0):
+    """Vectors and targets that have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, n_dimensions)), rng.normal(size=n)
+
+
+def test_a_model_that_memorises_its_rows_warns_and_says_what_to_do():
+    X, y = noise_alone(40, 15)
+    kernel = 1.0 * es.RBF(es.PerDimension(3.0))
+    with pytest.warns(UserWarning, match=r"memorised .* 17 numbers from 40 rows") as caught:
+        model = es.GPRegressor(kernel).fit(X, y)
+    assert len(caught) == 1 and "PerLabel" in str(caught[0].message) and "prior=Gamma" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert model.learned_["noise"].value < 1e-4
+    # Each way out that the warning names.
+    for noise in (es.Learned(0.3, prior=es.Gamma(5, 0.1)), es.Learned(0.3, bounds=(0.05, 10))):
+        assert not _warnings(es.GPRegressor(kernel, noise=noise), X, y)
+    assert not _warnings(es.GPRegressor(1.0 * es.RBF(3.0)), X, y)
+
+
+def test_known_noise_or_few_numbers_or_many_rows_do_not_count_as_memorising():
+    X, y = noise_alone(40, 15)
+    kernel = 1.0 * es.RBF(es.PerDimension(3.0))
+    assert not _warnings(es.GPRegressor(kernel), X, y, noise_variance=0.5)
+    few = np.linspace(0, 3, 12)[:, None]
+    assert not _warnings(es.GPRegressor(1.0 * es.RBF(1.0)), few, np.sin(few[:, 0]))
+    X, _ = noise_alone(300, 10)
+    many = es.GPRegressor(1.0 * es.Linear(es.PerDimension(1.0)), max_iterations=15, tolerance=1e-2)
+    assert not _warnings(many, X, X.sum(axis=1))
+
+
+def _warnings(model, *arguments, **options):
+    """The warnings of a fit that speak of memorising."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*arguments, **options)
+    return [one for one in caught if "memorised" in str(one.message)]
