@@ -62,5 +62,15 @@ def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vec
         )
 
 
+def warn_of_pilot(size: int | None, n_learned: int) -> None:
+    """Warn of a pilot that led astray."""
+    warnings.warn(
+        f"The pilot of {size} examples, for {n_learned} learned numbers, ended where all examples are less probable "
+        "than at the declared start, so the climb on all examples began at the declared start. Take a larger pilot, "
+        "ten examples or more for each learned number, or pilot=None.",
+        stacklevel=_USER,
+    )
+
+
 def _name(path: str) -> str:
     return path.rsplit(".", 1)[-1].split("[", 1)[0]

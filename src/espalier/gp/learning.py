@@ -12,7 +12,7 @@ import numpy as np
 from espalier.blas import blas_threads
 from espalier.gp.evidence import Problem
 from espalier.gp.optimize import Climb, FitProgress, Restart
-from espalier.gp.parameters import Parameters
+from espalier.gp.parameters import Parameters, Vector
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,20 @@ class Outcome:
     restarts: list[Restart]
     pilot: list[Restart]
     stop: BaseException | None
+    misled: bool = False  # the pilot ended where all examples are less probable than at the declared start
 
 
 def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.random.Generator) -> Outcome:
     """Climb from the declared start and from random ones; with a pilot, those climb on a part of the examples only.
 
-    Most of the way to an optimum needs few examples. The best climb of the pilot is where the one on all starts.
+    Most of the way to an optimum needs few examples. The best climb of the pilot is where the one on all starts, unless
+    the declared start is better: too few examples lead to places from which no climb comes back.
     """
     n_random = settings.restarts if len(parameters) else 0
     starts = [parameters.start()] + [parameters.draw(rng) for _ in range(n_random)]
     pilot: list[Restart] = []
     stop: BaseException | None = None
+    misled = False
     n, size = len(problem.y), settings.pilot
     with blas_threads(settings.n_threads):
         if size is not None and size < n and len(parameters):
@@ -55,7 +58,13 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
             first = _climb(part, parameters, settings, stage="pilot")
             first.run(starts)
             pilot, stop = first.restarts, first.stop
-            starts = [parameters.theta(first.best.values)] if first.best.values else starts[:1]
+            declared, starts = starts[:1], [parameters.theta(first.best.values)] if first.best.values else starts[:1]
+            if stop is None:
+                try:
+                    misled = _height(problem, parameters, starts[0]) < _height(problem, parameters, declared[0])
+                except KeyboardInterrupt:
+                    stop = KeyboardInterrupt()
+                starts = declared if misled else starts
         whole = _climb(problem, parameters, settings, stay=stop is not None)
         try:
             whole.run(starts)
@@ -70,7 +79,18 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
         best = max([best, *pilot], key=lambda climb: climb.objective)
         if math.isinf(best.objective):
             raise stop
-    return Outcome(best, whole.restarts, pilot, stop)
+    return Outcome(best, whole.restarts, pilot, stop, misled)
+
+
+def _height(problem: Problem, parameters: Parameters, theta: Vector) -> float:
+    """The objective of all examples at one place; not a number where it cannot be computed, which the climb reports."""
+    values = parameters.values(theta)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            height = problem.state(values).log_likelihood + parameters.log_prior(values)[0]
+    except Exception:
+        return math.nan
+    return height
 
 
 def _climb(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.gp.advice import warn_of
+from espalier.gp.advice import warn_of, warn_of_pilot
 from espalier.gp.checks import checked_kernel, problem_of, settings_of
 from espalier.gp.evidence import Problem, State
 from espalier.gp.learned import LearnedTable
@@ -61,7 +61,9 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
     pilot
         Learn first from so many examples, drawn at random, with all restarts; the best climb goes on with all examples.
-        Much faster for thousands of them. None starts with all.
+        Much faster for thousands of them, if they are many times as many as learned numbers. Where the declared start
+        is better for all examples than what the pilot found, the climb starts there, with a warning. None starts with
+        all.
     max_iterations, tolerance
         When a climb ends: after so many steps, or when the gradient per example is below the tolerance.
     learn
@@ -182,6 +184,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         if found.stop is not None:
             raise found.stop
         warn_of(self._state, self.learned_, best, problem.noise.known)
+        if found.misled:
+            warn_of_pilot(settings.pilot, len(parameters))
         return self
 
     def predict(
