@@ -56,27 +56,31 @@ void bind_smoothed_tree(nb::module_& m) {
       .def(
           "matrix",
           [](SmoothedTreePlan& self, In<double> decay, In<double> depth_decay, double mix, ConstMatrix words,
-             ConstMatrix labels, int n_threads, nb::object progress, Matrix out) {
-            const SmoothedSettings settings{decay.data(), depth_decay.data(), mix, words.data(), labels.data()};
+             ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words, int n_threads, nb::object progress,
+             Matrix out) {
+            const SmoothedSettings settings{decay.data(),       depth_decay.data(), mix, words.data(), labels.data(),
+                                            word_labels.data(), label_words.data()};
             bool finite = true;
             run_released(self.gate(), n_threads, progress,
                          [&](Team& team) { finite = self.matrix(settings, team, out.data()); });
             return finite;
           },
-          "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "n_threads"_a, "progress"_a.none(), "out"_a)
+          "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "word_labels"_a, "label_words"_a, "n_threads"_a,
+          "progress"_a.none(), "out"_a)
       .def(
           "pull_back",
           [](SmoothedTreePlan& self, In<double> decay, In<double> depth_decay, double mix, ConstMatrix words,
-             ConstMatrix labels, ConstMatrix cotangent, int n_threads, nb::object progress, Vector decay_bar,
-             Vector depth_decay_bar, Vector mix_bar) {
-            const SmoothedSettings settings{decay.data(), depth_decay.data(), mix, words.data(), labels.data()};
+             ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words, ConstMatrix cotangent, int n_threads,
+             nb::object progress, Vector decay_bar, Vector depth_decay_bar, Vector mix_bar) {
+            const SmoothedSettings settings{decay.data(),       depth_decay.data(), mix, words.data(), labels.data(),
+                                            word_labels.data(), label_words.data()};
             run_released(self.gate(), n_threads, progress, [&](Team& team) {
               self.pull_back(settings, cotangent.data(), team, decay_bar.data(), depth_decay_bar.data(),
                              mix_bar.data());
             });
           },
-          "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "cotangent"_a, "n_threads"_a, "progress"_a.none(),
-          "decay_bar"_a, "depth_decay_bar"_a, "mix_bar"_a);
+          "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "word_labels"_a, "label_words"_a, "cotangent"_a,
+          "n_threads"_a, "progress"_a.none(), "decay_bar"_a, "depth_decay_bar"_a, "mix_bar"_a);
 }
 
 }  // namespace espalier

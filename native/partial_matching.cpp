@@ -14,7 +14,7 @@ namespace {
 // The fragments of a dictionary by their common beginnings.
 struct PrefixTree {
   struct Node {
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> next;  // by depth and symbol
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> next;  // by depth and label
     std::vector<std::int32_t> fragments;                                 // that end here
   };
   std::vector<Node> nodes;
@@ -46,10 +46,6 @@ PartialMatches match_partial(const PartialCodes& fragments, const ForestView& fo
   const PrefixTree prefixes(fragments);
   std::vector<double> used(forest.n_subtrees, 0.0);
   for (std::int64_t e = 0; e < forest.tree_start[forest.n_trees]; ++e) used[forest.tree_subtree[e]] = 1.0;
-  const auto translated = [&](std::int32_t symbol) {
-    const std::int32_t label = label_of[symbol / 2];
-    return label < 0 ? -1 : 2 * label + symbol % 2;
-  };
   std::vector<Branch> first = roots(space, used.data());
   std::vector<std::vector<Found>> found(first.size());
   team.run(std::ssize(first), [&](std::int64_t task, int worker) {
@@ -69,7 +65,7 @@ PartialMatches match_partial(const PartialCodes& fragments, const ForestView& fo
       if (!prefixes.nodes[prefix].next.empty()) stack.push_back({prefix, std::move(branch)});
     };
     const auto& next = prefixes.nodes[0].next;
-    const auto root = next.find({0, translated(first[task].code[1])});
+    const auto root = next.find({0, label_of[first[task].code[1]]});
     if (root == next.end()) return;
     enter(root->second, std::move(first[task]));
     std::int64_t looked = 0;
@@ -83,12 +79,12 @@ PartialMatches match_partial(const PartialCodes& fragments, const ForestView& fo
       groups.clear();
       for (std::size_t way = 0; way < branch.mass.size(); ++way) {
         space.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double factor) {
-          const std::int32_t symbol = translated(space.symbol(child));
-          if (symbol < 0) return;
-          const auto step = ahead.find({depth + 1, symbol});
+          const std::int32_t label = label_of[space.label(child)];
+          if (label < 0) return;
+          const auto step = ahead.find({depth + 1, label});
           if (step == ahead.end()) return;
           const auto [group, made] = groups.try_emplace(step->second);
-          if (made) group->second = begin(branch, depth, space.symbol(child));
+          if (made) group->second = begin(branch, depth, space.label(child));
           add_way(group->second, branch, way, child, place, factor);
         });
       }

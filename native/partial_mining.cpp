@@ -14,8 +14,8 @@ namespace {
 
 // By how much an extension of a way multiplies it, at most, by the number of nodes that it adds.
 //
-// One fragment may be hung below a node in several ways. Their first children have one symbol then, so what children of
-// one symbol begin is added up, and of different symbols the largest counts.
+// One fragment may be hung below a node in several ways. Their first children have one label then, so what children of
+// one label begin is added up, and of different labels the largest counts.
 class Extensions {
  public:
   Extensions(const Space& space, std::int32_t most, const MiningLimits& limits, Team& team)
@@ -25,9 +25,9 @@ class Extensions {
     if (n_ * (forest.n_subtrees + n_children) > limits.memory / 8) throw std::bad_alloc();
     below_.assign(forest.n_subtrees * n_, 0.0);
     after_.assign(n_children * n_, 0.0);
-    std::int32_t n_symbols = 0;
-    for (std::int32_t u = 0; u < forest.n_subtrees; ++u) n_symbols = std::max(n_symbols, space.symbol(u) + 1);
-    slot_.assign(n_symbols, -1);
+    std::int32_t n_labels = 0;
+    for (std::int32_t u = 0; u < forest.n_subtrees; ++u) n_labels = std::max(n_labels, space.label(u) + 1);
+    slot_.assign(n_labels, -1);
     for (std::int32_t u = 0; u < forest.n_subtrees; ++u) {  // children come first
       if (u % 1024 == 0) team.breathe(0);
       fill(u);
@@ -50,9 +50,9 @@ class Extensions {
   }
 
  private:
-  // What the children of one symbol begin, seen from the leftmost of them so far, and below the parent.
+  // What the children of one label begin, seen from the leftmost of them so far, and below the parent.
   struct Begun {
-    std::int32_t symbol, place;
+    std::int32_t label, place;
     std::vector<double> after, below;
   };
 
@@ -67,7 +67,7 @@ class Extensions {
       for (std::int32_t s = 1; before && s < n_; ++s) before[s] = space_.decay(u) * after[s];
       if (!space_.may_keep(u, j)) continue;
       begin(space_.child(u, j), after);
-      Begun& all = begun(space_.symbol(space_.child(u, j)), j);
+      Begun& all = begun(space_.label(space_.child(u, j)), j);
       const double gap = std::pow(space_.decay(u), all.place - j);
       all.place = j;
       for (std::int32_t s = 1; s < n_; ++s) {
@@ -77,19 +77,19 @@ class Extensions {
         if (before) before[s] = std::max(before[s], all.after[s]);
       }
     }
-    for (std::int32_t b = 0; b < n_begun_; ++b) slot_[begun_[b].symbol] = -1;
+    for (std::int32_t b = 0; b < n_begun_; ++b) slot_[begun_[b].label] = -1;
   }
-  Begun& begun(std::int32_t symbol, std::int32_t place) {
-    if (slot_[symbol] < 0) {
-      slot_[symbol] = n_begun_;
+  Begun& begun(std::int32_t label, std::int32_t place) {
+    if (slot_[label] < 0) {
+      slot_[label] = n_begun_;
       if (n_begun_ == std::ssize(begun_)) begun_.emplace_back();
-      begun_[n_begun_].symbol = symbol;
+      begun_[n_begun_].label = label;
       begun_[n_begun_].place = place;
       begun_[n_begun_].after.assign(n_, 0.0);
       begun_[n_begun_].below.assign(n_, 0.0);
       ++n_begun_;
     }
-    return begun_[slot_[symbol]];
+    return begun_[slot_[label]];
   }
   // own_: the fragments of a child, of one node or more, times what may follow them.
   void begin(std::int32_t c, const double* after) {
@@ -115,7 +115,7 @@ class Extensions {
   // While the tables are filled:
   std::vector<Begun> begun_;
   std::int32_t n_begun_ = 0;
-  std::vector<std::int32_t> slot_;  // by symbol: in begun_, or -1
+  std::vector<std::int32_t> slot_;  // by label: in begun_, or -1
   std::vector<double> alone_, own_;
 };
 
@@ -184,7 +184,7 @@ class Expander {
  private:
   void grow(const Branch& branch, std::size_t way, bool leads) {
     space_.grow(branch, way, [&](std::int32_t depth, std::int32_t child, std::int32_t place, double factor) {
-      const std::pair<std::int32_t, std::int32_t> key{depth, space_.symbol(child)};
+      const std::pair<std::int32_t, std::int32_t> key{depth, space_.label(child)};
       auto found = groups_.find(key);
       if (found == groups_.end()) {
         if (!leads) return;

@@ -6,8 +6,9 @@
 //   sqrt(depth_decay) for every node, decay for every node that keeps no child, decay for every child that is skipped
 //   between two that are kept.
 //
-// A fragment is written as its nodes, each before its children, from left to right: the depth of the node below the
-// root, then twice its label, plus 1 for a word. It grows at its right edge only, so every fragment is met once.
+// A leaf and an inner node with one label begin the same fragments: that of one node, which a leaf weighs by the values
+// of leaves. A fragment is written as its nodes, each before its children, from left to right: the depth of the node
+// below the root, then its label. It grows at its right edge only, so every fragment is met once.
 #pragma once
 
 #include <cstdint>

@@ -17,16 +17,30 @@ void number_symbols(const ForestView& forest, Collected& raw, KeyTable& table) {
   }
 }
 
-// Symbols that both sides have, labels of inner nodes first; the rest become -1.
+// Symbols whose label both sides have, as a leaf or not, inner nodes first; the rest become -1.
 void keep_common(PartialPattern& pattern, KeyTable& table, Collected& a, Collected* b) {
-  std::vector<std::int32_t> seen(table.size(), 0), number(table.size(), -1);
-  for (std::int32_t x : a.symbol) seen[x] |= b ? 1 : 3;
+  KeyTable labels;
+  std::vector<std::int32_t> label_of(table.size()), number(table.size(), -1);
+  for (std::int32_t x = 0; x < table.size(); ++x) {
+    const std::int32_t* key = table.pool().data() + table.starts()[x];
+    label_of[x] = labels.number({key[0] / 2, key[1]});
+  }
+  std::vector<std::int32_t> seen(labels.size(), 0), inner(labels.size(), -1);
+  for (std::int32_t x : a.symbol) seen[label_of[x]] |= b ? 1 : 3;
   if (b) {
-    for (std::int32_t x : b->symbol) seen[x] |= 2;
+    for (std::int32_t x : b->symbol) seen[label_of[x]] |= 2;
   }
   for (int leaf = 0; leaf < 2; ++leaf) {
     for (std::int32_t x = 0; x < table.size(); ++x) {
-      if (seen[x] == 3 && (table.pool()[table.starts()[x]] & 1) == leaf) number[x] = pattern.n_symbols++;
+      const std::int32_t label = label_of[x];
+      if (seen[label] != 3 || (table.pool()[table.starts()[x]] & 1) != leaf) continue;
+      number[x] = pattern.n_symbols++;
+      pattern.twin.push_back(leaf ? inner[label] : -1);
+      if (!leaf) {
+        inner[label] = number[x];
+      } else if (inner[label] >= 0) {
+        pattern.twin[inner[label]] = number[x];
+      }
     }
     if (leaf == 0) pattern.n_buckets = pattern.n_symbols;
   }
@@ -209,7 +223,11 @@ void add_terminal_matches(const PartialPattern& pattern, const PartialSide& othe
       const std::int32_t shape = side.run_shape[run];
       for (std::int64_t i = pattern.shape_start[shape]; i < pattern.shape_start[shape + 1]; ++i) {
         const std::int32_t x = pattern.shape_symbol[i];
-        if (x >= pattern.n_buckets && terminal[x] >= first) side.match.push_back(terminal[x]);
+        const bool is_leaf = x >= pattern.n_buckets;
+        const std::int32_t leaf = x < 0 || is_leaf ? x : pattern.twin[x];
+        if (leaf < 0 || terminal[leaf] < first) continue;
+        side.match.push_back(terminal[leaf]);
+        side.match_bucket.push_back(is_leaf ? -1 : x);
       }
       side.match_start.push_back(static_cast<std::int64_t>(side.match.size()));
     }
@@ -262,6 +280,10 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
   if (b) pattern.columns = arrange(*b, columns, pattern, shapes);
   pattern.shape_start = shapes.starts();
   pattern.shape_symbol = shapes.pool();
+  pattern.shape_label = pattern.shape_symbol;
+  for (std::int32_t& x : pattern.shape_label) {
+    if (x >= pattern.n_buckets && pattern.twin[x] >= 0) x = pattern.twin[x];
+  }
   add_terminal_matches(pattern, pattern.cols(), pattern.rows);
   if (b) add_terminal_matches(pattern, pattern.rows, pattern.columns);
   add_occurrences(pattern, per_tree);

@@ -1,6 +1,7 @@
 // The pairs of nodes that partial trees compare: those with equal labels, laid out in runs of equal shape.
 //
-// Delta(u, v) = base + E(u, v), where base is a constant of the label and E is 0 unless some children match.
+// Delta(u, v) = base + E(u, v), where base is a constant of the label and E is 0 unless some children match. A leaf and
+// an inner node with one label match by a base of their own and have no E; their symbols are "twins".
 // A node whose only child is a leaf (a "terminal" node) matches another only through that very leaf, so E among
 // terminal nodes is a constant on the diagonal and is never stored. All other nodes are "composite"; their rows of E
 // are. In a bucket (one label) terminal nodes come first, then composite nodes by height and by shape, the
@@ -29,9 +30,10 @@ struct PartialSide {
   std::vector<std::int64_t> symbol_start;  // entries by tree: symbols of inner nodes and of leaves
   std::vector<std::int32_t> tree_symbol;
   std::vector<std::int64_t> symbol_count;
-  // By run: the terminal nodes of the other side with its label and with one of its leaves, once for each such child.
+  // By run: the terminal nodes of the other side with its label and whose leaf one of its children matches, once for
+  // each such child; and the bucket of the child, -1 where it is a leaf itself.
   std::vector<std::int64_t> match_start;
-  std::vector<std::int32_t> match;
+  std::vector<std::int32_t> match, match_bucket;
 
   std::int64_t members(std::int32_t p) const { return bucket_start[p + 1] - bucket_start[p]; }
   std::int64_t position(std::int64_t u) const { return u - bucket_start[bucket[u]]; }
@@ -54,11 +56,13 @@ struct PartialPattern {
   std::int64_t n_columns = 0;
   std::int32_t n_buckets = 0;  // symbols below n_buckets are labels of inner nodes, the others are leaves
   std::int32_t n_symbols = 0;
+  std::vector<std::int32_t> twin;         // by symbol: of leaves, the bucket with their label, and back; or -1
   std::vector<std::int32_t> labels;       // label ids; slot n_labels is the leaves'
   std::vector<std::int32_t> slot;         // by bucket
   std::vector<std::int64_t> shape_start;  // symbols of children, -1 where the other side has none
   std::vector<std::int32_t> shape_symbol;
-  PartialSide rows, columns;  // columns stay empty where symmetric
+  std::vector<std::int32_t> shape_label;  // the same, with the bucket instead of a leaf that has a twin
+  PartialSide rows, columns;              // columns stay empty where symmetric
   Occurrences nodes, symbols;
   std::vector<std::int64_t> entry_end, symbol_end;  // by entry of the rows' trees
   // By row node: E with the column at position j is at row_offset + j; unused where the row is empty.

@@ -55,7 +55,7 @@ class Space {
   const ForestView& forest() const { return forest_; }
   double decay(std::int32_t u) const { return decay_[u]; }
   double root(std::int32_t u) const { return root_[u]; }
-  std::int32_t symbol(std::int32_t u) const { return 2 * forest_.label[u] + (forest_.is_leaf(u) ? 1 : 0); }
+  std::int32_t label(std::int32_t u) const { return forest_.label[u]; }
   std::int32_t n_children(std::int32_t u) const {
     return static_cast<std::int32_t>(forest_.child_start[u + 1] - forest_.child_start[u]);
   }
@@ -93,7 +93,7 @@ class Space {
       for (std::int32_t j = 0; held[u] && j < n_children(u); ++j) held[child(u, j)] = 1;
     }
     const auto pair = [&](std::int32_t u, std::int32_t j) {
-      return static_cast<std::uint64_t>(symbol(u)) << 32 | static_cast<std::uint32_t>(symbol(child(u, j)));
+      return static_cast<std::uint64_t>(label(u)) << 32 | static_cast<std::uint32_t>(label(child(u, j)));
     };
     std::unordered_set<std::uint64_t, Hasher> pairs;
     for (std::int32_t u = 0; u < forest_.n_subtrees; ++u) {
@@ -137,13 +137,13 @@ inline void merge(Branch& branch) {
   branch.edge.resize(n * width);
 }
 
-// The fragment with one more node: below the node of the right edge at a depth, with a symbol.
-inline Branch begin(const Branch& branch, std::int32_t parent_depth, std::int32_t symbol) {
+// The fragment with one more node: below the node of the right edge at a depth, with a label.
+inline Branch begin(const Branch& branch, std::int32_t parent_depth, std::int32_t label) {
   Branch next;
   next.code.reserve(branch.code.size() + 2);
   next.code = branch.code;
   next.code.push_back(parent_depth + 1);
-  next.code.push_back(symbol);
+  next.code.push_back(label);
   next.depth = parent_depth + 1;
   next.size = branch.size + 1;
   return next;
@@ -159,19 +159,19 @@ inline void add_way(Branch& next, const Branch& branch, std::size_t way, std::in
   next.edge.push_back({child, -1});
 }
 
-// Single nodes, at all subtrees with a mass, by symbol; where one tree is looked at, those that it holds.
+// Single nodes, at all subtrees with a mass, by label; where one tree is looked at, those that it holds.
 inline std::vector<Branch> roots(const Space& space, const double* mass, const double* count = nullptr) {
   std::map<std::int32_t, Branch> found;
   for (std::int32_t u = 0; u < space.forest().n_subtrees; ++u) {
     if (mass[u] == 0.0 && !(count && count[u] != 0.0)) continue;
-    Branch& branch = found[space.symbol(u)];
-    if (branch.code.empty()) branch.code = {0, space.symbol(u)};
+    Branch& branch = found[space.label(u)];
+    if (branch.code.empty()) branch.code = {0, space.label(u)};
     branch.mass.push_back(mass[u] * space.root(u));
     if (count) branch.count.push_back(count[u] * space.root(u));
     branch.edge.push_back({u, -1});
   }
   std::vector<Branch> out;
-  for (auto& [symbol, branch] : found) {
+  for (auto& [label, branch] : found) {
     bool leads = false;
     for (std::size_t way = 0; way < branch.mass.size(); ++way) leads = leads || branch.leads(way);
     if (leads) out.push_back(std::move(branch));

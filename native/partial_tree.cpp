@@ -1,6 +1,7 @@
 #include "partial_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "symmetric.hpp"
 
@@ -16,8 +17,11 @@ constexpr std::size_t kMostCells = 32;
 }  // namespace
 
 void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::int32_t column_shape) {
+  n_buckets_ = pattern.n_buckets;
   row_ = pattern.shape_symbol.data() + pattern.shape_start[row_shape];
-  const std::int32_t* column = pattern.shape_symbol.data() + pattern.shape_start[column_shape];
+  column_ = pattern.shape_symbol.data() + pattern.shape_start[column_shape];
+  row_label_ = pattern.shape_label.data() + pattern.shape_start[row_shape];
+  const std::int32_t* column_label = pattern.shape_label.data() + pattern.shape_start[column_shape];
   const auto n = static_cast<std::int32_t>(pattern.arity(row_shape));
   const auto m = static_cast<std::int32_t>(pattern.arity(column_shape));
   cells.clear();
@@ -27,19 +31,19 @@ void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::i
   many = false;
   if (static_cast<std::int64_t>(n) * m <= kSmallPair) {
     for (std::int32_t i = 0; i < n; ++i) {
-      if (row_[i] < 0) continue;
+      if (row_label_[i] < 0) continue;
       for (std::int32_t j = 0; j < m; ++j) {
-        if (row_[i] == column[j]) cells.push_back({i, j, row_[i]});
+        if (row_label_[i] == column_label[j]) cells.push_back(cell(i, j));
       }
     }
     many = cells.size() > kMostCells;
   }
   if (many || static_cast<std::int64_t>(n) * m > kSmallPair) {
-    by_symbol_.clear();
+    by_label_.clear();
     for (std::int32_t j = 0; j < m; ++j) {
-      if (column[j] >= 0) by_symbol_.emplace_back(column[j], j);
+      if (column_label[j] >= 0) by_label_.emplace_back(column_label[j], j);
     }
-    std::sort(by_symbol_.begin(), by_symbol_.end());
+    std::sort(by_label_.begin(), by_label_.end());
     cells.clear();
     for (std::int32_t i = 0; i < n && cells.size() <= kMostCells; ++i) {
       visit_row(i, [&](const Cell& cell) {
@@ -96,7 +100,12 @@ void PartialTreePlan::release() {
 void PartialTreePlan::set_rules(const double* decay, const double* depth_decay) {
   const std::size_t leaf_slot = pattern_.labels.size();
   const double leaf_base = depth_decay[leaf_slot] * decay[leaf_slot] * decay[leaf_slot];
-  rules_.resize(pattern_.n_buckets + 1);
+  rules_.resize(2 * pattern_.n_buckets + 1);
+  for (std::int32_t p = 0; p < pattern_.n_buckets; ++p) {
+    const double own = depth_decay[pattern_.slot[p]], leaf = depth_decay[leaf_slot];
+    const double root = own == leaf ? own : std::sqrt(own) * std::sqrt(leaf);  // the product may be too small
+    rules_[pattern_.n_buckets + 1 + p].base = root * decay[pattern_.slot[p]] * decay[leaf_slot];
+  }
   for (std::int32_t p = 0; p <= pattern_.n_buckets; ++p) {
     const std::size_t slot = p < pattern_.n_buckets ? pattern_.slot[p] : leaf_slot;
     Rule& rule = rules_[p];
@@ -135,13 +144,13 @@ inline double PartialTreePlan::match_of(std::int64_t a, std::int64_t b) const {
 void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run,
                              std::int64_t first, std::int64_t n, double* out) const {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
-  if (cell.symbol >= pattern_.n_buckets) {
-    std::fill(out, out + n, rules_.back().base);
+  if (cell.rule >= pattern_.n_buckets) {
+    std::fill(out, out + n, rules_[cell.rule].base);
     return;
   }
   const std::int32_t a = rows.child[rows.child_index(run, cell.i, k)];
   const std::int32_t* b = cols.child.data() + cols.child_index(column_run, cell.j, first);
-  const std::int32_t q = cell.symbol;
+  const std::int32_t q = cell.rule;
   const Rule& rule = rules_[q];
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
     const std::int64_t same = pattern_.symmetric ? a : pattern_.partner[a];
@@ -182,7 +191,7 @@ void PartialTreePlan::set_weights(std::int32_t p, Scratch& scratch) const {
   }
 }
 
-// Terminal columns: only a leaf child of the row that is the column's leaf matches.
+// Terminal columns: only a child of the row with the label of the column's leaf matches.
 void PartialTreePlan::fill_terminal_columns(std::int64_t run, std::int64_t k) {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
   const std::int32_t p = rows.run_bucket[run];
@@ -191,7 +200,7 @@ void PartialTreePlan::fill_terminal_columns(std::int64_t run, std::int64_t k) {
   double* out = delta_.data() + pattern_.row_offset[u];
   std::fill(out, out + cols.n_terminal[p], 0.0);
   for (std::int64_t m = rows.match_start[run]; m < rows.match_start[run + 1]; ++m) {
-    out[cols.position(rows.match[m])] += rules_[p].terminal;
+    out[cols.position(rows.match[m])] += terminal_match(p, rows.match_bucket[m]);
   }
 }
 
@@ -206,7 +215,8 @@ void PartialTreePlan::fill_terminal_rows() {
   for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
     for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
       double* out = delta_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
-      for (std::int32_t l = 0; l < cols.run_size[run]; ++l) out[l] += rules_[cols.run_bucket[run]].terminal;
+      const double value = terminal_match(cols.run_bucket[run], cols.match_bucket[m]);
+      for (std::int32_t l = 0; l < cols.run_size[run]; ++l) out[l] += value;
     }
   }
 }
@@ -330,6 +340,12 @@ void PartialTreePlan::gram_row(std::int64_t s, double* out) const {
     const std::int64_t end = pattern_.symbol_end[entry];
     for (std::int64_t e = symbols.start[x]; e < end; ++e) out[symbols.tree[e]] += weight * symbols.count[e];
     if (pattern_.symmetric) out[symbols.tree[end]] += 0.5 * weight * symbols.count[end];
+    const std::int32_t y = pattern_.twin[x];
+    // Where the transpose is added at the end, leaves of the rows do.
+    if (y < 0 || (pattern_.symmetric && x < pattern_.n_buckets)) continue;
+    const double twin = static_cast<double>(rows.symbol_count[entry]) * twin_base(std::min(x, y));
+    for (std::int64_t e = symbols.start[y]; e < symbols.start[y + 1]; ++e)
+      out[symbols.tree[e]] += twin * symbols.count[e];
   }
   const Occurrences& nodes = pattern_.nodes;
   for (std::int64_t entry = rows.tree_start[s]; entry < rows.tree_start[s + 1]; ++entry) {

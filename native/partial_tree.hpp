@@ -16,9 +16,10 @@
 
 namespace espalier {
 
-// Children i of a row's shape and j of a column's that have one symbol.
+// Children i of a row's shape and j of a column's that have one label, and the rule by which they match: of two inner
+// nodes their bucket, behind all buckets that of two leaves, and behind it, by bucket, that of a leaf and an inner node.
 struct Cell {
-  std::int32_t i, j, symbol;
+  std::int32_t i, j, rule;
 };
 
 // The matching cells of two shapes, in the order in which sums over subsequences need them.
@@ -32,14 +33,21 @@ struct CellSet {
   // Calls visit(cell) for the cells of row i, left to right. Where cells are many.
   template <class Visit>
   void visit_row(std::int32_t i, const Visit& visit) const {
-    if (row_[i] < 0) return;
-    auto at = std::lower_bound(by_symbol_.begin(), by_symbol_.end(), std::pair<std::int32_t, std::int32_t>{row_[i], 0});
-    for (; at != by_symbol_.end() && at->first == row_[i]; ++at) visit(Cell{i, at->second, row_[i]});
+    if (row_label_[i] < 0) return;
+    auto at =
+        std::lower_bound(by_label_.begin(), by_label_.end(), std::pair<std::int32_t, std::int32_t>{row_label_[i], 0});
+    for (; at != by_label_.end() && at->first == row_label_[i]; ++at) visit(cell(i, at->second));
   }
 
  private:
-  const std::int32_t* row_ = nullptr;
-  std::vector<std::pair<std::int32_t, std::int32_t>> by_symbol_;  // the column's symbols and where they stand
+  Cell cell(std::int32_t i, std::int32_t j) const {
+    const std::int32_t x = row_[i], y = column_[j];
+    return {i, j, x == y ? std::min(x, n_buckets_) : n_buckets_ + 1 + std::min(x, y)};
+  }
+
+  std::int32_t n_buckets_ = 0;
+  const std::int32_t *row_ = nullptr, *column_ = nullptr, *row_label_ = nullptr;
+  std::vector<std::pair<std::int32_t, std::int32_t>> by_label_;  // the column's labels and where they stand
 };
 
 class PartialTreePlan {
@@ -77,6 +85,12 @@ class PartialTreePlan {
   };
 
   void set_rules(const double* decay, const double* depth_decay);
+  // Delta of a leaf and an inner node with one label.
+  double twin_base(std::int32_t bucket) const { return rules_[pattern_.n_buckets + 1 + bucket].base; }
+  // What a terminal node gains from a child with its leaf's label: a leaf, or an inner node of a bucket.
+  double terminal_match(std::int32_t p, std::int32_t bucket) const {
+    return bucket < 0 ? rules_[p].terminal : rules_[p].depth_decay * twin_base(bucket);
+  }
   void compute_delta(const double* decay, const double* depth_decay, Team& team);
   void fill_terminal_columns(std::int64_t run, std::int64_t k);
   void fill_terminal_rows();
@@ -103,20 +117,25 @@ class PartialTreePlan {
   void push_one(std::int64_t a, std::int64_t b, std::int64_t flow, double value, Scratch& scratch);
   void pull_level(const std::vector<Task>& level, std::vector<Scratch>& scratch, Team& team);
   void pull_terminal_rows();
+  // Calls visit(bucket of the run, bucket of the child, sum of derivatives) for each match of a terminal node's leaf with
+  // an inner child of a run.
+  template <class Visit>
+  void each_twin_match(const Visit& visit) const;
   void add_up(double* decay_bar, double* depth_decay_bar) const;
+  void add_up_twins(double* decay_bar, double* depth_decay_bar) const;
 
   PartialPattern pattern_;
   std::vector<std::vector<Task>> levels_;  // tasks over rows, by height
   std::vector<std::int64_t> tree_tasks_;
-  std::vector<Rule> rules_;                 // by bucket, and last the leaves'
+  std::vector<Rule> rules_;                 // see Cell; that of a leaf and an inner node has a base only
   std::vector<std::vector<double>> power_;  // by label: powers of its decay, for gaps
   Buffer delta_, bar_, symmetric_;
   std::vector<double> current_;
 
   // Sums kept per row, per child of a row or per entry of a tree, so that they can be added up in one order.
-  std::vector<double> base_flow_, terminal_flow_;             // by child of a composite row, laid out as rows.child
-  std::vector<double> row_decay_, row_depth_, row_terminal_;  // by row node
-  std::vector<double> symbol_part_, terminal_part_;           // by entry
+  std::vector<double> base_flow_, twin_flow_, terminal_flow_;    // by child of a composite row, laid out as rows.child
+  std::vector<double> row_decay_, row_depth_, row_terminal_;     // by row node
+  std::vector<double> symbol_part_, twin_part_, terminal_part_;  // by entry
   RowOccurrences row_where_;
   std::vector<std::int64_t> spread_tasks_;
   std::vector<std::int32_t> by_first_tree_;

@@ -45,18 +45,20 @@ void PartialTreePlan::prepare_pull_back() {
     }
   }
   base_flow_.resize(rows.child.size());
+  twin_flow_.resize(rows.child.size());
   terminal_flow_.resize(rows.child.size());
   row_decay_.resize(n);
   row_depth_.resize(n);
   row_terminal_.resize(n);
   symbol_part_.resize(rows.tree_symbol.size());
+  twin_part_.resize(rows.tree_symbol.size());
   terminal_part_.resize(rows.tree_node.size());
   prepared_ = true;
 }
 
 void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double factor) {
   const PartialSide& rows = pattern_.rows;
-  const auto part = [&](const Occurrences& where, std::int64_t begin, std::int64_t end, double weight) {
+  const auto part = [&](const Occurrences& where, std::int64_t begin, std::int64_t end, double weight, bool half) {
     double lanes[4] = {0.0, 0.0, 0.0, 0.0};
     std::int64_t e = begin;
     for (; e + 4 <= end; e += 4) {
@@ -64,12 +66,16 @@ void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double f
     }
     for (; e < end; ++e) lanes[0] += where.count[e] * row[where.tree[e]];
     double total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    if (pattern_.symmetric) total += 0.5 * where.count[end] * row[where.tree[end]];
+    if (half) total += 0.5 * where.count[end] * row[where.tree[end]];
     return factor * weight * total;
   };
   for (std::int64_t entry = rows.symbol_start[s]; entry < rows.symbol_start[s + 1]; ++entry) {
-    symbol_part_[entry] = part(pattern_.symbols, pattern_.symbols.start[rows.tree_symbol[entry]],
-                               pattern_.symbol_end[entry], static_cast<double>(rows.symbol_count[entry]));
+    const Occurrences& symbols = pattern_.symbols;
+    const std::int32_t x = rows.tree_symbol[entry], y = pattern_.twin[x];
+    const auto count = static_cast<double>(rows.symbol_count[entry]);
+    symbol_part_[entry] = part(symbols, symbols.start[x], pattern_.symbol_end[entry], count, pattern_.symmetric);
+    const bool counts = y >= 0 && (!pattern_.symmetric || x >= pattern_.n_buckets);
+    twin_part_[entry] = counts ? part(symbols, symbols.start[y], symbols.start[y + 1], count, false) : 0.0;
   }
   for (std::int64_t entry = rows.tree_start[s]; entry < rows.tree_start[s + 1]; ++entry) {
     const std::int64_t u = rows.tree_node[entry];
@@ -77,7 +83,8 @@ void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double f
     if (!rows.is_terminal(u) || pattern_.partner[u] < 0) continue;
     const std::int64_t v = pattern_.partner[u];
     const std::int64_t end = pattern_.symmetric ? pattern_.entry_end[entry] : pattern_.nodes.start[v + 1];
-    terminal_part_[entry] = part(pattern_.nodes, pattern_.nodes.start[v], end, rows.tree_count[entry]);
+    const auto count = static_cast<double>(rows.tree_count[entry]);
+    terminal_part_[entry] = part(pattern_.nodes, pattern_.nodes.start[v], end, count, pattern_.symmetric);
   }
 }
 
@@ -126,9 +133,9 @@ void PartialTreePlan::push(const Cell& cell, std::int64_t run, std::int64_t k, s
                            std::int64_t first, std::int64_t n, const double* match_bar, Scratch& scratch) {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
   const std::int64_t flow = rows.child_index(run, cell.i, k);
-  base_flow_[flow] += sum(match_bar, n);
-  if (cell.symbol >= pattern_.n_buckets) return;
-  const std::int32_t q = cell.symbol, a = rows.child[flow];
+  (cell.rule <= pattern_.n_buckets ? base_flow_ : twin_flow_)[flow] += sum(match_bar, n);
+  if (cell.rule >= pattern_.n_buckets) return;
+  const std::int32_t q = cell.rule, a = rows.child[flow];
   const std::int32_t* b = cols.child.data() + cols.child_index(column_run, cell.j, first);
   if (rows.n_terminal[q] == rows.members(q) && cols.n_terminal[q] == cols.members(q)) {
     const std::int64_t same = pattern_.symmetric ? a : pattern_.partner[a];
@@ -277,7 +284,7 @@ void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, 
     const std::int64_t u = rows.run_start[task.run] + k;
     const double *delta = delta_.data() + pattern_.row_offset[u], *bar = bar_.data() + pattern_.row_offset[u];
     for (std::int64_t m = rows.match_start[task.run]; m < rows.match_start[task.run + 1]; ++m) {
-      row_terminal_[u] += bar[cols.position(rows.match[m])];
+      if (rows.match_bucket[m] < 0) row_terminal_[u] += bar[cols.position(rows.match[m])];
     }
     row_depth_[u] +=
         dot(bar + n_terminal, delta + n_terminal, pattern_.row_end(u) - n_terminal) / rules_[p].depth_decay;
@@ -285,47 +292,6 @@ void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, 
   const std::int64_t end = pattern_.symmetric ? task.run + 1 : cols.bucket_run_start[p + 1];
   for (std::int64_t column_run = cols.bucket_run_start[p]; column_run < end; ++column_run) {
     pull_block(task, column_run, scratch, team, worker);
-  }
-}
-
-// base = depth_decay * decay^2 of each symbol, terminal = depth_decay * base of leaves.
-void PartialTreePlan::add_up(double* decay_bar, double* depth_decay_bar) const {
-  const PartialSide& rows = pattern_.rows;
-  const std::size_t leaf_slot = pattern_.labels.size();
-  std::vector<double> base(pattern_.n_buckets + 1, 0.0), terminal(pattern_.n_buckets, 0.0);
-  for (std::size_t entry = 0; entry < symbol_part_.size(); ++entry) {
-    base[std::min(rows.tree_symbol[entry], pattern_.n_buckets)] += symbol_part_[entry];
-  }
-  for (std::size_t entry = 0; entry < terminal_part_.size(); ++entry) {
-    terminal[rows.bucket[rows.tree_node[entry]]] += terminal_part_[entry];
-  }
-  for (std::size_t run = 0; run < rows.run_start.size(); ++run) {
-    const std::int64_t shape = pattern_.shape_start[rows.run_shape[run]];
-    for (std::int64_t i = 0; i < pattern_.arity(rows.run_shape[run]); ++i) {
-      const std::int32_t x = pattern_.shape_symbol[shape + i];
-      if (x < 0) continue;
-      for (std::int64_t k = 0; k < rows.run_size[run]; ++k) {
-        const std::int64_t flow = rows.child_index(run, i, k);
-        base[std::min(x, pattern_.n_buckets)] += base_flow_[flow];
-        if (x < pattern_.n_buckets) terminal[x] += terminal_flow_[flow];
-      }
-    }
-  }
-  for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
-    const std::int32_t p = rows.bucket[u];
-    terminal[p] += row_terminal_[u];
-    decay_bar[pattern_.slot[p]] += row_decay_[u];
-    depth_decay_bar[pattern_.slot[p]] += row_depth_[u];
-  }
-  const double leaf_base = rules_.back().base;
-  for (std::int32_t p = 0; p < pattern_.n_buckets; ++p) {
-    depth_decay_bar[pattern_.slot[p]] += terminal[p] * leaf_base;
-    base.back() += terminal[p] * rules_[p].depth_decay;
-  }
-  for (std::int32_t p = 0; p <= pattern_.n_buckets; ++p) {
-    const std::size_t slot = p < pattern_.n_buckets ? pattern_.slot[p] : leaf_slot;
-    depth_decay_bar[slot] += base[p] * rules_[p].decay * rules_[p].decay;
-    decay_bar[slot] += base[p] * 2.0 * rules_[p].depth_decay * rules_[p].decay;
   }
 }
 
@@ -344,6 +310,7 @@ void PartialTreePlan::pull_terminal_rows() {
   const PartialSide& cols = pattern_.cols();
   for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
     for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
+      if (cols.match_bucket[m] >= 0) continue;
       const double* bar = bar_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
       row_terminal_[cols.match[m]] += sum(bar, cols.run_size[run]);
     }
@@ -355,7 +322,7 @@ void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, 
   prepare_pull_back();
   team.span(0.0, 0.3);
   compute_delta(decay, depth_decay, team);
-  for (auto* sums : {&base_flow_, &terminal_flow_, &row_decay_, &row_depth_, &row_terminal_}) {
+  for (auto* sums : {&base_flow_, &twin_flow_, &terminal_flow_, &row_decay_, &row_depth_, &row_terminal_}) {
     std::fill(sums->begin(), sums->end(), 0.0);
   }
   bar_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1), team);

@@ -34,16 +34,64 @@ void SmoothedTreePlan::stored_row(std::int64_t s, double* out) const {
   }
 }
 
-// What its words and terminal nodes give among those of other trees: their sum over the tree, once for all others.
+template <class Visit>
+void SmoothedTreePlan::each_label_of_word(std::int64_t s, std::int32_t w, const Visit& visit) const {
+  const std::int32_t own = pattern_.slot_of_word[w];
+  const SmoothedSide& cols = pattern_.cols();
+  const auto look = [&](std::int32_t slot) { visit(slot, word_label(w, slot), slot == own); };
+  if (!pattern_.soft_labels) {
+    if (own >= 0) look(own);
+  } else if (pattern_.per_tree) {
+    for (std::int64_t e = cols.label_start[s]; e < cols.label_start[s + 1]; ++e) look(cols.tree_label[e]);
+  } else {
+    for (std::size_t slot = 0; slot < pattern_.labels.size(); ++slot) {
+      if (pattern_.column_label[slot] >= 0) look(static_cast<std::int32_t>(slot));
+    }
+  }
+}
+
+template <class Visit>
+void SmoothedTreePlan::each_word_of_label(std::int64_t s, std::int32_t slot, const Visit& visit) const {
+  const std::int32_t own = pattern_.column_word[slot];
+  const SmoothedSide& cols = pattern_.cols();
+  const auto n_words = static_cast<std::int32_t>(cols.n_words());
+  const auto look = [&](std::int32_t w) { visit(w, label_word(slot, w), w == own); };
+  if (!pattern_.soft_labels) {
+    if (own >= 0) look(own);
+  } else if (pattern_.per_tree) {
+    for (std::int64_t e = cols.light_start[s]; e < cols.light_start[s + 1]; ++e) {
+      if (cols.light[e] < n_words) look(cols.light[e]);
+    }
+  } else {
+    for (std::int32_t w = 0; w < n_words; ++w) look(w);
+  }
+}
+
+// What its words, inner nodes with labels like words and terminal nodes give among those of other trees by formula: their
+// sum over the tree, once for all others.
 void SmoothedTreePlan::light_row(std::int64_t s, double* out, Scratch& scratch) const {
   const SmoothedSide &rows = pattern_.rows, &cols = pattern_.cols();
   const std::int64_t width = cols.n_words();
   std::vector<double>& total = scratch.light;
   total.resize(cols.n_lights());
-  if (!pattern_.per_tree) std::fill(total.begin(), total.end(), 0.0);
+  std::vector<double>& of_label = scratch.label;
+  of_label.resize(pattern_.labels.size());
   const std::int64_t begin = rows.light_start[s], end = rows.light_start[s + 1];
   if (pattern_.per_tree) {
     for (std::int64_t e = begin; e < end; ++e) total[cols.light[e]] = 0.0;
+    for (std::int64_t e = rows.label_start[s]; e < rows.label_start[s + 1]; ++e) of_label[rows.tree_label[e]] = 0.0;
+  } else {
+    std::fill(total.begin(), total.end(), 0.0);
+    std::fill(of_label.begin(), of_label.end(), 0.0);
+  }
+  const auto twins = [&](std::int32_t slot, double similarity, bool is_same) {
+    return twin_weight(slot) * ((1.0 - settings_.mix) * similarity + (is_same ? settings_.mix : 0.0));
+  };
+  for (std::int64_t e = rows.label_start[s]; e < rows.label_start[s + 1]; ++e) {
+    const std::int32_t slot = rows.tree_label[e];
+    each_word_of_label(s, slot, [&](std::int32_t w, double similarity, bool is_same) {
+      total[w] += rows.label_count[e] * twins(slot, similarity, is_same);
+    });
   }
   for (std::int64_t e = begin; e < end; ++e) {
     const std::int64_t terminal = rows.light[e] - rows.n_words();
@@ -59,6 +107,9 @@ void SmoothedTreePlan::light_row(std::int64_t s, double* out, Scratch& scratch) 
         for (std::int64_t y = 0; y < width; ++y) total[y] += factor * row[y];
       }
       if (same >= 0) total[same] += count * leaf_ * settings_.mix;
+      each_label_of_word(s, w, [&](std::int32_t slot, double similarity, bool is_same) {
+        of_label[slot] += count * twins(slot, similarity, is_same);
+      });
       continue;
     }
     const std::int32_t p = rows.terminal_bucket[terminal];
@@ -78,6 +129,9 @@ void SmoothedTreePlan::light_row(std::int64_t s, double* out, Scratch& scratch) 
     double sum = 0.0;
     for (std::int64_t e = cols.light_start[t]; e < cols.light_start[t + 1]; ++e) {
       sum += cols.light_count[e] * total[cols.light[e]];
+    }
+    for (std::int64_t e = cols.label_start[t]; e < cols.label_start[t + 1]; ++e) {
+      sum += cols.label_count[e] * of_label[cols.tree_label[e]];
     }
     out[column] += weight * sum;
   });
@@ -147,19 +201,36 @@ void SmoothedTreePlan::spread_row(std::int64_t u, const double* cotangent, doubl
   }
 }
 
-// The derivatives by the words and terminal nodes of a tree, whose pairs are not stored.
+// The derivatives by the words, inner nodes with labels like words and terminal nodes of a tree, whose pairs are not
+// stored.
 void SmoothedTreePlan::pull_light(std::int64_t s, const double* row, double factor, Scratch& scratch) {
   const SmoothedSide &rows = pattern_.rows, &cols = pattern_.cols();
   const std::int64_t width = cols.n_words();
   std::vector<double>& bar = scratch.light;
   bar.assign(cols.n_lights(), 0.0);
+  std::vector<double>& of_label = scratch.label;
+  of_label.assign(pattern_.labels.size(), 0.0);
+  scratch.twins.assign(pattern_.labels.size(), Sums());
   each_column(s, [&](std::int64_t t, std::int64_t column, double weight) {
     const double value = factor * weight * row[column];
     for (std::int64_t e = cols.light_start[t]; e < cols.light_start[t + 1]; ++e) {
       bar[cols.light[e]] += value * cols.light_count[e];
     }
+    for (std::int64_t e = cols.label_start[t]; e < cols.label_start[t + 1]; ++e) {
+      of_label[cols.tree_label[e]] += value * cols.label_count[e];
+    }
   });
-  SoftCell cell{0, 0, pattern_.n_buckets, pattern_.n_buckets, -1, false};
+  const auto add_twins = [&](std::int32_t slot, double value, double similarity, bool is_same) {
+    scratch.twins[slot].similar += value * similarity;
+    if (is_same) scratch.twins[slot].equal += value;
+  };
+  for (std::int64_t e = rows.label_start[s]; e < rows.label_start[s + 1]; ++e) {
+    const std::int32_t slot = rows.tree_label[e];
+    each_word_of_label(s, slot, [&](std::int32_t w, double similarity, bool is_same) {
+      add_twins(slot, rows.label_count[e] * bar[w], similarity, is_same);
+    });
+  }
+  SoftCell cell{0, 0, pattern_.n_buckets, pattern_.n_buckets, kLeaves, false};
   Sums leaves;
   for (std::int64_t e = rows.light_start[s]; e < rows.light_start[s + 1]; ++e) {
     const std::int64_t terminal = rows.light[e] - rows.n_words();
@@ -168,6 +239,9 @@ void SmoothedTreePlan::pull_light(std::int64_t s, const double* row, double fact
     if (terminal < 0) {
       leaves.similar += count * dot(bar.data(), settings_.words + w * width, width);
       if (pattern_.same_word[w] >= 0) leaves.equal += count * bar[pattern_.same_word[w]];
+      each_label_of_word(s, w, [&](std::int32_t slot, double similarity, bool is_same) {
+        add_twins(slot, count * of_label[slot], similarity, is_same);
+      });
       continue;
     }
     const std::int32_t p = rows.terminal_bucket[terminal];
@@ -180,6 +254,10 @@ void SmoothedTreePlan::pull_light(std::int64_t s, const double* row, double fact
     scratch.keep_pushes_few();
   }
   settle(cell, leaves, scratch);
+  for (std::size_t slot = 0; slot < scratch.twins.size(); ++slot) {
+    const Sums& sums = scratch.twins[slot];
+    if (sums.similar != 0.0 || sums.equal != 0.0) settle_twins(static_cast<std::int32_t>(slot), sums, scratch);
+  }
 }
 
 }  // namespace espalier

@@ -9,12 +9,11 @@ namespace espalier {
 
 namespace {
 
-// Symbols are buckets: a label in a group. Leaves have none.
-void number_buckets(const ForestView& forest, Collected& nodes, KeyTable& table) {
+// Symbols are labels in a group, of leaves too; those of inner nodes will be buckets.
+void number_symbols(const ForestView& forest, Collected& nodes, KeyTable& table) {
   nodes.symbol.resize(nodes.subtree.size());
   for (std::int32_t r = 0; r < nodes.size(); ++r) {
-    const std::int32_t u = nodes.subtree[r];
-    nodes.symbol[r] = forest.is_leaf(u) ? -1 : table.number({forest.label[u], nodes.group[r]});
+    nodes.symbol[r] = table.number({forest.label[nodes.subtree[r]], nodes.group[r]});
   }
 }
 
@@ -22,17 +21,18 @@ void number_buckets(const ForestView& forest, Collected& nodes, KeyTable& table)
 void keep_matching(SmoothedPattern& pattern, const KeyTable& table, const ForestView& a, Collected& rows,
                    const ForestView* b, Collected* columns) {
   std::vector<std::int32_t> seen(table.size(), pattern.soft_labels ? 3 : 0), number(table.size(), -1);
-  for (std::int32_t x : rows.symbol) {
-    if (x >= 0) seen[x] |= columns ? 1 : 3;
-  }
-  if (columns) {
-    for (std::int32_t x : columns->symbol) {
-      if (x >= 0) seen[x] |= 2;
+  std::vector<char> is_inner(table.size(), 0);
+  const auto see = [&](const ForestView& forest, const Collected& nodes, std::int32_t side) {
+    for (std::int32_t r = 0; r < nodes.size(); ++r) {
+      seen[nodes.symbol[r]] |= side;
+      if (!forest.is_leaf(nodes.subtree[r])) is_inner[nodes.symbol[r]] = 1;
     }
-  }
+  };
+  see(a, rows, columns ? 1 : 3);
+  if (columns) see(*b, *columns, 2);
   std::vector<std::int32_t> slot_of_label, group;
   for (std::int32_t x = 0; x < table.size(); ++x) {
-    if (seen[x] != 3) continue;
+    if (seen[x] != 3 || !is_inner[x]) continue;
     number[x] = pattern.n_buckets++;
     const std::int32_t* key = table.pool().data() + table.starts()[x];
     if (key[0] >= static_cast<std::int32_t>(slot_of_label.size())) slot_of_label.resize(key[0] + 1, -1);
@@ -223,15 +223,35 @@ std::int64_t number_labels(const SmoothedPattern& pattern, const SmoothedSide& s
   return n;
 }
 
-void add_same_words(SmoothedPattern& pattern) {
-  std::vector<std::int32_t> place;
-  const std::vector<std::int32_t>& words = pattern.cols().words;
-  for (std::size_t y = 0; y < words.size(); ++y) {
-    if (words[y] >= static_cast<std::int32_t>(place.size())) place.resize(words[y] + 1, -1);
-    place[words[y]] = static_cast<std::int32_t>(y);
+// By label in `wanted`: where it stands in a list of different labels, or -1.
+std::vector<std::int32_t> places(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& labels) {
+  std::vector<std::int32_t> place, out;
+  for (std::size_t y = 0; y < labels.size(); ++y) {
+    if (labels[y] >= static_cast<std::int32_t>(place.size())) place.resize(labels[y] + 1, -1);
+    place[labels[y]] = static_cast<std::int32_t>(y);
   }
-  for (std::int32_t label : pattern.rows.words) {
-    pattern.same_word.push_back(label < static_cast<std::int32_t>(place.size()) ? place[label] : -1);
+  for (std::int32_t label : wanted) {
+    out.push_back(label < static_cast<std::int32_t>(place.size()) ? place[label] : -1);
+  }
+  return out;
+}
+
+// Counts the labels of a side's trees that may match leaves of the other side.
+void add_labels(const SmoothedPattern& pattern, bool are_rows, SmoothedSide& side) {
+  std::vector<std::int64_t> at(pattern.labels.size(), -1);
+  side.label_start.assign(1, 0);
+  for (std::int64_t t = 0; t < side.n_trees; ++t) {
+    for (std::int64_t e = side.tree_start[t]; e < side.tree_start[t + 1]; ++e) {
+      const std::int32_t bucket = side.bucket[side.tree_node[e]], slot = pattern.slot[bucket];
+      if (!pattern.may_match_leaf(bucket, !are_rows)) continue;
+      if (at[slot] < side.label_start.back()) {
+        at[slot] = static_cast<std::int64_t>(side.tree_label.size());
+        side.tree_label.push_back(slot);
+        side.label_count.push_back(0.0);
+      }
+      side.label_count[at[slot]] += static_cast<double>(side.tree_count[e]);
+    }
+    side.label_start.push_back(static_cast<std::int64_t>(side.tree_label.size()));
   }
 }
 
@@ -243,14 +263,14 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
   pattern.per_tree = per_tree;
   pattern.soft_labels = soft_labels;
   pattern.n_columns = per_tree ? 1 : (b ? b->n_trees : a.n_trees);
-  KeyTable buckets, shapes;
+  KeyTable symbols, shapes;
   Collected rows = collect_subtrees(a, per_tree), columns;
-  number_buckets(a, rows, buckets);
+  number_symbols(a, rows, symbols);
   if (b) {
     columns = collect_subtrees(*b, per_tree);
-    number_buckets(*b, columns, buckets);
+    number_symbols(*b, columns, symbols);
   }
-  keep_matching(pattern, buckets, a, rows, b, b ? &columns : nullptr);
+  keep_matching(pattern, symbols, a, rows, b, b ? &columns : nullptr);
   pattern.rows = arrange(a, rows, pattern.n_buckets, shapes);
   if (b) pattern.columns = arrange(*b, columns, pattern.n_buckets, shapes);
   pattern.shape_start = shapes.starts();
@@ -260,7 +280,12 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
   }
   pattern.n_row_labels = number_labels(pattern, pattern.rows, pattern.row_label);
   pattern.n_column_labels = number_labels(pattern, pattern.cols(), pattern.column_label);
-  add_same_words(pattern);
+  pattern.same_word = places(pattern.rows.words, pattern.cols().words);
+  pattern.slot_of_word = places(pattern.rows.words, pattern.labels);
+  pattern.row_word = places(pattern.labels, pattern.rows.words);
+  pattern.column_word = places(pattern.labels, pattern.cols().words);
+  add_labels(pattern, true, pattern.rows);
+  if (b) add_labels(pattern, false, pattern.columns);
   add_occurrences(pattern);
   if (!soft_labels) link_blocks(pattern, nullptr);
   return pattern;

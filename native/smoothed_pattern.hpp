@@ -1,6 +1,7 @@
 // The pairs of nodes that smoothed partial trees compare, laid out in runs of equal shape.
 //
-// Leaves are words; any two of them may match. A node whose only child is a leaf is "terminal": two terminal nodes match
+// Leaves are words; any two of them may match. A leaf and an inner node match by their labels alone, by a formula. A node
+// whose only child is a leaf is "terminal": two terminal nodes match
 // by a formula of their labels and words, which is never stored. All other pairs of inner nodes with matching labels
 // are, in a block for each pair of labels. In a bucket (one label) terminal nodes come first, as a run of their own,
 // then the others by height and by shape, the sequence of their children's symbols.
@@ -32,6 +33,9 @@ struct SmoothedSide {
   std::vector<std::int64_t> light_start;  // entries by tree: words, and behind all words terminal nodes
   std::vector<std::int32_t> light;
   std::vector<double> light_count;
+  std::vector<std::int64_t> label_start;  // entries by tree: slots of inner nodes whose label may match a leaf
+  std::vector<std::int32_t> tree_label;
+  std::vector<double> label_count;
 
   std::int64_t n_words() const { return static_cast<std::int64_t>(words.size()); }
   std::int64_t n_lights() const { return n_words() + static_cast<std::int64_t>(word.size()); }
@@ -79,6 +83,9 @@ struct SmoothedPattern {
   std::vector<std::int32_t> shape_symbol;  // of children, -1 where it can match nothing
   SmoothedSide rows, columns;              // columns stay empty where symmetric
   std::vector<std::int32_t> same_word;     // by word of the rows: the same among the columns, or -1
+  std::vector<std::int32_t> slot_of_word;  // by word of the rows: the slot of inner nodes with this label, or -1
+  // By slot: the word with this label among those of the rows, and of the columns; or -1.
+  std::vector<std::int32_t> row_word, column_word;
   Occurrences nodes;
   std::vector<std::int64_t> entry_end;  // by entry of the rows' trees: where its columns end in a triangle
   std::int64_t widest = 0;
@@ -95,6 +102,10 @@ struct SmoothedPattern {
   const SmoothedSide& cols() const { return symmetric ? rows : columns; }
   std::int64_t arity(std::int32_t shape) const { return shape_start[shape + 1] - shape_start[shape]; }
   bool is_linked() const { return !block_start.empty(); }
+  // Whether a leaf of the rows, or else of the columns, may match an inner node of the other side.
+  bool may_match_leaf(std::int32_t bucket, bool is_row_leaf) const {
+    return soft_labels || (is_row_leaf ? row_word : column_word)[slot[bucket]] >= 0;
+  }
   // The block of two labels in the order in which it stores them, or -1.
   std::int32_t find_block(std::int32_t p, std::int32_t q) const {
     if (soft_labels) {

@@ -106,7 +106,8 @@ void SmoothedTreePlan::add_piece(std::int32_t height, Piece piece) {
 std::int64_t SmoothedTreePlan::table_bytes() const {
   const std::int64_t of_words = 8 * pattern_.rows.n_words() * pattern_.cols().n_words();
   if (!pattern_.soft_labels) return of_words;
-  return of_words + (8 + sizeof(Block) + 4) * pattern_.n_row_labels * pattern_.n_column_labels;
+  return of_words + (8 + sizeof(Block) + 4) * pattern_.n_row_labels * pattern_.n_column_labels +
+         8 * (pattern_.rows.n_words() * pattern_.n_column_labels + pattern_.n_row_labels * pattern_.cols().n_words());
 }
 
 std::int64_t SmoothedTreePlan::pull_back_bytes() const {
@@ -155,6 +156,37 @@ inline double SmoothedTreePlan::word_match(std::int32_t w, std::int32_t other) c
   return (1.0 - settings_.mix) * similarity + (pattern_.same_word[w] == other ? settings_.mix : 0.0);
 }
 
+double SmoothedTreePlan::twin_weight(std::int32_t slot) const {
+  const std::size_t leaf = pattern_.labels.size();
+  const double own = settings_.depth_decay[slot], other = settings_.depth_decay[leaf];
+  const double root = own == other ? own : deep_root_[slot] * std::sqrt(other);
+  return root * settings_.decay[slot] * settings_.decay[leaf];
+}
+
+double SmoothedTreePlan::word_label(std::int32_t w, std::int32_t slot) const {
+  if (!pattern_.soft_labels) return pattern_.row_word[slot] == w ? 1.0 : 0.0;
+  return settings_.word_labels[w * pattern_.n_column_labels + pattern_.column_label[slot]];
+}
+
+double SmoothedTreePlan::label_word(std::int32_t slot, std::int32_t w) const {
+  if (!pattern_.soft_labels) return pattern_.column_word[slot] == w ? 1.0 : 0.0;
+  return settings_.label_words[pattern_.row_label[slot] * pattern_.cols().n_words() + w];
+}
+
+// Delta of children of which one is a leaf: of the row's (w), or of the columns' (words).
+void SmoothedTreePlan::gather_twins(const SoftCell& cell, std::int32_t w, const std::int32_t* words, std::int64_t n,
+                                    double* out) const {
+  const bool is_row_leaf = cell.x == pattern_.n_buckets;
+  const std::int32_t slot = pattern_.slot[is_row_leaf ? cell.y : cell.x];
+  const double weight = twin_weight(slot), extra = weight * settings_.mix, factor = weight * (1.0 - settings_.mix);
+  if (is_row_leaf) {
+    std::fill(out, out + n, factor * word_label(w, slot) + (pattern_.row_word[slot] == w ? extra : 0.0));
+    return;
+  }
+  const std::int32_t same = pattern_.column_word[slot];
+  for (std::int64_t l = 0; l < n; ++l) out[l] = factor * label_word(slot, words[l]) + (words[l] == same ? extra : 0.0);
+}
+
 // out[l] = Delta of child i of one row with child j of columns first .. first + n of a run.
 void SmoothedTreePlan::gather(const SoftCell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run,
                               std::int64_t first, std::int64_t n, double* out) const {
@@ -163,6 +195,7 @@ void SmoothedTreePlan::gather(const SoftCell& cell, std::int64_t run, std::int64
   const std::int64_t column_child = cols.child_index(column_run, cell.j, first);
   const std::int32_t w = rows.child_word[row_child];
   const std::int32_t* words = cols.child_word.data() + column_child;
+  if (cell.block == kLeafAndNode) return gather_twins(cell, w, words, n, out);
   const Rule rule = cell.block < 0 ? Rule{1.0, 0.0, 1.0, 0.0, 0.0, 0.0, leaf_} : rule_of(cell.x, cell.y);
   if (cell.block < 0 || (rows.only_terminals(cell.x) && cols.only_terminals(cell.y))) {
     const double* row = settings_.words + w * cols.n_words();

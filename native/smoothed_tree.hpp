@@ -17,17 +17,20 @@
 
 namespace espalier {
 
-// Hyperparameters by slot of a label, and tables of similarities: of words and of labels, rows x columns.
+// Hyperparameters by slot of a label, and tables of similarities, rows x columns: of words and, where labels match
+// softly, of labels, of words with labels and of labels with words.
 struct SmoothedSettings {
   const double *decay, *depth_decay;
   double mix;
-  const double *words, *labels;
+  const double *words, *labels, *word_labels, *label_words;
 };
+
+constexpr std::int32_t kLeaves = -1, kLeafAndNode = -2;  // instead of a block
 
 // Children i of a row's shape and j of a column's that match, with their symbols.
 struct SoftCell {
   std::int32_t i, j, x, y;
-  std::int32_t block;  // -1 for two leaves
+  std::int32_t block;  // or kLeaves, or kLeafAndNode
   bool is_swapped;     // the block's rows are those of y
 };
 
@@ -48,7 +51,12 @@ struct SoftCells {
       const std::int32_t y = column_[j];
       if (y < 0) continue;
       if (x == pattern_->n_buckets || y == pattern_->n_buckets) {
-        if (x == y) visit(SoftCell{i, j, x, y, -1, false});
+        const bool is_row_leaf = x == pattern_->n_buckets;
+        if (x == y) {
+          visit(SoftCell{i, j, x, y, kLeaves, false});
+        } else if (pattern_->may_match_leaf(is_row_leaf ? y : x, is_row_leaf)) {
+          visit(SoftCell{i, j, x, y, kLeafAndNode, false});
+        }
         continue;
       }
       if (x != y && !pattern_->soft_labels) continue;
@@ -108,8 +116,9 @@ class SmoothedTreePlan {
   };
   struct Scratch {
     SoftCells cells;
-    std::vector<double> match, value, chain, bar, weight, slope, rows, power, light;
+    std::vector<double> match, value, chain, bar, weight, slope, rows, power, light, label;
     std::vector<Sums> sums;                 // by cell
+    std::vector<Sums> twins;                // by slot
     std::vector<Push> pushes;               // of the task that runs, not yet added to bar_
     std::function<void()> keep_pushes_few;  // called now and then while they are listed
   };
@@ -127,6 +136,18 @@ class SmoothedTreePlan {
               std::int64_t n, double* out) const;
   std::int64_t pair_index(const SoftCell& cell, std::int64_t at, std::int64_t bt) const;
   double word_match(std::int32_t w, std::int32_t other) const;
+  // Delta of a leaf and an inner node, where their labels match with 1.
+  double twin_weight(std::int32_t slot) const;
+  // The similarity of a leaf of the rows with inner nodes of the columns, and of inner nodes of the rows with a leaf.
+  double word_label(std::int32_t w, std::int32_t slot) const;
+  double label_word(std::int32_t slot, std::int32_t w) const;
+  void gather_twins(const SoftCell& cell, std::int32_t w, const std::int32_t* words, std::int64_t n, double* out) const;
+  // Calls visit(slot, similarity, whether it is the same label) for the inner nodes of the columns that a leaf of tree s
+  // may match; and visit(word, similarity, whether it is the same label) for the leaves that an inner node may.
+  template <class Visit>
+  void each_label_of_word(std::int64_t s, std::int32_t w, const Visit& visit) const;
+  template <class Visit>
+  void each_word_of_label(std::int64_t s, std::int32_t slot, const Visit& visit) const;
   void stored_row(std::int64_t s, double* out) const;
   void light_row(std::int64_t s, double* out, Scratch& scratch) const;
   // Calls visit(tree, its column, weight) for the trees that row s meets by formula.
@@ -149,9 +170,12 @@ class SmoothedTreePlan {
   void push(const SoftCell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
             std::int64_t n, const double* match_bar, Sums& sums, Scratch& scratch) const;
   void add_words(std::int32_t w, const std::int32_t* words, const double* bar, std::int64_t n, Sums& sums) const;
+  void add_twins(const SoftCell& cell, std::int32_t w, const std::int32_t* words, const double* bar, std::int64_t n,
+                 Sums& sums) const;
   void settle_label(std::int32_t p, std::int32_t q, const Rule& rule, double h_bar, double square_bar, double gap_bar,
                     Scratch& scratch) const;
   void settle(const SoftCell& cell, const Sums& sums, Scratch& scratch) const;
+  void settle_twins(std::int32_t slot, const Sums& sums, Scratch& scratch) const;
 
   SmoothedPattern pattern_;
   std::vector<Level> levels_;  // by height

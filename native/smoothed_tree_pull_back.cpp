@@ -32,6 +32,25 @@ void SmoothedTreePlan::add_words(std::int32_t w, const std::int32_t* words, cons
   sums.equal += equal;
 }
 
+void SmoothedTreePlan::add_twins(const SoftCell& cell, std::int32_t w, const std::int32_t* words, const double* bar,
+                                 std::int64_t n, Sums& sums) const {
+  const bool is_row_leaf = cell.x == pattern_.n_buckets;
+  const std::int32_t slot = pattern_.slot[is_row_leaf ? cell.y : cell.x];
+  if (is_row_leaf) {
+    const double one = sum(bar, n);
+    sums.similar += one * word_label(w, slot);
+    if (pattern_.row_word[slot] == w) sums.equal += one;
+    return;
+  }
+  double similar = 0.0, equal = 0.0;
+  for (std::int64_t l = 0; l < n; ++l) {
+    similar += bar[l] * label_word(slot, words[l]);
+    equal += words[l] == pattern_.column_word[slot] ? bar[l] : 0.0;
+  }
+  sums.similar += similar;
+  sums.equal += equal;
+}
+
 // Passes derivatives by what two labels share on to their hyperparameters: h_bar is the sum over pairs of the derivative
 // by Delta times H; the others are those by decay[p] * decay[q] and by its square root, the decay of gaps.
 void SmoothedTreePlan::settle_label(std::int32_t p, std::int32_t q, const Rule& rule, double h_bar, double square_bar,
@@ -50,6 +69,9 @@ void SmoothedTreePlan::settle_label(std::int32_t p, std::int32_t q, const Rule& 
 
 // The same for what pairs of leaves, or of terminal nodes, of a cell's labels add up to.
 void SmoothedTreePlan::settle(const SoftCell& cell, const Sums& sums, Scratch& scratch) const {
+  if (cell.block == kLeafAndNode) {
+    return settle_twins(pattern_.slot[std::min(cell.x, cell.y)], sums, scratch);  // leaves have the last symbol
+  }
   const auto n_slots = static_cast<std::int64_t>(pattern_.labels.size()) + 1;
   const std::int64_t decay = pattern_.n_pairs + n_slots - 1, depth_decay = decay + n_slots, mix = depth_decay + 1;
   const double matched = settings_.mix * sums.equal + (1.0 - settings_.mix) * sums.similar;
@@ -66,6 +88,19 @@ void SmoothedTreePlan::settle(const SoftCell& cell, const Sums& sums, Scratch& s
   scratch.pushes.push_back({mix, weight * leaf_ * (sums.equal - sums.similar)});
 }
 
+// The same for what pairs of a leaf and an inner node with the label of a slot add up to.
+void SmoothedTreePlan::settle_twins(std::int32_t slot, const Sums& sums, Scratch& scratch) const {
+  const auto leaf = static_cast<std::int64_t>(pattern_.labels.size());
+  const std::int64_t decay = pattern_.n_pairs, depth_decay = decay + leaf + 1, mix = depth_decay + leaf + 1;
+  const double weight = twin_weight(slot);
+  const double value = weight * (settings_.mix * sums.equal + (1.0 - settings_.mix) * sums.similar);
+  for (const std::int64_t side : {std::int64_t{slot}, leaf}) {
+    scratch.pushes.push_back({decay + side, value / settings_.decay[side]});
+    scratch.pushes.push_back({depth_decay + side, 0.5 * value / settings_.depth_decay[side]});
+  }
+  scratch.pushes.push_back({mix, weight * (sums.equal - sums.similar)});
+}
+
 // Passes the derivative by Delta of a row's child i with children j of some columns on to where that Delta is made.
 void SmoothedTreePlan::push(const SoftCell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run,
                             std::int64_t first, std::int64_t n, const double* match_bar, Sums& sums,
@@ -75,6 +110,7 @@ void SmoothedTreePlan::push(const SoftCell& cell, std::int64_t run, std::int64_t
   const std::int64_t column_child = cols.child_index(column_run, cell.j, first);
   const std::int32_t w = rows.child_word[row_child];
   const std::int32_t* words = cols.child_word.data() + column_child;
+  if (cell.block == kLeafAndNode) return add_twins(cell, w, words, match_bar, n, sums);
   if (cell.block < 0 || (rows.only_terminals(cell.x) && cols.only_terminals(cell.y))) {
     add_words(w, words, match_bar, n, sums);
     return;

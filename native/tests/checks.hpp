@@ -70,6 +70,9 @@ inline std::vector<std::string> random_trees(unsigned seed, int n, int depth = 4
   return texts;
 }
 
+// Trees with labels that stand at leaves and at inner nodes, alone, below one parent and among many children.
+constexpr const char* kTwins[] = {"(A A (w (C c)) w (B b))", "(w a)", "(A (w w))", "(B (A a) A w (A (w b) B) C w)"};
+
 // Between -1 and 1.
 inline std::vector<double> random_numbers(unsigned seed, int n) {
   std::mt19937 random(seed);

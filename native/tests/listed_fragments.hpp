@@ -75,7 +75,7 @@ inline std::vector<std::vector<Listed>> list_fragments(const ForestView& forest,
 
 // One way in which a fragment of partial trees stands at a subtree.
 struct Way {
-  Code code;  // depths and symbols
+  Code code;  // depths and labels
   double weight;
 };
 
@@ -92,7 +92,7 @@ inline std::vector<std::vector<Way>> list_ways(const ForestView& forest, const P
       Way way;
       std::int64_t last;  // the child that was kept last
     };
-    std::vector<Begun> begun{{{{0, 2 * label + leaf}, root}, -1}};
+    std::vector<Begun> begun{{{{0, label}, root}, -1}};
     out[u].push_back({begun.front().way.code, root * decay});
     for (std::int64_t c = forest.child_start[u]; c < forest.child_start[u + 1]; ++c) {
       const std::size_t n_before = begun.size();

@@ -249,10 +249,7 @@ void check_partial_matches(const Corpus& known, const Corpus& corpus, const Fore
     std::map<Code, double> here;  // by codes over the labels of the other corpus
     for (const Way& way : ways[u]) {
       Code other = way.code;
-      for (std::size_t k = 1; k < other.size(); k += 2) {
-        const std::int32_t label = label_of[other[k] / 2];
-        other[k] = label < 0 ? -1 : 2 * label + other[k] % 2;
-      }
+      for (std::size_t k = 1; k < other.size(); k += 2) other[k] = label_of[other[k]];
       if (used[u]) here[other] += way.weight;
     }
     std::map<std::int32_t, double> found;

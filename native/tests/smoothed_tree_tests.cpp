@@ -32,10 +32,10 @@ double match(const Settings& by, std::int32_t x, std::int32_t y) {
 // By label id, the last value is the leaves'.
 double slow_delta(const ForestArrays& forest, const Settings& by, std::int32_t u, std::int32_t v) {
   const std::int32_t x = forest.label[u], y = forest.label[v];
-  const bool is_leaf = forest.height[u] == 0;
-  if (is_leaf != (forest.height[v] == 0) || (x != y && !is_leaf && !by.soft_labels)) return 0.0;
+  const bool u_leaf = forest.height[u] == 0, v_leaf = forest.height[v] == 0;
+  if (x != y && !(u_leaf && v_leaf) && !by.soft_labels) return 0.0;
   const auto of = [&](const std::vector<double>& values) {
-    return is_leaf ? values.back() : std::sqrt(values[x] * values[y]);
+    return std::sqrt((u_leaf ? values.back() : values[x]) * (v_leaf ? values.back() : values[y]));
   };
   const double gap = of(by.decay);
   const std::int64_t a = forest.child_start[u], b = forest.child_start[v];
@@ -69,7 +69,7 @@ double slow(const ForestArrays& forest, const Settings& by, std::int64_t s, std:
 // A plan with its tables.
 struct Planned {
   SmoothedTreePlan plan;
-  std::vector<double> words, labels;
+  std::vector<double> words, labels, word_labels, label_words;
 
   Planned(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels)
       : plan(a, b, per_tree, soft_labels) {
@@ -78,6 +78,17 @@ struct Planned {
       for (std::int32_t y : pattern.cols().words) words.push_back(similarity(x, y));
     }
     labels.resize(pattern.n_row_labels * pattern.n_column_labels);
+    word_labels.resize(pattern.rows.n_words() * pattern.n_column_labels);
+    label_words.resize(pattern.n_row_labels * pattern.cols().n_words());
+    for (std::size_t slot = 0; slot < pattern.labels.size(); ++slot) {
+      const std::int32_t row = pattern.row_label[slot], column = pattern.column_label[slot];
+      for (std::int64_t w = 0; w < pattern.rows.n_words() && column >= 0; ++w) {
+        word_labels[w * pattern.n_column_labels + column] = similarity(pattern.rows.words[w], pattern.labels[slot]);
+      }
+      for (std::int64_t w = 0; w < pattern.cols().n_words() && row >= 0; ++w) {
+        label_words[row * pattern.cols().n_words() + w] = similarity(pattern.labels[slot], pattern.cols().words[w]);
+      }
+    }
     for (std::size_t x = 0; x < pattern.labels.size(); ++x) {
       for (std::size_t y = 0; y < pattern.labels.size(); ++y) {
         if (pattern.row_label[x] < 0 || pattern.column_label[y] < 0) continue;
@@ -94,11 +105,14 @@ struct Planned {
     out.push_back(values.back());
     return out;
   }
+  SmoothedSettings settings(const std::vector<double>& decay, const std::vector<double>& depth_decay, double mix) {
+    return {decay.data(), depth_decay.data(), mix, words.data(), labels.data(), word_labels.data(), label_words.data()};
+  }
   std::vector<double> matrix(const Settings& by, int n_threads) {
     const std::vector<double> decay = by_slot(by.decay), depth_decay = by_slot(by.depth_decay);
     std::vector<double> out(plan.n_rows() * plan.n_columns(), std::nan(""));
     Team team(n_threads, {});
-    plan.matrix({decay.data(), depth_decay.data(), by.mix[0], words.data(), labels.data()}, team, out.data());
+    plan.matrix(settings(decay, depth_decay, by.mix[0]), team, out.data());
     return out;
   }
   // The gradients by decay, by depth decay and by mix, one behind the other.
@@ -106,8 +120,8 @@ struct Planned {
     const std::vector<double> decay = by_slot(by.decay), depth_decay = by_slot(by.depth_decay);
     std::vector<double> bar(2 * decay.size() + 1, 0.0);
     Team team(n_threads, {});
-    plan.pull_back({decay.data(), depth_decay.data(), by.mix[0], words.data(), labels.data()}, cotangent.data(), team,
-                   bar.data(), bar.data() + decay.size(), bar.data() + 2 * decay.size());
+    plan.pull_back(settings(decay, depth_decay, by.mix[0]), cotangent.data(), team, bar.data(),
+                   bar.data() + decay.size(), bar.data() + 2 * decay.size());
     return bar;
   }
 };
@@ -127,6 +141,7 @@ std::vector<std::string> texts() {
   std::vector<std::string> out = random_trees(4, 9);
   out.push_back("(A a b c a (B a) (C b) (B c) (A b) (A (B b)))");
   out.push_back("(B (A a) (A a) (A b) (A c) (B a) a (C (B b)))");
+  for (const char* text : kTwins) out.emplace_back(text);
   return out;
 }
 

@@ -55,7 +55,7 @@ def partial_tree_features(decay: Value, depth_decay: Value, max_size: int | None
         """Each way a fragment is rooted here: its brackets, its nodes, its weight."""
         label = node.label if node.children else None
         root = math.sqrt(depth_decay(label))
-        out = [(f"({node.label})" if node.children else node.label, 1, root * decay(label))]
+        out = [(f"({node.label})", 1, root * decay(label))]  # a word and an unexpanded node are one fragment
         below = [rooted_at(child) for child in node.children]
         for length in range(1, len(below) + 1):
             for chosen in combinations(range(len(below)), length):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from math import sqrt
 
 from espalier.structures import Tree
 
@@ -16,10 +17,13 @@ def n_skipped(chosen: tuple[int, ...]) -> int:
 
 
 def shared(u: Tree, v: Tree, decay: Value, depth_decay: Value) -> float:
-    """The weight of all fragments rooted at both nodes."""
-    if u.label != v.label or bool(u.children) != bool(v.children):
+    """The weight of all fragments rooted at both nodes: their labels alone decide whether they match."""
+    if u.label != v.label:
         return 0.0
-    label = u.label if u.children else None
+    if not (u.children and v.children):  # the fragment of one node; a leaf has the values of leaves
+        x, y = (node.label if node.children else None for node in (u, v))
+        return sqrt(depth_decay(x) * depth_decay(y)) * decay(x) * decay(y)
+    label = u.label
     total = decay(label) ** 2
     for length in range(1, min(len(u.children), len(v.children)) + 1):
         for in_u in combinations(range(len(u.children)), length):

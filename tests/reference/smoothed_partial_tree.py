@@ -23,11 +23,9 @@ class Smoothing:
 
     def match(self, u: Tree, v: Tree) -> float:
         """How well two nodes match by their labels alone."""
-        if bool(u.children) != bool(v.children):
-            return 0.0
         if u.label == v.label:
             return 1.0
-        if u.children and not self.inner:
+        if (u.children or v.children) and not self.inner:
             return 0.0
         found = self.similarity(u.label, v.label)
         if self.threshold > 0.0 and found < self.threshold:

@@ -7,7 +7,7 @@ from espalier.structures.tree import Tree
 
 
 def roots_of(fragment: Fragment, tree: Tree | None, *, partial: bool) -> tuple[Position, ...]:
-    """The nodes at which a fragment is rooted; where it is partial, also with children of the tree left out.
+    """The nodes at which a fragment is rooted; where it is partial, by labels alone and with children left out.
 
     Examples
     --------
@@ -50,17 +50,11 @@ def _matches(fragment: Fragment, tree: Tree) -> list[set[int]]:
     """For every node of a fragment, from the last to the root, the nodes of the tree that it can stand at."""
     parts = list(fragment.tree)[::-1]
     place = {id(part): k for k, part in enumerate(parts)}
-    n_leaves = sum(1 for part in parts if part.is_leaf)
-    unexpanded, leaf = set(fragment.unexpanded), n_leaves
     nodes = list(tree)
     out: list[set[int]] = []
     for part in parts:  # children come before their parents
         alike = [node for node in nodes if node.label == part.label]
-        if part.is_leaf:
-            leaf -= 1
-            out.append({id(node) for node in alike if node.is_leaf != (leaf in unexpanded)})
-        else:
-            out.append({id(node) for node in alike if _kept(part, node, place, out) is not None})
+        out.append({id(node) for node in alike if _kept(part, node, place, out) is not None})
     return out
 
 

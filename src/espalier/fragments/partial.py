@@ -29,14 +29,14 @@ MAX_SIZE = 8  # nodes of a fragment, where nobody says otherwise
 class PartialDictionary(Codes):
     """Fragments of partial trees, numbered: a node of such a fragment may have lost some of its children.
 
-    A fragment is written as its nodes, each before its children and from left to right: the depth of the node, then
-    twice its label, plus 1 for a word.
+    These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is held as
+    its nodes, each before its children and from left to right: the depth of the node, then its label.
 
     Examples
     --------
     >>> dictionary = PartialDictionary.from_fragments(["(NP (N cat))", "(NP)", "cat"])
     >>> dictionary.names(), dictionary.n_nodes.tolist()
-    (['(NP (N cat))', '(NP)', 'cat'], [3, 1, 1])
+    (['(NP (N (cat)))', '(NP)', '(cat)'], [3, 1, 1])
     """
 
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
@@ -63,11 +63,8 @@ class PartialDictionary(Codes):
         start, code = [0], list[int]()
         for item in fragments:
             fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
-            unexpanded, leaf = set(fragment.unexpanded), 0
             for position, node in zip(fragment.tree.positions(), fragment.tree, strict=True):
-                word = node.is_leaf and leaf not in unexpanded
-                leaf += node.is_leaf
-                code += [len(position), 2 * labels.setdefault(node.label, len(labels)) + word]
+                code += [len(position), labels.setdefault(node.label, len(labels))]
             start.append(len(code))
         return PartialDictionary._of(list(labels), np.array(start), np.array(code, np.int32))
 
@@ -98,7 +95,7 @@ class PartialDictionary(Codes):
 
     def compact(self) -> PartialDictionary:
         """Return the same fragments with no other labels than theirs."""
-        used = np.unique(self.code[1::2] // 2)
+        used = np.unique(self.code[1::2])
         number = np.zeros(len(self.labels), np.int32)
         number[used] = np.arange(len(used))
         return PartialDictionary._of([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
@@ -130,20 +127,15 @@ class PartialDictionary(Codes):
 
     def _fragment(self, row: int) -> Fragment:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
-        depths, symbols = code[::2], code[1::2]
-        unexpanded, leaf = [], 0
-        for k, symbol in enumerate(symbols):
-            if k + 1 == len(depths) or depths[k + 1] <= depths[k]:
-                if symbol % 2 == 0:
-                    unexpanded.append(leaf)
-                leaf += 1
+        n_leaves = 0
         built: list[tuple[int, Tree]] = []  # from the right: what waits for its parent, the leftmost last
-        for depth, symbol in zip(reversed(depths), reversed(symbols), strict=True):
+        for depth, label in zip(reversed(code[::2]), reversed(code[1::2]), strict=True):
             children = []
             while built and built[-1][0] == depth + 1:
                 children.append(built.pop()[1])
-            built.append((depth, Tree(self.labels[symbol // 2], children)))
-        return Fragment(built[0][1], tuple(unexpanded))
+            n_leaves += not children
+            built.append((depth, Tree(self.labels[label], children)))
+        return Fragment(built[0][1], tuple(range(n_leaves)))
 
     def __repr__(self) -> str:
         return f"<PartialDictionary of {len(self):,} fragments over {len(self.labels):,} labels>"
@@ -192,7 +184,7 @@ def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
 
 def _renumbered(code: Integers, number: NDArray[np.int32]) -> Integers:
     out = code.copy()
-    out[1::2] = 2 * number[code[1::2] // 2] + code[1::2] % 2
+    out[1::2] = number[code[1::2]]
     return out
 
 
@@ -200,13 +192,10 @@ def _brackets(code: list[int], heads: list[str]) -> str:
     pieces: list[str] = []
     open_nodes = 0
     for k in range(0, len(code), 2):
-        depth, symbol = code[k], code[k + 1]
+        depth, label = code[k], code[k + 1]
         pieces.append(")" * (open_nodes - depth))
         pieces.append(" " if k else "")
         has_children = k + 2 < len(code) and code[k + 2] > depth
-        if has_children:
-            pieces.append(f"({heads[symbol // 2]}")
-        else:
-            pieces.append(heads[symbol // 2] if symbol % 2 else f"({heads[symbol // 2]})")
+        pieces.append(f"({heads[label]}" if has_children else f"({heads[label]})")
         open_nodes = depth + has_children
     return "".join(pieces) + ")" * open_nodes

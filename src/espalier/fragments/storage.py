@@ -6,6 +6,7 @@ No code is ever loaded, and nothing is made of a file before it is known to be s
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.array_files import Arrays, load_arrays, save_arrays
 from espalier.errors import InputError
-from espalier.fragments.dictionary import FragmentDictionary
+from espalier.fragments.dictionary import FragmentDictionary, Integers
 from espalier.fragments.linearized import LinearizedTreeClassifier
 from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.storage_checks import PARTIAL_ARRAYS, SUBSET_ARRAYS, Checks, CodeChecks
@@ -98,6 +99,8 @@ def _written(vectorizer: FragmentVectorizer) -> tuple[Arrays, dict[str, Any]]:
         kind = "partial" if isinstance(own.fragments, PartialDictionary) else "subset"
         for name in KINDS[kind][1]:
             arrays[f"{k}.{name}"] = getattr(own.fragments, name)
+        if kind == "partial":
+            arrays[f"{k}.code"] = _stored_code(own.fragments.code)
         term = own.term
         terms.append(
             {
@@ -156,8 +159,32 @@ def _term(path: str | Path, arrays: Arrays, k: int, entry: dict[str, Any]) -> Te
     check = CodeChecks(path, own, len(labels))
     check.require(math.isfinite(scale) and scale >= 0, f"a kernel is multiplied by {scale}")
     check.arrays(names)
-    check.partial() if kind == "partial" else check.subset()
+    if kind == "partial":
+        check.partial(doubled=True)
+        own["code"] = _loaded_code(path, own["code"])
+    else:
+        check.subset()
     return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary._of(labels, **own), {})
+
+
+def _stored_code(code: Integers) -> Integers:
+    """The code of partial fragments as files hold it: twice the label, since version 0.1 added 1 for a word."""
+    out = code.copy()
+    out[1::2] *= 2
+    return out
+
+
+def _loaded_code(path: str | Path, code: Integers) -> Integers:
+    out = code.copy()
+    out[1::2] //= 2
+    if (code[1::2] % 2).any():
+        warnings.warn(
+            f"{path} holds partial trees of Espalier 0.1, which told a word from a node with the same label. Now both "
+            "count as one fragment, so features and scores may differ. Fit the model again.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return out
 
 
 def _kernel(path: str | Path, text: str) -> Kernel:

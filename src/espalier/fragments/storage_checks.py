@@ -132,16 +132,19 @@ class CodeChecks(Checks):
         fit = (code[below] < 0) | (head[code[below]] == expected)
         self.require(fit.all(), "a fragment expands a node by a production of another label")
 
-    def partial(self) -> None:
-        """Nodes of listed labels, each at most one deeper than the one before, and no word above another node."""
+    def partial(self, *, doubled: bool = False) -> None:
+        """Nodes of listed labels, each at most one deeper than the one before.
+
+        Files hold labels ``doubled``, plus 1 for a word, above which nothing may stand.
+        """
         code, begin = self._arrays["code"], self._arrays["start"]
         self.require((begin % 2 == 0).all(), "a fragment is cut off")
         depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
-        listed = (symbol >= 0) & (symbol < 2 * self._n_labels)
+        listed = (symbol >= 0) & (symbol < (2 if doubled else 1) * self._n_labels)
         self.require(listed.all(), "a fragment names a label that is not listed")
         is_root = np.zeros(len(depth), bool)
         is_root[begin[:-1] // 2] = True
         step = np.diff(depth, prepend=0)
         above = np.concatenate([[0], symbol[:-1]])
-        grown = (depth >= 1) & (step <= 1) & ~((step == 1) & (above % 2 == 1))
+        grown = (depth >= 1) & (step <= 1) & ~((step == 1) & (above % 2 == 1) & doubled)
         self.require(np.where(is_root, depth == 0, grown).all(), "a fragment is no tree")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, Wra
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
-from espalier.kernels.schedule import Schedule
+from espalier.kernels.schedule import Schedule, user_level
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,15 +214,5 @@ def _warn_of_zeros(inner: Kernel, found: list[tuple[str, Matrix]], *, one_side: 
     where = f"item {int(np.argmax(np.isinf(root)))}" + (f" of the {which} input" if second else "")
     warnings.warn(
         f"{counted} have no fragment of {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
-        stacklevel=_user_level(),
+        stacklevel=user_level(),
     )
-
-
-def _user_level() -> int:
-    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
-    outermost, level, frame = 1, 1, inspect.currentframe()
-    while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
-        if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
-            outermost = level
-        level, frame = level + 1, frame.f_back
-    return outermost

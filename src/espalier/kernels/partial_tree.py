@@ -25,7 +25,9 @@ class PartialTree(TreeKernel):
         \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where
-    :math:`g` counts skipped children. It is 0 where the labels differ or only one of the two is a leaf.
+    :math:`g` counts skipped children. It is 0 where the labels differ. Labels alone decide: where a leaf and an inner
+    node have one label, the sum is empty, and with a value for each label the leaf has that of ``<leaf>``:
+    :math:`\Delta = \sqrt{\mu_\text{leaf} \mu_x} \, \lambda_\text{leaf} \lambda_x`.
 
     Parameters
     ----------
@@ -48,6 +50,11 @@ class PartialTree(TreeKernel):
     >>> PartialTree(decay=1.0, depth_decay=1.0)(["(NP (D the) (N cat))", "(NP (D a) (N cat))"])
     array([[15., 10.],
            [10., 15.]])
+
+    A word with and without dependents:
+
+    >>> PartialTree(decay=1.0, depth_decay=1.0).value("(cat (the) (old))", "(sat cat)")
+    1.0
     """
 
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)

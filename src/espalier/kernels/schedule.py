@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -57,3 +58,13 @@ class Schedule:
     def quietly(self) -> Schedule:
         """The schedule of a part whose warnings another part gives: one call warns once."""
         return replace(self, warns=False)
+
+
+def user_level() -> int:
+    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
+    outermost, level, frame = 1, 1, inspect.currentframe()
+    while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
+        if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
+            outermost = level
+        level, frame = level + 1, frame.f_back
+    return outermost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Plan
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
+from espalier.kernels.schedule import Schedule, user_level
 from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
 from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
@@ -24,6 +25,7 @@ from espalier.kernels.tree_plan import TreeKernel
 Soft = Literal["leaves", "all"]
 
 _DIAGONAL_TABLE = 1 << 22  # bytes
+MAX_SHARED = 64  # labels of leaves and of inner nodes whose similar words are looked for
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +40,8 @@ class SmoothedPartialTree(TreeKernel):
         \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where :math:`g`
-    counts skipped children. It is 0 where only one of the two is a leaf. Where two different labels meet,
+    counts skipped children. Labels alone decide: a leaf and an inner node match as their labels do, and the sum is then
+    empty. Where two different labels meet, or a leaf and an inner node,
     :math:`\lambda_{xy} = \sqrt{\lambda_x \lambda_y}`, and :math:`\mu` likewise.
 
     Parameters
@@ -56,8 +59,8 @@ class SmoothedPartialTree(TreeKernel):
         The share of exact matching: labels match by ``mix * [x = y] + (1 - mix) * similarity``. Fixed at 0; write a
         number and it is learned.
     soft
-        What matches softly: ``"leaves"`` only, the labels of other nodes must be equal; or ``"all"``, leaves among
-        themselves and other nodes among themselves.
+        What matches softly: ``"all"`` labels, or those of ``"leaves"`` among themselves; the labels of two inner
+        nodes, or of a leaf and an inner node, must then be equal.
     on
         The column to read where the input is a table.
 
@@ -67,6 +70,8 @@ class SmoothedPartialTree(TreeKernel):
     of similar words takes 8 bytes for each pair of words, within the memory budget. With ``soft="all"`` every pair of
     inner nodes with similar labels counts, which may be all of them: a similarity with many zeros has fewer. Where a
     similarity, or what is left of it above the threshold, has a negative eigenvalue, it is no kernel and refused.
+    With ``soft="leaves"``, a label that stands at leaves and at inner nodes and is similar to other words makes it none
+    either, since the leaf is similar to these words and the inner node, which equals it, is not: a warning says so.
     Croce et al. weigh two leaves :math:`\mu \lambda \sigma` and a gap by its span; here two leaves weigh
     :math:`\mu \lambda^2 \sigma` and a gap its skipped children, as in :class:`PartialTree`. They have no mix.
 
@@ -103,6 +108,10 @@ class SmoothedPartialTree(TreeKernel):
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         forests = [side.forest(self.on) for side in (a, b) if side is not None]
         self._check_labels(forests)
+        about = f"shared labels of {self._form()!r}"
+        if self.soft == "leaves" and schedule.warns and about not in a.warned:
+            a.warned.add(about)
+            self._warn_of_shared_labels(forests)
         return super()._make_plan(a, b, schedule)
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
@@ -114,9 +123,27 @@ class SmoothedPartialTree(TreeKernel):
         similarity = self._thresholded()
         if similarity.is_positive:
             return
-        for leaves in (True, False) if self.soft == "all" else (True,):
-            found = {label: None for forest in forests for label in _labels_of(forest, leaves=leaves)}
-            similarity.check(list(found))
+        found = _all_labels(forests, leaves=True)
+        if self.soft == "all":
+            found |= _all_labels(forests, leaves=False)
+        similarity.check(list(found))
+
+    def _warn_of_shared_labels(self, forests: list[Forest]) -> None:
+        """Tell where a leaf is similar to other words and the inner node that equals it is not."""
+        words = _all_labels(forests, leaves=True)
+        shared = [label for label in _all_labels(forests, leaves=False) if label in words]
+        if not shared or hyper.number_of(self.mix) == 1.0:
+            return
+        values = self._thresholded()(shared[:MAX_SHARED], list(words))
+        similar = np.flatnonzero((values != 0).sum(axis=1) > 1)
+        if len(similar):
+            warnings.warn(
+                f"{len(shared):,} labels stand at leaves and at inner nodes. {shared[similar[0]]!r} is one of them and "
+                "similar to other words, but with soft='leaves' the inner node is not: the matrix may have negative "
+                "eigenvalues. Use soft='all', give leaves labels of their own, or leave these labels out of the "
+                "similarity.",
+                stacklevel=user_level(),
+            )
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         return _SimilarForests(a, b, self._thresholded(), per_tree=per_tree, soft_labels=self.soft == "all")
@@ -156,7 +183,7 @@ class _SimilarForests(_core.SmoothedTreePlan):
         self._similarity = similarity
         self.per_tree = per_tree
         self._soft_labels = soft_labels
-        self._tables: tuple[Floats, Floats] | None = None
+        self._tables: tuple[Floats, ...] | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -168,14 +195,17 @@ class _SimilarForests(_core.SmoothedTreePlan):
         if self._soft_labels:
             self.link(self.tables()[1])
 
-    def tables(self) -> tuple[Floats, Floats]:
-        """The similarities of words, and those of other labels where these match softly."""
+    def tables(self) -> tuple[Floats, ...]:
+        """The similarities of words; where labels match softly, those of labels, words with labels and the reverse."""
         found = self._tables
         if found is None:
-            words, labels = self._table(self.row_words, self.column_words), np.zeros((0, 0))
+            words, none = self._table(self.row_words, self.column_words), np.zeros((0, 0))
+            found = words, none, none, none
             if self._soft_labels:
-                labels = self._table(self.row_labels, self.column_labels)
-            found = self._tables = (words, labels)
+                mixed = self._table(self.row_words, self.column_labels)
+                back = mixed.T if self.is_symmetric else self._table(self.row_labels, self.column_words)
+                found = words, self._table(self.row_labels, self.column_labels), mixed, np.ascontiguousarray(back)
+            self._tables = found
         return found
 
     def release(self) -> None:
@@ -184,7 +214,11 @@ class _SimilarForests(_core.SmoothedTreePlan):
 
     def _table(self, rows: list[int], columns: list[int]) -> Floats:
         names = [[self._vocabulary[number] for number in numbers] for numbers in (rows, columns)]
-        return np.ascontiguousarray(self._similarity(names[0], None if self.is_symmetric else names[1]))
+        return np.ascontiguousarray(self._similarity(names[0], None if names[0] == names[1] else names[1]))
+
+
+def _all_labels(forests: list[Forest], *, leaves: bool) -> dict[str, None]:
+    return {label: None for forest in forests for label in _labels_of(forest, leaves=leaves)}
 
 
 def _labels_of(forest: Forest, *, leaves: bool) -> Iterator[str]:

@@ -244,6 +244,19 @@ def _rename_head(header, arrays):
     arrays["0.production_part"][arrays["0.production_start"][below]] = len(labels) - 1
 
 
+def test_partial_trees_that_told_words_from_nodes_load_with_a_warning(saved):
+    vectorizer, path = saved
+
+    def mark_words(header, arrays):
+        code, start = arrays["2.code"], arrays["2.start"]
+        code[start[1:] - 1] |= 1  # the last node of a fragment has no children
+
+    rewritten(path, mark_words)
+    with pytest.warns(UserWarning, match="holds partial trees of Espalier 0.1.*Fit the model again"):
+        again = FragmentVectorizer.load(path)
+    assert np.array_equal(again.get_feature_names_out(), vectorizer.get_feature_names_out())
+
+
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_files_are_one_clear_error(saved, name):
     change, message = DAMAGES[name]

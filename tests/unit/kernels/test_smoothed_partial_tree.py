@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from random_trees import INNER, WORDS, random_trees
 from reference.smoothed_partial_tree import Smoothing, smoothed_partial_tree
 
 SmoothedPartialTree = pytest.importorskip("espalier.kernels.smoothed_partial_tree").SmoothedPartialTree
+pytestmark = pytest.mark.filterwarnings("ignore:.*labels stand at leaves and at inner nodes")
 
 LABELS = sorted({*INNER, *WORDS})
 VECTORS = dict(zip(LABELS, np.random.default_rng(3).standard_normal((len(LABELS), 4)), strict=True))
@@ -282,7 +285,38 @@ def test_similarities_that_are_no_kernel_are_refused():
     with pytest.raises(InputError, match="smallest eigenvalue"):
         SmoothedPartialTree(similarity, 0.5, soft="all")(["(a x)", "(b x)", "(c x)"])
     nearest = Thresholded(similarity, 0.5).nearest(["a", "b", "c"])
-    assert np.linalg.eigvalsh(SmoothedPartialTree(nearest)(trees))[0] > -1e-12
+    assert np.linalg.eigvalsh(SmoothedPartialTree(nearest, soft="all")(trees))[0] > -1e-12
+    assert np.linalg.eigvalsh(SmoothedPartialTree(nearest)(["(S a)", "(S b)", "(S c)"]))[0] > -1e-12
+
+
+def test_a_label_of_leaves_and_inner_nodes_that_is_similar_to_other_words_is_told_of():
+    trees = ["(b c)", "(S b)", "(S a)"]
+    similarity = SimilarityTable(["a", "b"], [[1.0, 0.9], [0.9, 1.0]])
+    kernel = SmoothedPartialTree(similarity, decay=1.0)
+    message = r"1 labels stand at leaves.*'b' is one of them.*Use soft='all'"
+    for call in (kernel, lambda trees: kernel(trees[:1], trees[1:]), Normalized(kernel)):
+        with pytest.warns(UserWarning, match=message) as said:
+            call(trees)
+        assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        soft = SmoothedPartialTree(similarity, decay=1.0, soft="all")(trees)
+        SmoothedPartialTree(SimilarityTable(["a", "c"], [[1.0, 0.9], [0.9, 1.0]]))(trees)
+        SmoothedPartialTree(similarity, mix=fixed(1.0))(trees)
+        kernel(["(S b)", "(S a)"])
+    assert np.linalg.eigvalsh(soft)[0] > 0
+
+
+@pytest.mark.parametrize("soft", SOFT)
+def test_a_leaf_and_an_inner_node_match_as_their_labels_do(soft):
+    similarity = SimilarityTable(["cat", "dog"], [[1.0, 0.5], [0.5, 1.0]])
+    kernel = SmoothedPartialTree(similarity, decay=0.5, depth_decay=0.4, soft=soft)
+    assert kernel.value("(cat)", "(cat x)") == pytest.approx(0.4 * 0.5**2)
+    assert kernel.value("(cat x)", "(dog)") == pytest.approx(0.5 * 0.4 * 0.5**2 if soft == "all" else 0.0)
+    by_label = SmoothedPartialTree(
+        similarity, decay=PerLabel(0.5, values={LEAF: 0.2}), depth_decay=PerLabel(0.4, values={"cat": 0.9}), soft=soft
+    )
+    assert by_label.value("(cat)", "(cat x)") == pytest.approx(np.sqrt(0.4 * 0.9) * 0.2 * 0.5)
 
 
 @pytest.mark.parametrize(
