@@ -251,7 +251,7 @@ def test_partial_trees_that_told_words_from_nodes_load_with_a_warning(saved):
         code, start = arrays["2.code"], arrays["2.start"]
         code[start[1:] - 1] |= 1  # the last node of a fragment has no children
 
-    rewritten(path, mark_words)
+    rewrite(path, mark_words)
     with pytest.warns(UserWarning, match="holds partial trees of Espalier 0.1.*Fit the model again"):
         again = FragmentVectorizer.load(path)
     assert np.array_equal(again.get_feature_names_out(), vectorizer.get_feature_names_out())
