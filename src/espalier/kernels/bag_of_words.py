@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -111,7 +111,7 @@ class BagOfWords(FeatureKernel):
                 rows.data[:] = 1.0
             rows.data *= idf[rows.indices]
             found.append(rows)
-        return Features((found[0], found[-1]), tuple((name,) for name in names), np.arange(len(names)), names)
+        return Features((found[0], found[-1]), np.arange(len(names)), names)
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
         return hyper.label_values(self.weight, features.labels)[:-1]
@@ -144,6 +144,10 @@ class Spectrum(FeatureKernel):
     of, on
         As for :class:`Subsequence`.
 
+    Notes
+    -----
+    Each length takes time in proportion to the symbols, and sorting; lengths beyond the longest sequence take none.
+
     Examples
     --------
     >>> Spectrum(2)(["a b a b", "b a b"])
@@ -175,26 +179,23 @@ class Spectrum(FeatureKernel):
         return self.length if self.shortest is None else self.shortest
 
     def _features(self, a: Sequences, b: Sequences | None) -> Features:
-        sides = (a,) if b is None else (a, b)
-        vocabulary = max((side.vocabulary for side in sides), key=len)
-        columns: list[list[Any]] = [[] for _ in sides]
-        names: list[tuple[str, ...]] = []
-        part: list[NDArray[np.int64]] = []
-        lengths = range(self._first, self.length + 1)
-        for p in lengths:
-            runs = [_runs(side, p) for side in sides]
-            distinct, number = np.unique(np.concatenate([found for _, found in runs]), axis=0, return_inverse=True)
-            first = 0
-            for own, (row, found), side in zip(columns, runs, sides, strict=True):
-                mine = number.reshape(-1)[first : first + len(found)]
-                first += len(found)
-                own.append(counts(mine, row, (len(side), len(distinct))))
-            names += [tuple(vocabulary[k] for k in run) for run in distinct.tolist()]
-            part.append(np.full(len(distinct), p - self._first))
-        from scipy.sparse import hstack
+        from scipy.sparse import csr_matrix, hstack
 
+        sides = (a,) if b is None else (a, b)
+        # Without runs of a length there are none of a greater one either.
+        longest = max((int(np.diff(side.arrays[1]).max(initial=0)) for side in sides), default=0)
+        lengths = range(self._first, min(self.length, longest) + 1)
+        columns: list[list[Any]] = [[csr_matrix((len(side), 0))] for side in sides]
+        part: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        for p, (number, n_distinct) in zip(lengths, _numbered_runs(sides, lengths), strict=True):
+            first = 0
+            for own, side in zip(columns, sides, strict=True):
+                row = _rows_of_runs(side, p)
+                own.append(counts(number[first : first + len(row)], row, (len(side), n_distinct)))
+                first += len(row)
+            part.append(np.full(n_distinct, p - self._first))
         rows = [hstack(own).tocsr() for own in columns]
-        return Features((rows[0], rows[-1]), tuple(names), np.concatenate(part), [str(p) for p in lengths])
+        return Features((rows[0], rows[-1]), np.concatenate(part), [str(p) for p in lengths])
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
         return order_values(self.order_weights, len(features.labels))
@@ -202,13 +203,51 @@ class Spectrum(FeatureKernel):
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
         if hyper.is_fixed(self.order_weights):
             return {}
-        return {f"order_weights[{p}]": float(value) for p, value in enumerate(gradient)}
+        absent = np.zeros(len(self.order_weights.values) - len(gradient))  # lengths that no sequence has
+        return {f"order_weights[{p}]": float(value) for p, value in enumerate([*gradient, *absent])}
 
 
-def _runs(side: Sequences, length: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Every run of some symbols: its row, and its symbols."""
-    symbol, start = side.arrays
-    n_runs = np.maximum(np.diff(start) + 1 - length, 0)
-    row = np.repeat(np.arange(len(side)), n_runs)
-    first = np.arange(len(row)) + np.repeat(start[:-1] - np.cumsum(n_runs) + n_runs, n_runs)
-    return row, symbol[first[:, None] + np.arange(length)]
+Numbers = NDArray[np.int64]
+
+
+def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tuple[Numbers, int]]:
+    """For each length, the numbers of all its runs, side by side and in order, and how many different there are.
+
+    Equal runs have equal numbers, in the order of their symbols. A run is numbered by the numbers of two shorter ones,
+    so that a length costs as many steps as there are runs, and not as many as they have symbols.
+    """
+    if not lengths:
+        return
+    symbols = np.concatenate([side.arrays[0] for side in sides])
+    sizes = np.concatenate([np.diff(side.arrays[1]) for side in sides])
+    start = np.cumsum(sizes) - sizes
+    _, one = np.unique(symbols, return_inverse=True)
+    one = one.reshape(-1).astype(np.int64)
+
+    def joined(first: tuple[Numbers, int], then: tuple[Numbers, int]) -> tuple[Numbers, int]:
+        """The runs of two lengths, one behind the other; by position, of which only those with a run count."""
+        (a, n), (b, m) = first, then
+        has_run = np.flatnonzero(left_in >= n + m)
+        key = a[has_run] * (int(b.max(initial=0)) + 1) + b[has_run + n]
+        out = np.zeros(len(one), np.int64)
+        out[has_run] = np.unique(key, return_inverse=True)[1].reshape(-1)
+        return out, n + m
+
+    left_in = np.repeat(start + sizes, sizes) - np.arange(len(symbols))  # symbols from a position to its end
+    runs, powers = None, (one, 1)
+    for bit in range(lengths.start.bit_length()):
+        if lengths.start >> bit & 1:
+            runs = powers if runs is None else joined(runs, powers)
+        if lengths.start >> (bit + 1):
+            powers = joined(powers, powers)
+    assert runs is not None
+    for p in lengths:
+        if p > lengths.start:
+            runs = joined(runs, (one, 1))
+        numbers = runs[0][left_in >= p]
+        yield numbers, int(numbers.max(initial=-1)) + 1
+
+
+def _rows_of_runs(side: Sequences, length: int) -> Numbers:
+    """The row of every run of some symbols."""
+    return np.repeat(np.arange(len(side)), np.maximum(np.diff(side.arrays[1]) + 1 - length, 0))

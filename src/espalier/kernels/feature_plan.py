@@ -34,8 +34,6 @@ class Features:
     ----------
     sides
         One sparse row of features for each item of each side; the second is the first where there is one.
-    names
-        What each column counts.
     part
         To which part each column belongs.
     labels
@@ -43,7 +41,6 @@ class Features:
     """
 
     sides: tuple[csr_matrix, csr_matrix]
-    names: tuple[tuple[str, ...], ...]
     part: NDArray[np.int64]
     labels: list[str]
 

@@ -51,8 +51,10 @@ class WeisfeilerLehman(FeatureKernel):
     -----
     Items are graphs, dependency trees (edges from head to token, labelled by relation), or trees (edges from parent to
     child, whose order is not kept). Labels are compared whole, never by hashes: different ones are always told apart. A
-    round takes time in proportion to nodes and edges, and sorting; the matrix is a product of sparse rows. The paper
-    has graphs without direction and without labels at edges, and weighs all rounds alike.
+    round takes time in proportion to nodes and edges, and sorting; the matrix is a product of sparse rows. A round that
+    refines no label counts what the round before it does, and so do all that follow: they are computed once, and
+    :meth:`features` has their columns once, weighed by the sum of their weights. The paper has graphs without direction
+    and without labels at edges, and weighs all rounds alike.
 
     Examples
     --------
@@ -90,36 +92,37 @@ class WeisfeilerLehman(FeatureKernel):
         from scipy.sparse import hstack
 
         sides: tuple[Graphs, ...] = (a,) if b is None else (a, b)
-        vocabulary = max((side.vocabulary for side in sides), key=len)
-        own = np.concatenate([side.arrays["label"] for side in sides])
         cut = len(a.arrays["label"])
         columns: list[list[Any]] = [[] for _ in sides]
-        names: list[tuple[str, ...]] = []
         n_columns: list[int] = []
         for label, n in _rounds(sides, self.iterations):
             for found, side, part in zip(columns, sides, np.split(label, [cut]), strict=False):
                 row = np.repeat(np.arange(len(side)), np.diff(side.arrays["start"]))
                 found.append(counts(part, row, (len(side), n)))
-            # Of the nodes that a refined label stands for, the label they began with.
-            first = np.zeros(n, np.int64)
-            first[label[::-1]] = own[::-1]
-            names += [(vocabulary[k], f"round {len(n_columns)}") for k in first.tolist()]
             n_columns.append(n)
         rows = [hstack(found).tocsr() for found in columns]
         part = np.repeat(np.arange(len(n_columns)), n_columns)
-        return Features((rows[0], rows[-1]), tuple(names), part, [str(k) for k in range(len(n_columns))])
+        return Features((rows[0], rows[-1]), part, [str(k) for k in range(len(n_columns))])
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
-        return order_values(self.iteration_weights, len(features.labels))
+        weights = order_values(self.iteration_weights, self.iterations + 1)
+        last = len(features.labels) - 1  # the round that stands for all that follow
+        with np.errstate(over="ignore"):  # the values are checked
+            return np.append(weights[:last], weights[last:].sum())
 
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
         if hyper.is_fixed(self.iteration_weights):
             return {}
-        return {f"iteration_weights[{k}]": float(value) for k, value in enumerate(gradient)}
+        later = np.full(self.iterations + 1 - len(gradient), gradient[-1])
+        return {f"iteration_weights[{k}]": float(value) for k, value in enumerate([*gradient, *later])}
 
 
 def _rounds(sides: tuple[Graphs, ...], n: int) -> Iterator[tuple[Ids, int]]:
-    """The labels of all nodes of both sides after 0, 1, ... rounds, by numbers, and how many different there are."""
+    """The labels of all nodes of both sides after 0, 1, ... rounds, by numbers, and how many different there are.
+
+    Rounds end at ``n``, or where the next would tell no two nodes apart that this one does not: then no later one does
+    either, and all of them count what the last one counts.
+    """
     used, label = np.unique(np.concatenate([side.arrays["label"] for side in sides]), return_inverse=True)
     label, n_labels = label.reshape(-1), len(used)
     yield label, n_labels
@@ -137,6 +140,8 @@ def _rounds(sides: tuple[Graphs, ...], n: int) -> Iterator[tuple[Ids, int]]:
         text = numbers.tobytes()
         known: dict[bytes, int] = defaultdict(count().__next__)
         label = np.array([known[text[i:j]] for i, j in pairwise(bounds)], np.int64)
+        if len(known) == n_labels:
+            return
         n_labels = len(known)
         yield label, n_labels
 

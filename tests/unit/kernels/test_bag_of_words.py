@@ -70,6 +70,42 @@ def test_they_keep_the_laws(kernel):
     check_kernel(kernel, TEXTS[:5] + TEXTS[6:])
 
 
+def counted_runs(a, b, lengths, weights):
+    """The definition: list all runs of each length, count, multiply."""
+    total = 0.0
+    for p, weight in zip(lengths, weights, strict=True):
+        runs = [Counter(tuple(text[i : i + p]) for i in range(len(text) + 1 - p)) for text in (a, b)]
+        total += weight * sum(n * runs[1][run] for run, n in runs[0].items())
+    return total
+
+
+@pytest.mark.parametrize(("shortest", "length"), [(1, 40), (3, 9), (5, 5), (6, 7), (13, 13), (30, 60)])
+def test_runs_of_any_length_are_counted(shortest, length):
+    rng = np.random.default_rng(length)
+    texts = [list(map(str, rng.choice(["a", "b"], size=n))) for n in (0, 1, 7, 25, 31, 40)]
+    texts.append(texts[-1][3:] + texts[-2])
+    weights = tuple(float(value) for value in rng.uniform(0.1, 1.0, length + 1 - shortest))
+    kernel = es.Spectrum(length, shortest=shortest, order_weights=weights)
+    expected = np.array([[counted_runs(a, b, range(shortest, length + 1), weights) for b in texts] for a in texts])
+    np.testing.assert_allclose(kernel(texts), expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel(texts[:3], texts[3:]), expected[:3, 3:], rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(texts), expected.diagonal(), rtol=1e-12)
+    check_gradients(kernel, texts[-3:])
+
+
+def test_lengths_beyond_the_longest_sequence_cost_nothing():
+    texts = ["a b", "b a b"]
+    assert not es.Spectrum(10**6)(texts).any()
+    assert es.Spectrum(10**6).features(texts).shape == (2, 0)
+    long = es.Spectrum(10**6, shortest=1)
+    assert long(texts).tolist() == es.Spectrum(3, shortest=1)(texts).tolist()
+    assert long.plan(texts).labels == ["1", "2", "3"]
+    learned = es.Spectrum(5_000, shortest=1, order_weights=1.0)
+    _, pull_back = learned.vjp(texts)
+    gradient = pull_back(np.ones((2, 2)))
+    assert len(gradient) == 5_000 and gradient["order_weights[2]"] == 1.0 and gradient["order_weights[4999]"] == 0.0
+
+
 def test_counts_and_rarity_are_those_of_scikit_learn():
     documents = ["the cat sat on the mat", "the dog sat", "a bird flew over the dog and the cat", "mat mat mat"]
     pattern = r"\S+"

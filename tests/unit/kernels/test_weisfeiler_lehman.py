@@ -55,6 +55,22 @@ def test_gradients_are_those_of_differences(kernel):
     check_gradients(2.0 * es.Normalized(kernel), RANDOM[:5])
 
 
+@pytest.mark.parametrize("weights", [1.0, (0.1, 0.7, 0.3, 1.9, 0.2, 0.4, 1.1, 0.6)])
+def test_rounds_that_refine_nothing_are_computed_once_and_count_each(weights):
+    kernel = es.WeisfeilerLehman(7, weights)
+    paths = [es.Graph(list(labels), [(k, k + 1) for k in range(len(labels) - 1)]) for labels in ("a", "aba", "aaaaab")]
+    np.testing.assert_allclose(kernel(paths), twin(kernel, paths, paths), rtol=1e-12)
+    check_gradients(kernel, paths)
+    few, many = (es.WeisfeilerLehman(n).features(ITEMS) for n in (20, 100_000))
+    assert few.shape == many.shape
+
+
+def test_very_many_rounds_cost_what_the_graphs_do():
+    first, second = (es.WeisfeilerLehman(n)(ITEMS) for n in (20, 21))
+    many = es.WeisfeilerLehman(100_000)(ITEMS)
+    np.testing.assert_allclose(many, first + (second - first) * (100_000 - 20), rtol=1e-12)
+
+
 def rename(graph):
     edges = [(i, j, *(f"<{label}>" for label in more)) for i, j, *more in graph.edges]
     return es.Graph([f"{label}{label}" for label in graph.labels], edges, graph.directed)
