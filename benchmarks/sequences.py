@@ -180,6 +180,11 @@ def main() -> None:
                 sentences,
                 es.Tagging(es.PerLabel(0.5), es.PerLabel(1.0)),
             ),
+            row(
+                "`Tagging` with gaps",
+                sentences,
+                es.Tagging(es.PerLabel(0.5), es.PerLabel(1.0), es.PerLabel(0.5)),
+            ),
             row("`DependencySubtree`, four templates", sentences, es.DependencySubtree(weight=es.PerLabel(1.0))),
             row(
                 "`DependencySubtree`, seven templates",

@@ -37,8 +37,8 @@ TaggedView tagged_of(const Symbols& tag, const Symbols& word, const Starts& star
   return {sequences_of(tag, start), word.data()};
 }
 
-TaggingValues tagging_settings(const In<double>& decay, const In<double>& word_weight) {
-  return {decay.data(), word_weight.data(), static_cast<std::int64_t>(decay.size())};
+TaggingValues tagging_settings(const In<double>& decay, const In<double>& word_weight, const In<double>& gap) {
+  return {decay.data(), word_weight.data(), gap.data(), static_cast<std::int64_t>(decay.size())};
 }
 
 void bind_subsequence(nb::module_& m) {
@@ -80,29 +80,29 @@ void bind_tagging(nb::module_& m) {
   m.def(
       "tagging_values",
       [](Symbols a_tag, Symbols a_word, Starts a_start, Symbols b_tag, Symbols b_word, Starts b_start, int pairs,
-         In<double> decay, In<double> word_weight, int n_threads, nb::object progress, Vector out) {
+         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, nb::object progress, Vector out) {
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           tagging_values(tagged_of(a_tag, a_word, a_start), tagged_of(b_tag, b_word, b_start),
-                         static_cast<Pairs>(pairs), tagging_settings(decay, word_weight), team, out.data());
+                         static_cast<Pairs>(pairs), tagging_settings(decay, word_weight, gap), team, out.data());
         });
       },
       "a_tag"_a, "a_word"_a, "a_start"_a, "b_tag"_a, "b_word"_a, "b_start"_a, "pairs"_a, "decay"_a, "word_weight"_a,
-      "n_threads"_a, "progress"_a.none(), "out"_a);
+      "gap"_a, "n_threads"_a, "progress"_a.none(), "out"_a);
   m.def(
       "tagging_pull_back",
       [](Symbols a_tag, Symbols a_word, Starts a_start, Symbols b_tag, Symbols b_word, Starts b_start, int pairs,
-         In<double> decay, In<double> word_weight, int n_threads, nb::object progress, In<double> cotangent,
-         Vector decay_bar, Vector word_bar) {
+         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, nb::object progress,
+         In<double> cotangent, Vector decay_bar, Vector word_bar, Vector gap_bar) {
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           tagging_pull_back(tagged_of(a_tag, a_word, a_start), tagged_of(b_tag, b_word, b_start),
-                            static_cast<Pairs>(pairs), tagging_settings(decay, word_weight), cotangent.data(), team,
-                            decay_bar.data(), word_bar.data());
+                            static_cast<Pairs>(pairs), tagging_settings(decay, word_weight, gap), cotangent.data(),
+                            team, {decay_bar.data(), word_bar.data(), gap_bar.data()});
         });
       },
       "a_tag"_a, "a_word"_a, "a_start"_a, "b_tag"_a, "b_word"_a, "b_start"_a, "pairs"_a, "decay"_a, "word_weight"_a,
-      "n_threads"_a, "progress"_a.none(), "cotangent"_a, "decay_bar"_a, "word_bar"_a);
+      "gap"_a, "n_threads"_a, "progress"_a.none(), "cotangent"_a, "decay_bar"_a, "word_bar"_a, "gap_bar"_a);
 }
 
 ArcsView arcs_of(nb::dict arrays, std::vector<nb::object>& kept) {

@@ -83,9 +83,10 @@ inline std::vector<double> random_numbers(unsigned seed, int n) {
 
 // Gradients by one list of numbers in the settings against central differences of weighed(settings).
 template <class Weighed, class Settings>
-void check_gradient(const Weighed& weighed, std::vector<double> Settings::* which, const std::vector<double>& found) {
+void check_gradient(const Weighed& weighed, std::vector<double> Settings::* which, const std::vector<double>& found,
+                    const Settings& at = Settings()) {
   for (std::size_t k = 0; k < found.size(); ++k) {
-    Settings up, down;
+    Settings up = at, down = at;
     (up.*which)[k] += 1e-6;
     (down.*which)[k] -= 1e-6;
     CHECK(near(found[k], (weighed(up) - weighed(down)) / 2e-6, 1e-6));

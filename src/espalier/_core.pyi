@@ -130,6 +130,7 @@ def tagging_values(
     pairs: int,
     decay: NDArray[np.float64],
     word_weight: NDArray[np.float64],
+    gap: NDArray[np.float64],
     n_threads: int,
     progress: Callable[[float], object] | None,
     out: NDArray[np.float64],
@@ -144,11 +145,13 @@ def tagging_pull_back(
     pairs: int,
     decay: NDArray[np.float64],
     word_weight: NDArray[np.float64],
+    gap: NDArray[np.float64],
     n_threads: int,
     progress: Callable[[float], object] | None,
     cotangent: NDArray[np.float64],
     decay_bar: NDArray[np.float64],
     word_bar: NDArray[np.float64],
+    gap_bar: NDArray[np.float64],
 ) -> None: ...
 def dependency_subtree_values(
     a: dict[str, NDArray[Any]],

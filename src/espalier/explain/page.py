@@ -62,7 +62,7 @@ _SPLITS = {
     "equal": "Every fragment is shared equally by its productions.",
     "root": "Every fragment counts for its root.",
     "mixed": "Fragments are shared equally by their productions, or count for their roots, as their kernel has it.",
-    "end": "Every run of tags counts for its last tag.",
+    "end": "Every run of tags counts for its last tag; with gaps, every subsequence of tags.",
     "head": "Every subtree counts for its head.",
 }
 _WORDS = "Marked are the words that speak most for the winner, in green, and for the loser, in red."

@@ -86,10 +86,15 @@ def subsequence_threads(
     return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, bytes_per_cell, cells=cells)
 
 
-def tagging_threads(a: Side, b: Side, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-    """As :func:`threads_within`, for runs of tags: to pull back, all positions with equal tags are listed."""
+def tagging_threads(a: Side, b: Side, pairs: int, schedule: Schedule, *, pulling_back: bool, gaps: bool = False) -> int:
+    """As :func:`threads_within`, for runs of tags: to pull back, all positions with equal tags are listed.
+
+    With gaps there are two grids over all positions instead.
+    """
     if not pulling_back:
         return schedule.n_threads
+    if gaps:
+        return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, 2 * _NUMBER)
     return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, _MATCH, cells=_Shared(a, b).equal)
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.errors import InputError
-from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import tagging_threads
@@ -17,7 +18,7 @@ from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 
 @dataclass(frozen=True, repr=False)
 class Tagging(SequenceKernel):
-    r"""Count the runs of tags two tagged sequences share, each tag with or without its word.
+    r"""Count the runs of tags two tagged sequences share, each tag with or without its word; or with gaps between tags.
 
     A fragment is a run of tags without gaps, in which some of the tags keep their words. It weighs ``decay`` for each
     tag and ``word_weight`` for each word that it keeps. With decay :math:`\lambda_x` and word weight :math:`\omega_x`
@@ -29,20 +30,26 @@ class Tagging(SequenceKernel):
     where the tags at :math:`i` and :math:`j` are equal, and 0 elsewhere. With both numbers at 1 these are the counts of
     the paper.
 
+    With a ``gap_decay`` above 0 a fragment is any subsequence of the tags, and also weighs ``gap_decay`` for each
+    position skipped between its first and its last tag, on either side, as in :class:`Subsequence`.
+
     Parameters
     ----------
     decay
         :math:`\lambda`: the weight of one tag. A number, or one for each tag.
     word_weight
         :math:`\omega`: the weight of a word that a fragment keeps. A number, or one for each tag.
+    gap_decay
+        What a skipped position weighs. A number, or one for each tag; fixed at 0, which leaves runs alone.
     on
         The column to read where the input is a table.
 
     Notes
     -----
+    The paper speaks of subsequences, and its examples are runs; so are the fragments here where nobody says otherwise.
     Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags; plain texts
-    have no tags and are an error. A pair costs as many steps as it has pairs of positions with equal tags. An empty
-    sequence shares nothing, not even with itself.
+    have no tags and are an error. A pair costs as many steps as it has pairs of positions with equal tags; with gaps,
+    as it has pairs of positions. An empty sequence shares nothing, not even with itself.
 
     Examples
     --------
@@ -52,12 +59,16 @@ class Tagging(SequenceKernel):
     >>> Tagging(decay=1.0, word_weight=1.0)([s, t])
     array([[8., 5.],
            [5., 8.]])
+    >>> u = TaggedSequence(["the", "old", "dog"], ["D", "J", "N"])
+    >>> Tagging(1.0, 1.0).value(s, u), Tagging(1.0, 1.0, gap_decay=0.5).value(s, u)
+    (3.0, 4.0)
     """
 
-    _per_symbol: ClassVar = ("decay", "word_weight")
+    _per_symbol: ClassVar = ("decay", "word_weight", "gap_decay")
 
     decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     word_weight: Hyperparameter = hyperparameter(1.0)
+    gap_decay: Hyperparameter = hyperparameter(Fixed(0.0), DECAY_BOUNDS)  # type: ignore[arg-type]
     on: str | None = None
 
     def _units(self) -> tuple[Unit, ...]:
@@ -76,10 +87,11 @@ class Tagging(SequenceKernel):
         return super()._sequences(inputs)
 
     def _threads(self, a: Sequences, b: Sequences, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        return tagging_threads(a.arrays, b.arrays, pairs, schedule, pulling_back=pulling_back)
+        gaps = hyper.number_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
+        return tagging_threads(a.arrays, b.arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
 
     def _native(self) -> tuple[Any, Any]:
         return _core.tagging_values, _core.tagging_pull_back
 
     def _when_too_large(self) -> str:
-        return "Use a smaller decay."
+        return "Use a smaller decay or gap_decay."

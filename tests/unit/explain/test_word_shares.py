@@ -60,6 +60,23 @@ def test_tags_share_the_lead_by_the_runs_that_end_at_them(kernel):
     assert "Every run of tags counts for its last tag" in why.to_html()
 
 
+def test_tags_share_the_lead_by_the_subsequences_that_end_at_them():
+    model, group, why = compared(es.Tagging(0.6, 0.7, gap_decay=0.5), tagged_groups)
+    for own, candidate, sign in zip(why.trees, group.candidates[:2], (1.0, -1.0), strict=True):
+        for place in range(len(candidate.words)):
+            true = 0.0
+            for item, coefficient in zip(model.support_, model.coefficients_, strict=True):
+                ending = [value_of(candidate, item, end) for end in (place + 1, place)]
+                true += coefficient * (ending[0] - ending[1])
+            assert own.shares[1 + 2 * place] == pytest.approx(sign * true)
+        assert own.shares.sum() == pytest.approx(own.total)
+
+
+def value_of(candidate, item, end):
+    begins = es.TaggedSequence(candidate.words[:end], candidate.tags[:end])
+    return tagging.tagging(begins, item, lambda _: 0.6, lambda _: 0.7, lambda _: 0.5)
+
+
 def arc_features(tree, token):
     head = tree.heads[token] - 1
     return [

@@ -28,6 +28,7 @@ TAGS = """
 kernel = es.Tagging(1e-9)
 items = [es.TaggedSequence(["w"] * {0}, ["X"] * {0})] * {1}
 """
+GAPS = "kernel = es.Tagging(1e-9, gap_decay=.5)\n"
 PULL_BACK = """
 plan = kernel.plan(items, n_threads=1)
 cotangent = np.ones(plan.shape)
@@ -52,6 +53,11 @@ TEXT = """text = "(S " + " ".join(f"(X (Y a{k}))" for k in range(400_000)) + ")"
 CALLS = {
     "one pair of tagged sequences": (TAGS.format(300_000, 1), "kernel(items)"),
     "gradients of tagged sequences": (TAGS.format(3_000, 300) + PULL_BACK, "plan._pull_back(kernel, cotangent)"),
+    "one pair of tagged sequences with gaps": (TAGS.format(300_000, 1) + GAPS, "kernel(items)"),
+    "gradients of tagged sequences with gaps": (
+        TAGS.format(3_000, 300) + GAPS + PULL_BACK,
+        "plan._pull_back(kernel, cotangent)",
+    ),
     "pairs of long sequences": (SEQUENCES, "kernel(items, n_threads=1)"),
     "gradients of long sequences": (SEQUENCES + PULL_BACK, "plan._pull_back(kernel, cotangent)"),
     "pairs of long sequences with soft matching": (SOFT, "kernel(items, n_threads=1)"),

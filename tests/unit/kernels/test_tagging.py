@@ -15,6 +15,10 @@ KERNELS = [
     es.Tagging(1.0, 1.0),
     es.Tagging(0.7, es.fixed(0)),
     es.Tagging(es.PerLabel(0.5, values={"N": 0.9}), es.PerLabel(2.0, values={"D": 0.3})),
+    es.Tagging(0.7, 1.0, gap_decay=0.5),
+    es.Tagging(0.7, 1.0, gap_decay=es.fixed(1.0)),
+    es.Tagging(es.PerLabel(0.5), es.PerLabel(2.0), es.PerLabel(0.3, values={"D": 0.9, "N": 1.2})),
+    es.Tagging(0.7, 1.0, es.PerLabel(es.fixed(0.4), values={"N": 0.0})),
 ]
 
 
@@ -32,7 +36,8 @@ def twin(kernel, a, b):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
         return lambda tag: own.get(tag, es.number_of(setting))
 
-    return np.array([[tagging(s, t, value(kernel.decay), value(kernel.word_weight)) for t in b] for s in a])
+    settings = [value(setting) for setting in (kernel.decay, kernel.word_weight, kernel.gap_decay)]
+    return np.array([[tagging(s, t, *settings) for t in b] for s in a])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -50,16 +55,42 @@ def test_gradients_are_those_of_differences(kernel):
     check_gradients(kernel, random_items(3, 7))
 
 
-def test_it_keeps_the_laws():
-    check_kernel(es.Tagging(), [item for item in ITEMS if len(item)][:6])
+@pytest.mark.parametrize("kernel", [es.Tagging(), es.Tagging(gap_decay=0.6)], ids=repr)
+def test_it_keeps_the_laws(kernel):
+    check_kernel(kernel, [item for item in ITEMS if len(item)][:6])
+
+
+def test_without_gaps_fragments_are_runs_bit_for_bit():
+    items = random_items(7, 30)
+    runs = es.Tagging(0.7, 1.3)
+    assert runs == es.Tagging(0.7, 1.3, es.fixed(0)) and repr(runs) == "Tagging(decay=0.7, word_weight=1.3)"
+    np.testing.assert_array_equal(runs(items), es.Tagging(0.7, 1.3, es.PerLabel(es.fixed(0.0)))(items))
+    np.testing.assert_allclose(es.Tagging(0.7, 1.3, gap_decay=1e-12)(items), runs(items), rtol=1e-9)
+
+
+def test_gaps_are_those_of_subsequences():
+    items = random_items(9, 12)
+    tags = [list(item.tags) for item in items]
+    own = es.Subsequence(5, gap_decay=0.4, match_decay=np.sqrt(0.7), order_weights=es.fixed(1.0))(tags)
+    np.testing.assert_allclose(es.Tagging(0.7, es.fixed(0), gap_decay=0.4)(items), own, rtol=1e-12)
+
+
+def test_gaps_count_within_the_memory():
+    item = es.TaggedSequence(["a"] * 400, ["N", "V"] * 200)
+    kernel = es.Tagging(0.01, 1.0, gap_decay=0.5)
+    matrix, pull_back = kernel.vjp([item], memory=100_000)
+    assert matrix.shape == (1, 1)
+    with pytest.raises(es.MemoryBudgetError, match=r"Sequence 0 with sequence 0 alone needs .* Pass memory="):
+        pull_back(matrix)
 
 
 def test_gradients_do_not_depend_on_threads():
     items = random_items(5, 200)
     cotangent = np.random.default_rng(1).normal(size=(200, 200))
-    kernel = es.Tagging(es.PerLabel(0.5), es.PerLabel(1.0))
-    found = [kernel.vjp(items, n_threads=n)[1](cotangent) for n in (1, 2, 3)]
-    assert found[0] == found[1] == found[2]
+    for gaps in (es.fixed(0), es.PerLabel(0.5)):
+        kernel = es.Tagging(es.PerLabel(0.5), es.PerLabel(1.0), gaps)
+        found = [kernel.vjp(items, n_threads=n)[1](cotangent) for n in (1, 2, 3)]
+        assert found[0] == found[1] == found[2]
 
 
 def test_trees_and_dependency_trees_are_tagged():
