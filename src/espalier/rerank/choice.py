@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
-from espalier.blas import blas_threads
 from espalier.errors import KernelOverflowError
 
 Floats = NDArray[np.float64]
@@ -25,7 +24,6 @@ def pairwise(mean: Floats, covariance: Floats) -> Floats:
     return np.asarray(ndtr((mean[:, None] - mean) / np.sqrt(1 + _apart(covariance))))
 
 
-@blas_threads()
 def largest(mean: Floats, covariance: Floats) -> Floats:
     r"""The probability that the utility of each candidate is the largest, in the order of the means.
 

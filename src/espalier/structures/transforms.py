@@ -19,6 +19,7 @@ TRACE = "-NONE-"  # the tag of words that are not there
 
 _INDICES = re.compile(r"(?<=.)(?:[-=][0-9]+)+\Z", re.DOTALL)
 _FUNCTION = re.compile(r"(?<=.)[-=].*\Z", re.DOTALL)
+_FRAMED = re.compile(r"(-[^-=]+-)(?:[-=].*)?", re.DOTALL)  # -LRB- and its kin, which may have functions too
 _BRACKET_NAMES = {
     "-LRB-": "(",
     "-RRB-": ")",
@@ -44,7 +45,8 @@ def _renewed(node: Tree, label: str, children: list[Tree]) -> Tree:
 def strip_function_tags(tree: Tree) -> Tree:
     """Cut the labels of inner nodes at the first ``-`` or ``=``: ``NP-SBJ-1`` becomes ``NP``.
 
-    Labels that start with the mark, such as ``-LRB-`` and ``-NONE-``, and words stay.
+    Of labels that stand between marks, such as ``-LRB-`` and ``-NONE-``, what follows them is cut off: ``-RRB--1``
+    becomes ``-RRB-``. Other labels that start with a mark, and words, stay.
 
     Examples
     --------
@@ -55,8 +57,11 @@ def strip_function_tags(tree: Tree) -> Tree:
     """
 
     def cut(node: Tree, children: list[Tree]) -> Tree:
-        if node.is_leaf or node.label.startswith("-"):
-            return _renewed(node, node.label, children)
+        if node.is_leaf:
+            return node
+        if node.label.startswith("-"):
+            framed = _FRAMED.fullmatch(node.label)
+            return _renewed(node, framed[1] if framed else node.label, children)
         return _renewed(node, _FUNCTION.sub("", node.label), children)
 
     return tree.fold(cut)
@@ -195,7 +200,8 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
     Parameters
     ----------
     tree
-        The tree; no label of its inner nodes may contain ``separator``.
+        The tree; no label of its inner nodes may contain ``separator``, and of the nodes of a chain only the topmost
+        may have an empty label.
     separator
         Stands between the labels of a chain.
     preterminals
@@ -219,7 +225,13 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
             names.append(rest[0])
             rest = rest[1]
         bottom = chain.bottom
-        return _renewed(bottom, separator.join([*names, bottom.label]), list(bottom.children))
+        joined = separator.join([*names, bottom.label])
+        if names and _parts(joined, separator) != [*names, bottom.label]:
+            raise InputError(
+                f"A chain of nodes with one child has an empty label below its top, so {joined!r} could not be "
+                "expanded again. Give that node a label."
+            )
+        return _renewed(bottom, joined, list(bottom.children))
 
     def join(node: Tree, below: list[_Chain]) -> _Chain:
         joins = len(below) == 1 and not node.is_preterminal
@@ -238,18 +250,29 @@ class _Chain(NamedTuple):
 
 
 def expand_unaries(tree: Tree, separator: str = "+") -> Tree:
-    """Undo ``collapse_unaries``: split the labels of inner nodes at ``separator`` into chains."""
+    """Undo ``collapse_unaries``: split the labels of inner nodes at ``separator`` into chains.
+
+    A label that would leave a node below without one, such as the tag ``+``, stays as it is.
+    """
+    if not separator:
+        raise ValueError("The separator must not be empty.")
 
     def split(node: Tree, children: list[Tree]) -> Tree:
-        if node.is_leaf or separator not in node.label:
-            return _renewed(node, node.label, children)
-        *above, bottom = node.label.split(separator)
+        if node.is_leaf:
+            return node
+        *above, bottom = _parts(node.label, separator)
         chain = _renewed(node, bottom, children)
         for label in reversed(above):
             chain = type(node)(label, [chain])
         return chain
 
     return tree.fold(split)
+
+
+def _parts(label: str, separator: str) -> list[str]:
+    """The labels of a chain that was joined; the label itself where it cannot come of one."""
+    top, *below = label.split(separator)
+    return [top, *below] if all(below) else [label]
 
 
 def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order: int | None = None) -> Tree:

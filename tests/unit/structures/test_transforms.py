@@ -132,6 +132,33 @@ def test_a_separator_in_a_label_is_refused():
     assert brackets("(S (A a+b))").collapsed() == brackets("(S (A a+b))")
 
 
+@pytest.mark.parametrize("text", ["(S (+ +) (N a))", "(S (X (++ a) (N b)))", "(NP (C++ a) (A+ b))", "(+ (+ +))"])
+def test_labels_that_are_no_chains_stay_when_chains_are_expanded(text):
+    assert brackets(text).expanded() == brackets(text)
+
+
+def test_an_empty_separator_is_refused():
+    for change in (brackets("(S (A a))").collapsed, brackets("(S (A a))").expanded):
+        with pytest.raises(ValueError, match="The separator must not be empty"):
+            change("")
+
+
+def test_chains_with_an_empty_label_below_their_top_are_refused():
+    tree = brackets("( (S (VP (V go) (P on))))")
+    assert str(tree.collapsed()) == "(+S+VP (V go) (P on))" and tree.collapsed().expanded() == tree
+    with pytest.raises(InputError, match=r"has an empty label below its top, so 'S\+\+VP' could not be expanded"):
+        brackets("(S ( (VP (V go) (P on))))").collapsed()
+
+
+@pytest.mark.parametrize(
+    ("label", "bare"),
+    [("-RRB--1", "-RRB-"), ("-LRB--SBJ=2", "-LRB-"), ("-NONE-", "-NONE-"), ("-NONE-=1", "-NONE-"), ("-", "-")]
+    + [("--", "--"), ("-X", "-X"), ("---", "---"), ("NP-SBJ", "NP"), ("NP=2-TMP", "NP")],
+)
+def test_functions_are_cut_off_labels_between_marks_too(label, bare):
+    assert brackets(f"(S ({label} a-b))").without_function_tags() == brackets(f"(S ({bare} a-b))")
+
+
 @pytest.mark.parametrize("branching", ["left", "right"])
 @pytest.mark.parametrize("order", [None, 0, 1, 2])
 @pytest.mark.parametrize(
