@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table as RichTable
 
+from espalier.cli.proposals import TreeFile
 from espalier.errors import InputError
 from espalier.parsing import Evaluation, evaluate
 from espalier.rerank.quality import best_candidate, quality
@@ -16,29 +17,26 @@ from espalier.structures.transforms import strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
 
 
-def compared(
-    gold: Sequence[Tree],
-    parsed: Sequence[Tree],
-    *,
-    names: tuple[str, str],
-    all_punctuation: bool,
-    all_labels: bool,
-    skip: bool,
-) -> Evaluation:
+def compared(gold: TreeFile, parsed: TreeFile, *, all_punctuation: bool, all_labels: bool, skip: bool) -> Evaluation:
     """Compare the trees of two files, without traces and function tags."""
-    if len(gold) != len(parsed):
+    n_gold, n_parsed = len(gold.trees), len(parsed.trees)
+    if n_gold != n_parsed:
         raise InputError(
-            f"{names[0]} has {len(gold):,} trees and {names[1]} {len(parsed):,}. Each parse needs its gold tree."
+            f"{gold.name} has {n_gold:,} trees and {parsed.name} {n_parsed:,}. Each parse needs its gold tree."
         )
     options: dict[str, Any] = {"skip": skip}
     if all_punctuation:
         options["punctuation"] = ()
     if all_labels:
         options |= {"roots": (), "equivalent": {}}
-    plain = [
-        [_plain(name, row, tree, skip=skip) for row, tree in enumerate(trees)]
-        for name, trees in zip(names, (gold, parsed), strict=True)
-    ]
+    plain = [[_plain(file, row, skip=skip) for row in range(n_gold)] for file in (gold, parsed)]
+    for row, (right, own) in enumerate(zip(*plain, strict=True)):
+        if not skip and right.words() != own.words():
+            raise parsed.error(
+                row,
+                f"it has other words than its gold tree, {gold.name}, {gold.place(row)}. Leave such sentences out by "
+                "--skip.",
+            )
     return evaluate(*plain, **options)
 
 
@@ -118,10 +116,10 @@ def _table(columns: Sequence[str]) -> RichTable:
     return table
 
 
-def _plain(name: str, row: int, tree: Tree, *, skip: bool) -> Tree:
-    kept = strip_traces(tree)
+def _plain(file: TreeFile, row: int, *, skip: bool) -> Tree:
+    kept = strip_traces(file.trees[row])
     if kept is None and skip:
-        return tree
+        return file.trees[row]
     if kept is None:
-        raise InputError(f"{name}, tree {row}: it has no words beside traces: {str(tree)[:60]}")
+        raise file.error(row, "it has no words beside traces.")
     return strip_function_tags(kept)

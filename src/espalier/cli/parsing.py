@@ -92,6 +92,10 @@ def parse(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="brackets: parse the words of trees. text, the default."),
     ] = None,
+    skip: Annotated[
+        bool,
+        typer.Option("--skip", help="Of trees: leave out those without words, or tags with --tagged; say how many."),
+    ] = False,
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -108,7 +112,9 @@ def parse(
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import PCFG
 
-    parser, given = PCFG.load(grammar), read_parsed_sentences(sentences, form, encoding, tagged=tagged)
+    parser = PCFG.load(grammar)
+    given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
+    _tell_skipped(given.n_skipped, len(given), "words" + (" or tags" if tagged else ""))
     with bar(f"{len(given):,} sentences") as progress:
         options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": Schedule.of(threads).n_threads}
         found = Proposals(parser, given, k, options, progress)
@@ -120,8 +126,7 @@ def parse(
         (found.narrowed, _needs_more(memory)),
     ):
         if rows:
-            first = f"the first is on line {rows[0] + 1}" if given.gold is None else f"the first is tree {rows[0]}"
-            say(f"{len(rows):,} of {len(given):,} sentences {what}; {first}.")
+            say(f"{len(rows):,} of {len(given):,} sentences {what}; the first is on {given.place(rows[0])}.")
     if output is not None:
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
 
@@ -139,6 +144,11 @@ def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
         total = len(trees) + n_skipped
         say(f"{n_skipped:,} of {total:,} trees have no words, or a word without a tag: they are left out.")
     return trees
+
+
+def _tell_skipped(n_skipped: int, n_kept: int, what: str) -> None:
+    if n_skipped:
+        say(f"{n_skipped:,} of {n_kept + n_skipped:,} trees lack {what}: they are left out.")
 
 
 def _written(found: Proposals, output: Path | None) -> str:
@@ -231,10 +241,8 @@ def evaluate(
     from rich.console import Console
 
     from espalier.cli.measures import compared, measures_table
-    from espalier.cli.proposals import read_trees
+    from espalier.cli.proposals import TreeFile
 
-    trees = [read_trees([file], encoding) for file in (gold, parsed)]
-    found = compared(
-        *trees, names=(str(gold), str(parsed)), all_punctuation=all_punctuation, all_labels=all_labels, skip=skip
-    )
+    files = [TreeFile.read(file, encoding) for file in (gold, parsed)]
+    found = compared(*files, all_punctuation=all_punctuation, all_labels=all_labels, skip=skip)
     Console(highlight=False).print(measures_table(found))

@@ -12,7 +12,7 @@ from typing import Any
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.parsing import PCFG, Parses
 from espalier.parsing.treebank import plain
-from espalier.structures.brackets import trees_of_text
+from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
 from espalier.structures.files import read_text
 from espalier.structures.group import Group
@@ -20,6 +20,7 @@ from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
 N_SENTENCES = 128  # that are parsed at once
+_SKIP = "Leave such trees out by --skip."
 
 Progress = Callable[[float], object]
 
@@ -30,9 +31,20 @@ class Sentences:
 
     listed: list[list[Any]]
     gold: list[Tree] | None = None
+    file: TreeFile | None = None  # which holds the trees, under these numbers
+    rows: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.listed)
+
+    @property
+    def n_skipped(self) -> int:
+        """How many trees of the file were left out."""
+        return 0 if self.file is None else len(self.file.trees) - len(self.rows)
+
+    def place(self, row: int) -> str:
+        """Where a sentence stands in its file."""
+        return f"line {row + 1:,}" if self.file is None else self.file.place(self.rows[row])
 
 
 @dataclass
@@ -100,23 +112,43 @@ def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **opti
         return parser.parse_all(sentences, k, **options)
 
 
-def read_trees(files: Sequence[Path], encoding: str) -> list[Tree]:
-    """All trees of some files, each of which has one at least."""
-    trees: list[Tree] = []
-    for file in files:
+@dataclass(frozen=True)
+class TreeFile:
+    """The trees of a file, and its text, in which errors find them again."""
+
+    name: str
+    text: str
+    trees: list[Tree]
+
+    @staticmethod
+    def read(file: Path, encoding: str) -> TreeFile:
+        """Read a file, which has one tree at least."""
         text = read_text(file, encoding=encoding)  # once: it may be a pipe
         try:
-            found = trees_of_text(text, str(file))
+            trees = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
             if _holds_groups(text):
                 raise InputError(
                     f"{file} holds groups of candidates, as it seems, and trees in brackets are needed."
                 ) from None
             raise error from None
-        if not found:
+        if not trees:
             raise InputError(f"{file} holds no tree.")
-        trees += found
-    return trees
+        return TreeFile(str(file), text, trees)
+
+    def place(self, row: int) -> str:
+        """Where a tree stands: its line, and its number counted from 1."""
+        return f"line {locate_tree(self.text, row)[0]:,}, tree {row + 1:,}"
+
+    def error(self, row: int, what: str) -> InputError:
+        """What is wrong with a tree, which is shown as the file spells it."""
+        spelled = " ".join(split_words(locate_tree(self.text, row)[1]))
+        return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
+
+
+def read_trees(file: Path, encoding: str) -> list[Tree]:
+    """All trees of a file, which has one at least."""
+    return TreeFile.read(file, encoding).trees
 
 
 def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[list[Tree], int]:
@@ -124,7 +156,8 @@ def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[
     kept: list[Tree] = []
     n_skipped = 0
     for file in files:
-        for row, tree in enumerate(read_trees([file], encoding)):
+        given = TreeFile.read(file, encoding)
+        for row, tree in enumerate(given.trees):
             found = plain(tree)
             what = "no words beside traces" if found is None else "a word without a tag above it"
             if found is not None and not _has_bare_word(found):
@@ -132,17 +165,21 @@ def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[
             elif skip:
                 n_skipped += 1
             else:
-                raise InputError(f"{file}, tree {row}: it has {what}. Leave such trees out by --skip. {str(tree)[:80]}")
+                raise given.error(row, f"it has {what}. {_SKIP}")
     if not kept:
         raise InputError(f"There is no tree with words and tags in {', '.join(map(str, files))}.")
     return kept, n_skipped
 
 
-def read_parsed_sentences(file: Path, form: str | None, encoding: str, *, tagged: bool) -> Sentences:
+def read_parsed_sentences(
+    file: Path, form: str | None, encoding: str, *, tagged: bool, skip: bool = False
+) -> Sentences:
     """The sentences of a file to be parsed: one a line, or the words of its trees."""
     check_format(form, "brackets")
     if form == "brackets":
-        return _of_trees(file, read_trees([file], encoding), tagged=tagged)
+        return _of_trees(TreeFile.read(file, encoding), tagged=tagged, skip=skip)
+    if skip:
+        raise InputError("--skip leaves out trees: it belongs to --format brackets.")
     return Sentences(read_sentences(file, form, encoding, other="brackets", tagged=tagged))
 
 
@@ -195,22 +232,33 @@ def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:
     return list(pairs)
 
 
-def _of_trees(file: Path, trees: Sequence[Tree], *, tagged: bool) -> Sentences:
-    gold = []
-    for row, tree in enumerate(trees):
+def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
+    """The words of trees, and with ``tagged`` their tags; ``skip`` leaves out trees that have none."""
+    gold: list[Tree] = []
+    rows: list[int] = []
+    for row, tree in enumerate(given.trees):
         kept = plain(tree)
-        if kept is None or not kept.children:
-            raise InputError(f"{file}, tree {row}: it has no words: {str(tree)[:60]}")
-        if "" in kept.words():
-            raise InputError(f"{file}, tree {row}: it has an empty word, written (): {kept}")
-        gold.append(kept)
-    if not tagged:
-        return Sentences([tree.words() for tree in gold], gold)
-    for row, tree in enumerate(gold):
-        if _has_bare_word(tree):
-            raise InputError(f"{file}, tree {row}: it has a word without a tag above it: {str(tree)[:60]}")
-    pairs = [[(node.children[0].label, node.label) for node in tree if node.is_preterminal] for tree in gold]
-    return Sentences([list(own) for own in pairs], gold)
+        fault = _fault(kept, tagged=tagged)
+        if fault is not None and not skip:
+            raise given.error(row, f"it has {fault}. {_SKIP}")
+        if kept is not None and fault is None:
+            gold.append(kept)
+            rows.append(row)
+    if not gold:
+        raise InputError(f"There is no tree with words{' and tags' if tagged else ''} in {given.name}.")
+    if tagged:
+        listed = [[(node.children[0].label, node.label) for node in tree if node.is_preterminal] for tree in gold]
+        return Sentences(list(map(list, listed)), gold, given, rows)
+    return Sentences([tree.words() for tree in gold], gold, given, rows)
+
+
+def _fault(tree: Tree | None, *, tagged: bool) -> str | None:
+    """What a tree has that makes it no sentence to be parsed."""
+    if tree is None or not tree.children:
+        return "no words"
+    if "" in tree.words():
+        return "an empty word, written ()"
+    return "a word without a tag above it" if tagged and _has_bare_word(tree) else None
 
 
 def _has_bare_word(tree: Tree) -> bool:

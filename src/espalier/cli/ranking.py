@@ -214,7 +214,7 @@ def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> 
             return [own.tagged() for own in found]
         firsts = [*(group.candidates[0] for group in groups), *[example] * len(found)]
         return [arcs_like(tree, like) for tree, like in zip(found, firsts, strict=False)]
-    trees = read_trees([file], encoding)
+    trees = read_trees(file, encoding)
     # A parser that writes function tags has learned them; any other is compared without.
     keeps_functions = any(strip_function_tags(own) is not own for group in groups for own in group.candidates[:1])
     likes = [*(group.candidates[0] for group in groups), *[example] * len(trees)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from espalier.errors import InputError
@@ -39,8 +39,17 @@ class Counts(NamedTuple):
     root: str
 
 
-def count_rules(trees: Iterable[Tree | None], root: str, vertical: int, *, split_tags: bool = False) -> Counts:
+def count_rules(
+    trees: Iterable[Tree | None],
+    root: str,
+    vertical: int,
+    *,
+    split_tags: bool = False,
+    written: Sequence[Any] | None = None,
+) -> Counts:
     """Count rules and words; nodes that only repeat their one child are left out, and trees that are None.
+
+    Errors show trees as they were ``written``, before anything was left out.
 
     Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing. Where a label is
     called like the root, the root has another name, so that no tree is its own parent.
@@ -53,7 +62,11 @@ def count_rules(trees: Iterable[Tree | None], root: str, vertical: int, *, split
     counts = Counts(Counter(), Counter(), Counter(), _ABOVE)
     for row, tree in enumerate(trees):
         if tree is not None:
-            _count_tree(tree, row, (vertical, 2 if split_tags else 1), counts)
+            try:
+                _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
+            except _BareWordError as error:
+                shown = str(tree if written is None else written[row])
+                raise InputError(f"Tree {row}, counted from 0, {error} without a tag above it: {shown[:80]}") from None
     labels = {child[0] for _, children in counts.rules for child in children}
     if vertical > 1 or split_tags:
         for label in sorted(labels):
@@ -80,7 +93,11 @@ def _renamed(counts: Counts, root: str) -> Counts:
     return Counts(rules, words, counts.chains, root)
 
 
-def _count_tree(tree: Tree, row: int, memory: tuple[int, int], counts: Counts) -> None:
+class _BareWordError(ValueError):
+    """A word stands where a tag should."""
+
+
+def _count_tree(tree: Tree, memory: tuple[int, int], counts: Counts) -> None:
     vertical, of_tags = memory
     top = _without_repeats(tree)
     symbol: Symbol = (top.label, _ABOVE)[: of_tags if _is_tag(top) else vertical]
@@ -97,13 +114,13 @@ def _count_tree(tree: Tree, row: int, memory: tuple[int, int], counts: Counts) -
         found = []
         for each in node.children:
             if not each.children:
-                raise InputError(f"Tree {row} has a word without a tag above it: {str(tree)[:80]}")
+                raise _BareWordError(f"has the word {each.label!r:.60}")
             child = _without_repeats(each)
             below = (child.label, *line)
             own = below[: of_tags if _is_tag(child) else vertical]
             found.append((child, own, below[: vertical + 1], chain + 1 if len(node.children) == 1 else 0))
         if not found:
-            raise InputError(f"Tree {row} is a word without a tag above it: {str(tree)[:80]}")
+            raise _BareWordError("is a word")
         counts.rules[symbol, tuple([part[1] for part in found])] += 1
         stack.extend(reversed(found))
     counts.chains[longest] += 1

@@ -165,7 +165,8 @@ class PCFG:
             raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
         vertical, horizontal = memory_of(markov)
         least = whole_number("least", least, 0, wanted="a number of observations")
-        counts = count_rules(map(plain, trees), root, vertical, split_tags=split_tags)
+        given = list(trees)
+        counts = count_rules(map(plain, given), root, vertical, split_tags=split_tags, written=given)
         if not counts.rules:
             raise InputError("A grammar needs at least one tree that is not empty.")
         if least > 1:

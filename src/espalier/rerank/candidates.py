@@ -173,7 +173,7 @@ def _gold(row: int, sentence: Any) -> Gold:
         return sentence
     tree = plain(sentence)
     if tree is None:
-        raise InputError(f"Tree {row} has no words beside traces: {str(sentence)[:60]}")
+        raise InputError(f"Tree {row}, counted from 0, has no words beside traces: {str(sentence)[:80]}")
     return tree
 
 

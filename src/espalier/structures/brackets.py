@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 from collections.abc import Iterable
 
+from espalier.errors import InputError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.tree import Tree, trees_from_arrays
+
+_PIECE = 1 << 16  # characters that are read at once to find a tree
 
 
 def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
@@ -42,6 +46,38 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
 def trees_of_text(text: str, name: str) -> list[Tree]:
     """All trees of a text; errors name the file that it was read from."""
     return trees_from_arrays(notation.parse(text, source=name))
+
+
+def locate_tree(text: str, row: int) -> tuple[int, str]:
+    r"""The line, counted from 1, on which a tree of a text begins, and the tree as it is written there.
+
+    The text is one that can be read. ``row`` counts from 0.
+
+    Examples
+    --------
+    >>> locate_tree("(A a)\n\n(B\n  b) (C c)", 1)
+    (3, '(B\n  b)')
+    """
+    at, before, size = 0, 0, _PIECE
+    while True:
+        piece = text[at : at + size]
+        n_trees, end = notation.whole_trees(piece)
+        if before + n_trees > row:
+            break
+        if at + len(piece) == len(text):
+            raise InputError(f"There are {before + n_trees:,} trees in this text, and none with the number {row}.")
+        if n_trees:
+            at, before, size = at + end, before + n_trees, _PIECE
+        else:  # a tree longer than the piece
+            size *= 2
+    start, stop = (_end_of(piece, n) for n in (row - before, row - before + 1))
+    start += len(piece[start:stop]) - len(piece[start:stop].lstrip(notation.BLANKS))
+    return text.count("\n", 0, at + start) + 1, piece[start:stop]
+
+
+def _end_of(text: str, n_trees: int) -> int:
+    """Where so many trees have ended."""
+    return bisect.bisect_left(range(len(text)), n_trees, key=lambda end: notation.whole_trees(text[:end])[0])
 
 
 def write_brackets(trees: Iterable[Tree], path: str | os.PathLike[str]) -> None:

@@ -100,6 +100,15 @@ def parse(text: str, *, source: str | None = None) -> PostOrder:
     return labels, label_ids, n_children, tree_end
 
 
+def whole_trees(text: str) -> tuple[int, int]:
+    """How many trees the beginning of a readable text holds whole, and where one begins that is cut off, or its end."""
+    try:
+        return len(_core.parse_brackets(text)[3]), len(text)
+    except _core.BracketError as error:
+        start = int(error.args[1])
+        return len(_core.parse_brackets(text[:start])[3]), start
+
+
 def syntax_error(message: str, text: str, position: int, *, source: str | None = None) -> TreeSyntaxError:
     """Build the error that shows character ``position`` of a whole text in its line."""
     start = text.rfind("\n", 0, position) + 1

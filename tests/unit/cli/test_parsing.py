@@ -54,6 +54,37 @@ def test_a_grammar_is_learned_from_several_files(here):
     assert PCFG.load("g").grammar.symbols == PCFG.from_treebank(KNOWN, markov=(2, 1)).grammar.symbols
 
 
+def test_faults_of_trees_tell_line_number_and_spelling(here):
+    Path("spread.mrg").write_text(
+        "(S (N cats)\n   (V sleep)) (S (N dogs))\n\n\n( (S-TOP (NP-SBJ=1 (-NONE- *T*-1))\n (V  bark) so))"
+    )
+    result = invoke("grammar", "spread.mrg", "-o", "g")
+    assert result.exit_code == 2 and not Path("g").exists()
+    assert "spread.mrg, line 5, tree 3: it has a word without a tag above it. Leave such trees out by" in result.stderr
+    assert "( (S-TOP (NP-SBJ=1 (-NONE- *T*-1)) (V bark) so))" in " ".join(result.stderr.split())
+
+
+def test_trees_without_words_are_left_out_of_what_is_parsed(here):
+    text = NEW[0].to_brackets()
+    Path("mixed.mrg").write_text(
+        f"(S (-NONE- *))\n{text}\n(S (N dogs) bark)\n(S () (N dogs))\n{text}\n(S (N x) (N y))\n"
+    )
+    options = ("--format", "brackets", "-o", "k.jsonl")
+    assert invoke("parse", "grammar.safetensors", "mixed.mrg", *options).exit_code == 2
+    result = done("parse", "grammar.safetensors", "mixed.mrg", *options, "--skip")
+    assert result.stderr.startswith("2 of 6 trees lack words: they are left out.\n")
+    assert [str(group.gold) for group in es.read_groups("k.jsonl")] == [
+        text,
+        "(S (N dogs) bark)",
+        text,
+        "(S (N x) (N y))",
+    ]
+    told = done("parse", "grammar.safetensors", "mixed.mrg", *options, "--skip", "--tagged").stderr
+    assert told.startswith("3 of 6 trees lack words or tags: they are left out.\n")
+    # Numbers are those of the file, whatever was left out.
+    assert "1 of 3 sentences are not covered by the grammar; the first is on line 6, tree 6.\n" in told
+
+
 def test_the_best_tree_of_each_sentence_on_a_line(here):
     best = [parses[0].tree for parses in PCFG.load("grammar.safetensors").parse_all([t.words() for t in NEW], 1)]
     result = done("parse", "grammar.safetensors", "new.txt")
@@ -220,10 +251,13 @@ GRAMMAR = "grammar.safetensors"
         (["grammar", "new.txt", "-o", "g"], "new.txt, line 1, column 1: a word stands outside any bracket"),
         (["grammar", "groups.jsonl", "-o", "g"], "groups.jsonl holds groups of candidates, as it seems"),
         (["grammar", "groups.txt", "-o", "g"], "groups.txt holds groups of candidates, as it seems"),
-        (["grammar", "known.mrg", "traces.mrg", "-o", "g"], "traces.mrg, tree 0: it has no words beside traces"),
+        (
+            ["grammar", "known.mrg", "traces.mrg", "-o", "g"],
+            "traces.mrg, line 1, tree 1: it has no words beside traces",
+        ),
         (
             ["grammar", "untagged.mrg", "-o", "g"],
-            "untagged.mrg, tree 0: it has a word without a tag above it. Leave such",
+            "untagged.mrg, line 1, tree 1: it has a word without a tag above it. Leave such",
         ),
         (
             ["grammar", "traces.mrg", "untagged.mrg", "-o", "g", "--skip"],
@@ -248,14 +282,16 @@ GRAMMAR = "grammar.safetensors"
         (["parse", GRAMMAR, "groups.jsonl"], "groups.jsonl holds groups of candidates, as it seems"),
         (["parse", GRAMMAR, "groups.txt", "--format", "brackets"], "groups.txt holds groups of candidates"),
         (["parse", GRAMMAR, "new.txt", "--format", "brackets"], "a word stands outside any bracket"),
-        (["parse", GRAMMAR, "traces.mrg", "--format", "brackets"], "traces.mrg, tree 0: it has no words"),
+        (["parse", GRAMMAR, "traces.mrg", "--format", "brackets"], "traces.mrg, line 1, tree 1: it has no words"),
         (
             ["parse", GRAMMAR, "hollow.mrg", "--format", "brackets"],
-            "hollow.mrg, tree 1: it has an empty word, written ()",
+            "hollow.mrg, line 2, tree 2: it has an empty word, written ()",
         ),
-        (["parse", GRAMMAR, "untagged.mrg", "--format", "brackets", "--tagged"], "tree 0: it has a word without a tag"),
+        (["parse", GRAMMAR, "untagged.mrg", "--format", "brackets", "--tagged"], "tree 1: it has a word without a tag"),
         (["parse", GRAMMAR, "new.txt", "--tagged"], "new.txt, line 1: with --tagged each word is written word/TAG"),
         (["parse", GRAMMAR, "new.txt", "--format", "xml"], "--format must be one of text, brackets, got 'xml'"),
+        (["parse", GRAMMAR, "new.txt", "--skip"], "--skip leaves out trees: it belongs to --format brackets"),
+        (["parse", GRAMMAR, "traces.mrg", "--format", "brackets", "--skip"], "no tree with words in traces.mrg"),
         (["parse", GRAMMAR, "new.txt", "-k", "0"], "-k"),
         (["parse", GRAMMAR, "new.txt", "--beam", "-1"], "--beam"),
         (["parse", GRAMMAR, "new.txt", "--beam", "nan"], "--beam"),
@@ -273,13 +309,16 @@ GRAMMAR = "grammar.safetensors"
         (["candidates", "empty", "-o", "k.jsonl"], "empty holds no tree"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "1"], "--folds"),
-        (["candidates", "known.mrg", "traces.mrg", "-o", "k.jsonl"], "traces.mrg, tree 0: it has no words"),
+        (["candidates", "known.mrg", "traces.mrg", "-o", "k.jsonl"], "traces.mrg, line 1, tree 1: it has no words"),
         (["candidates", "groups.jsonl", "-o", "k.jsonl"], "holds groups of candidates"),
         (["evaluate", "new.mrg", "known.mrg"], "new.mrg has 20 trees and known.mrg 40"),
         (["evaluate", "new.mrg", "groups.jsonl"], "groups.jsonl holds groups of candidates"),
         (["evaluate", "new.mrg", "empty"], "empty holds no tree"),
-        (["evaluate", "other.mrg", "traces.mrg"], "traces.mrg, tree 0: it has no words beside traces"),
-        (["evaluate", "other.mrg", "untagged.mrg"], "Sentence 0: the parse has other words than the gold tree"),
+        (["evaluate", "other.mrg", "traces.mrg"], "traces.mrg, line 1, tree 1: it has no words beside traces"),
+        (
+            ["evaluate", "other.mrg", "untagged.mrg"],
+            "untagged.mrg, line 1, tree 1: it has other words than its gold tree, other.mrg, line 1",
+        ),
     ],
 )
 def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):

@@ -273,12 +273,20 @@ def test_threads_and_beams():
     ("make", "error", "message"),
     [
         (lambda: PCFG.from_treebank([]), InputError, "needs at least one tree"),
-        (lambda: PCFG.from_treebank(["(S the (N cat))"]), InputError, "Tree 0 has a word without a tag above it"),
+        (
+            lambda: PCFG.from_treebank(["(S-TOP  the (N-1 cat))"]),
+            InputError,
+            r"Tree 0, counted from 0, has the word 'the' without a tag above it: \(S-TOP  the \(N-1 cat\)\)",
+        ),
         (lambda: PCFG.from_treebank(TREES, markov=(0, 1)), ValueError, "markov must be"),
         (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(\)"),
         (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must hold words"),
-        (lambda: PCFG.from_treebank(["(S the (N cat))", *TREES]), InputError, "Tree 0 has a word without a tag"),
-        (lambda: PCFG.from_treebank([*TREES, "(-NONE- *)", "(word)"]), InputError, "Tree 6 is a word without a tag"),
+        (lambda: PCFG.from_treebank(["(S the (N cat))", *TREES]), InputError, "Tree 0, counted from 0, has the word"),
+        (
+            lambda: PCFG.from_treebank([*TREES, "(-NONE- *)", "(word)"]),
+            InputError,
+            "Tree 6, counted from 0, is a word w",
+        ),
         (lambda: PCFG.from_treebank(["(S (-NONE- *))"]), InputError, "needs at least one tree"),
         (lambda: PCFG.from_treebank(TREES[0]), TypeError, r"Trees must be a list, got the text .* Write \[tree\]"),
         (lambda: PCFG.from_treebank(TREES, markov=2), ValueError, "markov must be"),

@@ -140,7 +140,7 @@ def test_what_has_no_words_is_named():
         propose(parsing.Tagger.from_sentences([es.TaggedSequence(["a"], ["A"])]), [["a"], []])
     with pytest.raises(TypeError, match=r"sentences must be several, got a single one, '\(S \(N cats\)\)'"):
         propose(parser, "(S (N cats))")
-    with pytest.raises(InputError, match=r"Tree 2 has no words beside traces: \(S \(-NONE- \*\)\)"):
+    with pytest.raises(InputError, match=r"Tree 2, counted from 0, has no words beside traces: \(S \(-NONE- \*\)\)"):
         jackknifed([*TREES[:2], "(S (-NONE- *))"], folds=2)
 
 

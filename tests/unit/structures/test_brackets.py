@@ -9,7 +9,7 @@ import os
 import pytest
 
 from espalier.errors import InputError, TreeSyntaxError
-from espalier.structures import Tree, read_brackets, write_brackets
+from espalier.structures import Tree, brackets, read_brackets, write_brackets
 
 TREEBANKS = {
     "wsj/sample.mrg.gz": 3914,
@@ -154,3 +154,19 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
         write_brackets([Tree("B")], path)
     assert path.read_text() == "(A)\n"
     assert os.listdir(tmp_path) == ["trees.mrg"]
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1 << 16])
+def test_a_tree_is_found_again_where_it_is_written(piece, monkeypatch):
+    monkeypatch.setattr(brackets, "_PIECE", piece)
+    written = ["(A a)", "(B\n  b)", r"(C \\(c\\) (D\u00a0d))", "()", "(E (F f)\n\n(G g))", "((H h))"]
+    text = "\n " + written[0] + written[1] + "\n\n" + "  \r\n".join(written[2:]) + " \n"
+    trees = brackets.trees_of_text(text, "here")
+    lines = []
+    for row, tree in enumerate(trees):
+        line, found = brackets.locate_tree(text, row)
+        lines.append(line)
+        assert found == written[row] and brackets.trees_of_text(found, "here") == [tree]
+    assert lines == [2, 2, 5, 6, 7, 10]
+    with pytest.raises(InputError, match="There are 6 trees in this text, and none with the number 6"):
+        brackets.locate_tree(text, 6)
