@@ -38,7 +38,7 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
             except OSError as error:
                 say(f"Error: {_os_message(error)}")
                 raise typer.Exit(USER_ERROR) from None
-            except (ValueError, OverflowError, MemoryError, ImportError, LookupError) as error:
+            except (ValueError, OverflowError, FloatingPointError, MemoryError, ImportError, LookupError) as error:
                 say(f"Error: {_memory_message(error) if isinstance(error, MemoryError) else error}")
                 raise typer.Exit(USER_ERROR) from None
 

@@ -23,6 +23,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.smoothed_partial_tree import SmoothedPartialTree
 from espalier.kernels.tree_plan import TreeKernel
+from espalier.kernels.underflow import without_fragment
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,9 @@ class Term:
         """What the features of each row are divided by; infinite for a row without any fragment."""
         out = np.ones(len(inputs))
         for kernel in self.norms:
-            out *= np.sqrt(kernel.diagonal(inputs, **options))
+            diagonal = kernel.diagonal(inputs, **options)
+            without_fragment(kernel, inputs, diagonal)
+            out *= np.sqrt(diagonal)
         out[out == 0] = np.inf
         return out
 

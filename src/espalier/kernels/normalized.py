@@ -16,6 +16,7 @@ from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Schedule, user_level
+from espalier.kernels.underflow import Mask, without_fragment
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +26,8 @@ class Normalized(Wrapper):
     .. math:: \hat K(x, y) = \frac{K(x, y)}{\sqrt{K(x, x)} \sqrt{K(y, y)}}
 
     Where an item has nothing in common even with itself, :math:`K(x, x) = 0` (a lone leaf under
-    ``SubsetTree``), the value is 0, the diagonal included, and one warning counts such items.
+    ``SubsetTree``), the value is 0, the diagonal included, and one warning counts such items. Where it has fragments
+    that weigh too little for floating-point numbers, an error names the hyperparameters that are too small.
 
     Notes
     -----
@@ -72,10 +74,9 @@ class NormalizedPlan(WrapperPlan):
 
     def _normalize(self, values: Matrix, inner: Kernel) -> Matrix:
         """Normalise in place; return the roots of the diagonal."""
-        root = _roots(values.diagonal())
+        (root,) = self._zeros.roots(inner, [values.diagonal()])
         _divide(values, root, root)
         np.fill_diagonal(values, np.isfinite(root))
-        self._zeros.warn(inner, [root])
         return root
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
@@ -106,18 +107,15 @@ class NormalizedCrossPlan(WrapperPlan):
 
     def matrix(self, kernel: Any) -> Matrix:
         values, *diagonals = (plan.matrix(kernel.kernel) for plan in self._plans)
-        roots = [_roots(diagonal) for diagonal in diagonals]
-        _divide(values, *roots)
-        self._zeros.warn(kernel.kernel, roots)
+        _divide(values, *self._zeros.roots(kernel.kernel, diagonals))
         return values
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         (values, pullback), (rows, pull_rows), (columns, pull_columns) = (
             plan.vjp(kernel.kernel) for plan in self._plans
         )
-        roots = [_roots(rows), _roots(columns)]
+        roots = self._zeros.roots(kernel.kernel, [rows, columns])
         _divide(values, *roots)
-        self._zeros.warn(kernel.kernel, roots)
         kept = values.copy()
 
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
@@ -139,8 +137,7 @@ class NormalizedDiagonalPlan(UnitDiagonalPlan):
         self._zeros = zeros
 
     def matrix(self, kernel: Any) -> Matrix:
-        root = _roots(self._plans[0].matrix(kernel.kernel))
-        self._zeros.warn(kernel.kernel, [root])
+        (root,) = self._zeros.roots(kernel.kernel, [self._plans[0].matrix(kernel.kernel)])
         return np.isfinite(root).astype(np.float64)
 
 
@@ -188,10 +185,20 @@ class _Zeros:
     """Warns of items without fragments: once for each plan, and once for what a learner keeps from call to call."""
 
     def __init__(self, sides: list[Inputs], schedule: Schedule) -> None:
+        self._sides = sides
         self._said = [inputs.warned for inputs in sides]
         self._warns = schedule.warns
+        self._empty: list[Mask | None] = [None] * len(sides)  # by side: items known to have no fragment
 
-    def warn(self, inner: Kernel, roots: list[Matrix]) -> None:
+    def roots(self, inner: Kernel, diagonals: list[Matrix]) -> list[Matrix]:
+        """The square roots of each side's diagonal; infinite where an item has no fragment."""
+        out = [_roots(diagonal) for diagonal in diagonals]
+        for side, diagonal in enumerate(diagonals):
+            self._empty[side] = without_fragment(inner, self._sides[side], diagonal, self._empty[side])
+        self._warn(inner, out)
+        return out
+
+    def _warn(self, inner: Kernel, roots: list[Matrix]) -> None:
         """Count what is 0, where it was not said before: a learner computes one plan's matrix hundreds of times."""
         if not self._warns or not any(np.isinf(root).any() for root in roots):
             return

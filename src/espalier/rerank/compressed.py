@@ -14,8 +14,10 @@ from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.algebra import Scaled
 from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.kernels.underflow import without_fragment
 
 Floats = NDArray[np.float64]
 
@@ -107,7 +109,9 @@ class CompressedModel:
     def _scale(self, forest: Forest) -> Floats:
         """What normalises each tree; that of the last corpus is kept, since learners ask for its trees one by one."""
         if self._scaled[0] is not forest:
-            own = np.sqrt(self._inner.diagonal(forest, n_threads=1))
+            own = self._inner.diagonal(forest, n_threads=1)
+            without_fragment(self._inner, Inputs.of(forest), own)
+            own = np.sqrt(own)
             self._scaled = forest, np.divide(1.0, own, out=np.zeros_like(own), where=own > 0.0)
         return self._scaled[1]
 

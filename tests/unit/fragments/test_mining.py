@@ -310,3 +310,8 @@ def test_rows_must_be_those_of_the_model():
 def test_trees_without_any_fragment_are_no_trouble():
     (mined,) = mine_fragments([1.0, 1.0], ["(x)", "(y)"], kernel=es.SubsetTree())
     assert len(mined) == 0 and mined.proven and mined.fragments.names() == []
+
+
+def test_fragments_that_weigh_too_little_are_told():
+    with pytest.raises(FloatingPointError, match=r"2 of 2 items have fragments.*Use a larger decay"):
+        mine_fragments([1.0, -1.0], ["(S (A a))", "(B b)"], kernel=es.Normalized(es.SubsetTree(1e-310)))

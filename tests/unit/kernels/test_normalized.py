@@ -9,9 +9,11 @@ import pytest
 
 from espalier.errors import InputError
 from espalier.gp import GPRegressor
+from espalier.kernels.algebra import Power
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel, fixed
 from espalier.kernels.normalized import Normalized
+from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.radial import Radial
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.svm import KernelSVR
@@ -146,3 +148,48 @@ class Indefinite(Kernel):
 def test_a_negative_diagonal_is_an_error():
     with pytest.raises(InputError, match="item 0 with itself is negative"):
         Normalized(Indefinite())(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "names"),
+    [
+        (PartialTree(1e-200, 1e-200), "a larger decay and a larger depth_decay"),
+        (PartialTree(fixed(1e-200), PerLabel(1e-200)), "a larger decay and a larger depth_decay"),
+        (SubsetTree(1e-310), "a larger decay"),
+        (SubsetTree(1e-290), "a larger decay"),
+        (2.0 * SubsetTree(1e-200) * SubsetTree(1e-200), "a larger decay"),
+        (Power(SubsetTree(1e-40), 9), "a larger decay"),
+    ],
+    ids=repr,
+)
+def test_fragments_that_weigh_too_little_are_told_from_none(kernel, names):
+    trees = ["(S (NP (D the) (N cat)) (VP sleeps))", "(NP (D the) (N dog))"]
+    message = f"2 of 2 items have fragments of .*weigh too little.*item 0 with itself is .*Use {names}"
+    normalized_kernel = Normalized(kernel)
+    for call in (
+        normalized_kernel,
+        normalized_kernel.vjp,
+        normalized_kernel.diagonal,
+        lambda trees: normalized_kernel(trees, trees),
+        lambda trees: normalized_kernel.vjp(trees, trees),
+    ):
+        with pytest.raises(FloatingPointError, match=message):
+            call(trees)
+
+
+def test_where_some_items_have_no_fragment_others_may_weigh_too_little():
+    trees = ["(a)", "(S (NP (D the) (N cat)))", "(b)"]
+    with pytest.raises(FloatingPointError, match=r"1 of 3 items have fragments.*item 1 with itself is 0"):
+        Normalized(Power(SubsetTree(1e-200), 2))(trees)
+    plan = Normalized(SubsetTree(0.4)).plan(trees)
+    with pytest.warns(UserWarning, match="2 of 3 items have no fragment"):
+        plan.matrix(Normalized(SubsetTree(0.4)))
+    with pytest.raises(FloatingPointError, match="item 1 with itself is 2e-300"):
+        plan.matrix(Normalized(SubsetTree(fixed(1e-300), fixed(1e-9))))
+
+
+def test_small_values_that_can_be_divided_by_have_gradients():
+    trees = ["(S (NP (D the) (N cat)) (VP sleeps))", "(NP (D the) (N dog))"]
+    values, pull_back = Normalized(PartialTree(1e-60, 1e-60)).vjp(trees)
+    assert np.isfinite(values).all()
+    assert np.isfinite(list(pull_back(np.ones((2, 2))).values())).all()

@@ -42,6 +42,13 @@ def test_values_are_those_of_the_sum(kernel):
     np.testing.assert_allclose(model(forest), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_fragments_that_weigh_too_little_are_told():
+    forest = es.Forest.from_trees(["(S (A a))", "(B b)"])
+    model = CompressedModel(es.Normalized(es.SubsetTree(1e-310)), forest)
+    with pytest.raises(FloatingPointError, match=r"2 of 2 items have fragments.*Use a larger decay"):
+        model.add(forest, 0, 1.0)
+
+
 def test_trees_of_another_corpus():
     forest = forest_of(2)
     others = es.Forest.from_trees(

@@ -1,0 +1,99 @@
+"""Values that are too small for floating-point numbers, told from values that are 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import KernelOverflowError
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLabel
+from espalier.kernels.inputs import Inputs
+
+SMALLEST = 1e-280  # what is divided by less has gradients beyond floating-point numbers
+SMALL = 1e-3  # hyperparameters below it are named as the cause
+MODERATE = (0.1, 1e-3)  # what small hyperparameters become where fragments are counted; the second after an overflow
+
+Mask = NDArray[np.bool_]
+
+
+def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Mask | None = None) -> Mask:
+    """Which items have no fragment, so that their value with themselves is 0.
+
+    Parameters
+    ----------
+    kernel, inputs, diagonal
+        The values of these items with themselves.
+    known
+        Items that were found to have none; they are not looked at again.
+
+    Raises
+    ------
+    FloatingPointError
+        If an item has fragments, and its value with itself is 0 or nearly so because they weigh too little.
+    """
+    empty: Mask = np.zeros(len(diagonal), bool) if known is None else known
+    small = np.flatnonzero((diagonal < SMALLEST) & ~empty)
+    if not len(small):
+        return empty
+    found = small[diagonal[small] > 0]
+    if not len(found):
+        found = small[_counted(kernel, inputs.rows(small)) > 0]
+    if len(found):
+        row = int(found[0])
+        raise FloatingPointError(
+            f"{len(found):,} of {len(diagonal):,} items have fragments of {kernel!r}, but these weigh too little for "
+            f"floating-point numbers: the value of item {row} with itself is {diagonal[row]:.3g}. {_advice(kernel)}"
+        )
+    empty = empty.copy()
+    empty[small] = True
+    return empty
+
+
+def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:
+    """A number for each item that is 0 only where it has no fragment."""
+    for value in MODERATE:
+        try:
+            return _with_moderate(kernel, value).diagonal(inputs)
+        except KernelOverflowError:
+            continue
+    return np.ones(len(inputs))
+
+
+def _with_moderate(kernel: Kernel, value: float) -> Kernel:
+    """The kernel with hyperparameters that are at least this; what is 0 stays so."""
+    changes = {name: _moderate(setting, value) for name, setting in kernel._settings()}
+    changed = replace(kernel, **changes)
+    return changed._with_children([_with_moderate(child, value) for _, child in kernel._children()])
+
+
+def _moderate(setting: Any, value: float) -> Any:
+    if isinstance(setting, PerLabel):
+        values = {name: _moderate(number, value) for name, number in setting.values}
+        return replace(setting, value=_moderate(setting.value, value), values=values)
+    if isinstance(setting, PerDimension):
+        own = None if setting.values is None else tuple(_moderate(number, value) for number in setting.values)
+        return replace(setting, value=_moderate(setting.value, value), values=own)
+    if isinstance(setting, Learned):
+        return _moderate(setting.value, value)
+    if isinstance(setting, Fixed):
+        return Fixed(_moderate(setting.value, value))
+    return max(setting, value) if hyper.is_number(setting) and setting > 0 else setting
+
+
+def _advice(kernel: Kernel) -> str:
+    names = list(dict.fromkeys(_small_names(kernel)))
+    return f"Use a larger {' and a larger '.join(names)}." if names else "Use larger hyperparameters."
+
+
+def _small_names(kernel: Kernel) -> Iterator[str]:
+    for name, setting in kernel._settings():
+        if 0 < hyper.number_of(setting) < SMALL:
+            yield name
+    for _, child in kernel._children():
+        yield from _small_names(child)
