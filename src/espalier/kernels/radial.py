@@ -23,6 +23,13 @@ from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.schedule import Schedule
+from espalier.kernels.underflow import Mask
+
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative error of a kernel value, at most
+TOLERANCE = (
+    0.01  # the largest error of half a squared distance, in squared widths: as large as the relative one of values
+)
+FAR = 745.0  # half a squared distance, in squared widths, beyond which a value is 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +39,9 @@ class Radial(Wrapper):
     .. math:: R(x, y) = \exp\left(-\frac{K(x, x) + K(y, y) - 2 K(x, y)}{2 w^2}\right)
 
     with width :math:`w`: the squared distance between the items in the space of the kernel's fragments
-    (Haussler 1999). A distance below 0, which only rounding makes, counts as 0.
+    (Haussler 1999). A distance below 0, which only rounding makes, counts as 0. Where kernel values are so large that
+    their rounding alone exceeds a hundredth of :math:`w^2`, a distance is known only to be far or not known at all: the
+    latter is an error.
 
     Parameters
     ----------
@@ -81,12 +90,12 @@ class RadialPlan(WrapperPlan):
 
     def matrix(self, kernel: Any) -> Matrix:
         values = self._plans[0].matrix(kernel.kernel)
-        _halve_distances(values, values.diagonal().copy())
+        _halve_distances(kernel, values, values.diagonal().copy())
         return _fall(values, kernel, out=values)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         half, pullback = self._plans[0].vjp(kernel.kernel)
-        _halve_distances(half, half.diagonal().copy())
+        _halve_distances(kernel, half, half.diagonal().copy())
         out = _fall(half, kernel, out=np.empty_like(half))
 
         def pull_back(cotangent: Matrix) -> Gradients:
@@ -108,12 +117,12 @@ class RadialCrossPlan(WrapperPlan):
 
     def matrix(self, kernel: Any) -> Matrix:
         values, rows, columns = (plan.matrix(kernel.kernel) for plan in self._plans)
-        _halve_distances(values, rows, columns)
+        _halve_distances(kernel, values, rows, columns)
         return _fall(values, kernel, out=values)
 
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         (half, pullback), (rows, pull_rows), (columns, pull_columns) = (plan.vjp(kernel.kernel) for plan in self._plans)
-        _halve_distances(half, rows, columns)
+        _halve_distances(kernel, half, rows, columns)
         out = _fall(half, kernel, out=np.empty_like(half))
 
         def pull_back(cotangent: Matrix) -> Gradients:
@@ -128,13 +137,41 @@ class RadialCrossPlan(WrapperPlan):
         return out, pull_back
 
 
-def _halve_distances(values: Matrix, rows: Matrix, columns: Matrix | None = None) -> None:
+def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matrix | None = None) -> None:
     """Turn kernel values into half the squared distances, in place (half, because it cannot overflow)."""
-    columns = rows if columns is None else columns
+    others = rows if columns is None else columns
+    width = hyper.number_of(kernel.width)
+    largest = max(rows.max(initial=0.0), others.max(initial=0.0))
+    is_rough = ROUNDING * largest / width > TOLERANCE * width  # such that no square overflows
     for block in row_blocks(values.shape):
         part = values[block]
-        np.subtract(0.5 * rows[block, None] + 0.5 * columns, part, out=part)
+        means = 0.5 * rows[block, None] + 0.5 * others
+        np.subtract(means, part, out=part)
         np.maximum(part, 0.0, out=part)
+        if is_rough:
+            unknown = _unknown(part, means, width)
+            if columns is None:  # an item is at distance 0 from itself
+                np.fill_diagonal(unknown[:, block], False)
+            if unknown.any():
+                _refuse(kernel, unknown, means, block.start or 0)
+
+
+def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
+    """Where rounding decides what half a squared distance is, and it may be so small that it matters."""
+    rounding = ROUNDING * means / width
+    with np.errstate(over="ignore"):
+        found: Mask = (rounding > TOLERANCE * width) & (half / width - rounding < FAR * width)
+    return found
+
+
+def _refuse(kernel: Radial, unknown: Mask, means: Matrix, first: int) -> None:
+    row, column = np.unravel_index(int(unknown.argmax()), unknown.shape)
+    raise FloatingPointError(
+        f"Radial cannot tell how far items {first + row} and {column} are from each other: their values with "
+        f"themselves are about {means[row, column]:.2g}, whose rounding is more than a hundredth of width^2, with a "
+        f"width of {hyper.number_of(kernel.width):.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, or "
+        "smaller hyperparameters inside."
+    )
 
 
 def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from espalier.gp import GPRegressor
 from espalier.kernels.hyperparameters import PerLabel, fixed
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.radial import Radial
@@ -65,3 +66,40 @@ def test_a_width_that_is_not_positive_is_an_error():
     for width in (0.0, -1.0, float("nan"), fixed(0)):
         with pytest.raises(ValueError, match="width must be positive"):
             Radial(SubsetTree(), width)
+
+
+# So many fragments that kernel values are above 1e17, as those of long sentences with a decay of 1 are.
+HUGE = "(S " + "(X x) " * 57 + ")"
+LARGER = "(S " + "(X x) " * 60 + ")"
+
+
+def test_distances_that_rounding_decides_are_refused():
+    kernel = Radial(SubsetTree(1.0))
+    assert SubsetTree(1.0).value(HUGE, HUGE) > 1e17
+    message = "cannot tell how far items 0 and 0 .*Use Radial.Normalized.*a larger width"
+    for call in (kernel, kernel.vjp):
+        with pytest.raises(FloatingPointError, match=message):
+            call([HUGE, LARGER], [HUGE])
+    with pytest.raises(FloatingPointError, match=message):
+        kernel.value(HUGE, HUGE)
+    with pytest.raises(FloatingPointError, match="items 0 and 2"):
+        kernel([HUGE, LARGER, HUGE])
+
+
+def test_distances_beyond_rounding_are_what_they_are():
+    kernel = Radial(SubsetTree(1.0))
+    assert kernel([HUGE, LARGER]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert kernel([HUGE], [LARGER]).tolist() == [[0.0]]
+    assert kernel.diagonal([HUGE]).tolist() == [1.0]
+    wide = Radial(SubsetTree(1.0), width=1e6)
+    assert wide.value(HUGE, HUGE) == pytest.approx(1.0, abs=1e-9)
+    direction = Radial(Normalized(SubsetTree(1.0)), width=0.1)
+    assert direction.value(HUGE, HUGE) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_process_does_not_predict_its_mean_at_a_training_tree_in_silence():
+    model = GPRegressor(Radial(SubsetTree(fixed(1.0), fixed(1.0)), fixed(1.0)), noise=1e-3, learn=False)
+    model.fit([HUGE, LARGER, "(A a)"], [1.0, 2.0, 5.0])
+    with pytest.raises(FloatingPointError, match="Radial cannot tell"):
+        model.predict([HUGE])
+    assert model.predict(["(A a)"])[0] == pytest.approx(5.0, abs=0.01)
