@@ -10,6 +10,7 @@ from espalier.corpus.forest import Forest
 from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
 from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
+from espalier.kernels.wide_nodes import check_widths
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +63,7 @@ class PartialTree(TreeKernel):
     on: str | None = None
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
+        check_widths("PartialTree", a, b)
         return _core.PartialTreePlan(a.arrays, None if b is None else b.arrays, per_tree)
 
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from espalier.kernels.schedule import Schedule, user_level
 from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
 from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
+from espalier.kernels.wide_nodes import check_widths
 
 Soft = Literal["leaves", "all"]
 
@@ -146,6 +147,7 @@ class SmoothedPartialTree(TreeKernel):
             )
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
+        check_widths("SmoothedPartialTree", a, b, any_labels=self.soft == "all")
         return _SimilarForests(a, b, self._thresholded(), per_tree=per_tree, soft_labels=self.soft == "all")
 
     def _native_arguments(self, native: Any) -> tuple[Any, ...]:
