@@ -108,7 +108,7 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
         found[decay] = nearest(kernel, corpus, queries, NEIGHBOURS, n_threads=n_threads)
         seconds = time.perf_counter() - start
         share, count = _share(found[decay][0], train, held_out), len(corpus) * len(queries)
-        scores.append(Score(f"trees, decay {decay}", share, seconds, count, training[decay]))
+        scores.append(Score(tree_score_name(decay), share, seconds, count, training[decay]))
     chosen = max(DECAYS, key=training.__getitem__)
     scores.append(Score("best possible", BEST_SCORE))
     samples = tuple(zip(held_out["label"][:BLOCK], held_out["question"][:BLOCK], strict=True))
@@ -116,6 +116,11 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
         _example(row, train, held_out, found[chosen], by_words, chosen) for row in _first_of_each_class(held_out)
     )
     return Experiment(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), examples)
+
+
+def tree_score_name(decay: float) -> str:
+    """What the answers by trees are called."""
+    return f"trees, decay {decay}"
 
 
 def _others(kernel: Normalized, corpus: Forest, n_threads: int | None) -> NDArray[np.int64]:

@@ -83,7 +83,7 @@ def demo(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Tell a story: questions in which words mislead, and trees that do not."""
+    """Tell a story of questions: words mislead, and trees do not."""
     if svg is not None and svg.exists() and not svg.is_dir():
         raise NotADirectoryError(20, "--svg names a folder, and this is a file", svg)
     from espalier.cli.experiment import run_experiment
@@ -101,7 +101,10 @@ def demo(
 @app.command()
 @reported
 def describe(file: BracketFile, encoding: Encoding = "utf-8") -> None:
-    """Count what a file of trees holds, and the memory that kernels would need."""
+    """Count the trees and nodes of a file, and what kernels need.
+
+    Shows the memory that kernels would need too.
+    """
     from espalier.cli.story import describe_table
 
     _console().print(describe_table(_forest(file, encoding).describe()))
@@ -146,7 +149,7 @@ def gram(
         str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu, if not as below.")
     ] = None,
 ) -> None:
-    """Write the matrix of kernel values of all items of a file, as a numpy array.
+    """Write the matrix of kernel values of all items of a file.
 
     Tree kernels read trees in brackets; kernels over sequences a text in each line; Tagging, DependencySubtree,
     WeisfeilerLehman and kernels over tags CoNLL-U.

@@ -51,7 +51,9 @@ def grammar(
     skip: Skip = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Learn a grammar from a treebank: how often each rule is used, and the tags of each word.
+    """Learn a grammar from a treebank.
+
+    Counts how often each rule is used, and the tags of each word.
 
     Traces, function tags and outer labels are left out.
     """
@@ -99,7 +101,9 @@ def parse(
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Parse sentences: the best tree of each on a line, or with -k a list of candidates.
+    """Parse sentences.
+
+    Writes the best tree of each on a line, or with -k a list of candidates.
 
     Lists are written as JSON Lines to a name in .jsonl, where trees that were given are kept as gold trees; to other
     names as a number, and then a score and a tree on each line. A sentence that the grammar does not cover gets the
@@ -191,7 +195,9 @@ def candidates(
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Make candidates to learn from: each sentence is parsed by a grammar that has not seen it.
+    """Make candidates to learn from.
+
+    Each sentence is parsed by a grammar that has not seen it.
 
     The trees are dealt into parts, and each part is parsed by a grammar of the others.
     """
@@ -234,7 +240,9 @@ def evaluate(
     ] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Compare parses with gold trees: labelled constituents, as evalb counts them with the rules of Collins.
+    """Compare parses with gold trees, as evalb does.
+
+    Compares labelled constituents, as evalb counts them with the rules of Collins.
 
     Traces and function tags are left out of both.
     """

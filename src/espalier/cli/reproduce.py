@@ -44,14 +44,14 @@ HERE = Path("docs/results")
 
 
 PAPERS = {
-    "beck2014": "Beck (2014): kernels on strings and trees, combined and learned by Gaussian processes. "
+    "beck2014": "Beck (2014): kernels on strings and trees, combined. They are learned by Gaussian processes. "
     "Experiments: questions, sentiment, emotion.",
-    "beck2015": "Beck, Cohn, Hardmeier and Specia (2015): tree kernels learned by Gaussian processes. "
+    "beck2015": "Beck and others (2015): tree kernels that are learned. Gaussian processes learn them. "
     "Experiments: synthetic, time, emotion, quality.",
-    "collins2001": "Collins and Duffy (2001): a grammar proposes parses, and kernels over all subtrees choose. "
+    "collins2001": "Collins and Duffy (2001): kernels choose among parses. A grammar proposes them. "
     "Experiments: questions, beyond, treebanks, tagging, cost.",
-    "pighin2009": "Pighin and Moschitti (2009): the fragments of tree kernels, mined and made linear. "
-    "Experiments: questions, boundary, roles.",
+    "pighin2009": "Pighin and Moschitti (2009): fragments of kernels, mined. Linear machines follow. "
+    "Experiments: questions, boundary, roles, fragments.",
 }
 
 

@@ -137,7 +137,9 @@ def apply(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Choose the best candidate of each group: a tree a line, tagged words a line, or CoNLL-U as it was read.
+    """Choose the best candidate of each group.
+
+    Writes a tree a line, tagged words a line, or CoNLL-U as it was read.
 
     A file in .jsonl has the chosen candidates as groups of one, with the values that decided. Names of sentences are
     kept wherever they have a place.
@@ -174,7 +176,9 @@ def score(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Measure what is chosen against gold trees, beside the parser's own choice and the best of each list.
+    """Measure what is chosen against gold trees.
+
+    Shows the parser's own choice and the best of each list beside it.
 
     Constituents are counted as espalier evaluate does. The score is the mean of precision and recall of each sentence,
     weighed by the size of its tree (Collins and Duffy, 2001); less error is how much of what it misses to 100 is gone.
@@ -212,7 +216,10 @@ def explain(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Say which fragments made one candidate win over another, and draw both side by side."""
+    """Say which fragments made one candidate win over another.
+
+    Draws both side by side.
+    """
     if output is not None:
         check_output(output, "The page", reranker, groups, gold)
         if output.suffix not in ("", ".html", ".htm", ".svg"):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Literal
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from espalier.cli.experiment import NEIGHBOURS, Example, Experiment, Score
+from espalier.cli.experiment import DECAYS, NEIGHBOURS, Example, Experiment, Score, tree_score_name
 from espalier.corpus.describe import ForestDescription
 from espalier.kernels.schedule import show_bytes
 from espalier.structures.drawing import side_by_side_text
@@ -49,11 +51,45 @@ def tell(experiment: Experiment, console: Console) -> None:
         f"nearest questions carry. Decay {experiment.decay} was chosen on the training questions, each left out "
         "in turn.\n"
     )
-    console.print(_score_table(experiment.scores))
-    console.print(
-        "\nWords say nothing here, and structure nearly everything. How much depends on the decay, which "
-        "says how quickly large fragments lose weight."
-    )
+    console.print(_score_table(experiment.scores, console.width))
+    console.print(f"\n{conclusion(experiment)}")
+
+
+def conclusion(experiment: Experiment) -> str:
+    """What the scores say, and no more: differences that chance makes often are called so."""
+    n = experiment.n_held_out
+    scores = {score.name: score.share for score in experiment.scores}
+    guessing, words, best = scores["guessing"], scores["words"], scores["best possible"]
+    trees = {decay: scores[tree_score_name(decay)] for decay in DECAYS}
+    chosen = trees[experiment.decay]
+    luckiest = max(trees, key=trees.__getitem__)
+
+    def by_chance(share: float, truth: float) -> bool:
+        """Whether a share of so many questions lies within two standard errors of the true one."""
+        return abs(share - truth) <= 2 * math.sqrt(truth * (1 - truth) / n)
+
+    if by_chance(words, guessing):
+        said = [f"Words answer {_percent(words)}, no more than guessing does by chance."]
+    else:
+        said = [f"Words answer {_percent(words)}, and guessing {_percent(guessing)}."]
+    if by_chance(chosen, best):
+        said.append(f"Structure answers {_percent(chosen)} with the decay that was chosen: all that can be answered.")
+    else:
+        below = f"{100 * (best - chosen):.0f} points below the best possible"
+        said.append(f"Structure answers {_percent(chosen)} with the decay that was chosen, {below}.")
+    if trees[luckiest] > chosen:
+        said.append(
+            f"Decay {luckiest} would have answered {_percent(trees[luckiest])} here; "
+            f"{experiment.n_train:,} training questions did not show that."
+        )
+    said.append("The decay says how quickly large fragments lose weight.")
+    if chosen < best and not by_chance(chosen, best):
+        said.append("More questions to learn from (--n) bring structure nearer to the best possible.")
+    return " ".join(said)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def describe_table(description: ForestDescription) -> RichTable:
@@ -133,18 +169,34 @@ def still_there(marks: Iterable[Position], tree: Tree, depth: int) -> list[Posit
     return [p for p in marks if len(p) <= depth or (len(p) == depth + 1 and tree[p[:-1]].is_preterminal)]
 
 
-def _score_table(scores: Iterable[Score]) -> RichTable:
+# How many cells each column takes with the blanks around it, in the order in which a narrow terminal does without them.
+_DROPPED_FIRST = (("pairs/µs", 10), ("seconds", 9), ("", 18), ("training", 10))
+
+
+def _score_table(scores: Iterable[Score], width: int) -> RichTable:
+    """Names and percentages at any width; the other columns where there is room."""
+    rows = [_score_cells(score) for score in scores]
+    kept = dict(_DROPPED_FIRST)
+    needed = max(len(row["answered by"]) for row in rows) + 2 + 9
+    for name, _ in _DROPPED_FIRST:
+        if needed + sum(kept.values()) > width:
+            del kept[name]
     table = RichTable(box=None, padding=(0, 1))
-    table.add_column("answered by", no_wrap=True)
-    table.add_column("right", justify="right", style="bold")
-    table.add_column("", no_wrap=True)
-    table.add_column("training", justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
-    table.add_column("pairs/µs", justify="right", no_wrap=True)
-    for score in scores:
-        bar = "█" * round(16 * score.share)
-        seconds = "" if score.seconds is None else f"{score.seconds:.2f}"
-        speed = f"{score.count / score.seconds / 1e6:.1f}" if score.count and score.seconds else ""
-        training = "" if score.training is None else f"{100 * score.training:.1f} %"
-        table.add_row(score.name, f"{100 * score.share:.1f} %", bar, training, seconds, speed)
+    names = [name for name in rows[0] if name in ("answered by", "right") or name in kept]
+    for name in names:
+        side: Literal["left", "right"] = "left" if name in ("answered by", "") else "right"
+        table.add_column(name, justify=side, style="bold" if name == "right" else "", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[name] for name in names))
     return table
+
+
+def _score_cells(score: Score) -> dict[str, str]:
+    return {
+        "answered by": score.name,
+        "right": _percent(score.share),
+        "": "█" * round(16 * score.share),
+        "training": "" if score.training is None else _percent(score.training),
+        "seconds": "" if score.seconds is None else f"{score.seconds:.2f}",
+        "pairs/µs": f"{score.count / score.seconds / 1e6:.1f}" if score.count and score.seconds else "",
+    }

@@ -74,7 +74,10 @@ def apply(
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Tag sentences: the words with their best tags on a line, word/TAG; or candidates, to a name in .jsonl."""
+    """Tag sentences.
+
+    Writes the words with their best tags on a line, word/TAG; or candidates, to a name in .jsonl.
+    """
     if output is not None:
         check_output(output, "What is tagged", tagger, sentences)
     k = k or (20 if is_json(output) else 1)
@@ -121,7 +124,10 @@ def candidates(
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Make candidates to learn from: each sentence is tagged by a tagger that has not seen it."""
+    """Make candidates to learn from.
+
+    Each sentence is tagged by a tagger that has not seen it.
+    """
     check_output(output, "What is proposed", *treebank, json=True)
     from espalier.cli.ranking import named
     from espalier.kernels.schedule import Schedule

@@ -262,3 +262,12 @@ def test_the_demo_is_the_same_for_the_same_seed(experiment):
     again = run_experiment(800, 1, n_threads=1)
     assert again.examples == experiment.examples
     assert [score.share for score in again.scores] == [score.share for score in experiment.scores]
+
+
+@pytest.mark.parametrize("group", [[], ["rerank"], ["tag"], ["reproduce"]], ids=" ".join)
+def test_summaries_in_help_are_whole_at_80_columns(group):
+    help_text = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, [*group, "--help"]).stdout
+    listed = help_text[help_text.index("Commands:") :]
+    assert len(listed.splitlines()) > 3
+    for line in listed.splitlines()[1:]:
+        assert line.endswith(".") and not line.endswith("..") and len(line) <= 80
