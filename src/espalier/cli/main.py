@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from espalier.cli.options import Encoding, Threads, check_output
+from espalier.cli.options import STANDARD_OUTPUT, Encoding, Threads, check_output, from_standard_input
 from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say
 from espalier.cli.reproduce import app as reproduce
@@ -39,7 +39,14 @@ app.add_typer(tagging)
 app.add_typer(rerank)
 app.add_typer(reproduce)
 
-BracketFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file of bracketed trees, plain or .gz.")]
+BracketFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        callback=from_standard_input,
+        help="A file of bracketed trees, plain or .gz; - for standard input.",
+    ),
+]
 KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
@@ -138,9 +145,22 @@ def nearest(
 @reported
 def gram(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What the kernel compares: trees, lines of text or CoNLL-U; .gz too.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            callback=from_standard_input,
+            help="What the kernel compares: trees, lines of text or CoNLL-U; .gz too; - for standard input.",
+        ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.npy", help="Where the matrix goes.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="Where the matrix goes: a name in .npy or .npz (numpy), .csv or .tsv; - for CSV on standard output.",
+        ),
+    ],
     kernel: KernelText = DEFAULT_KERNEL,
     encoding: Encoding = "utf-8",
     threads: Threads = None,
@@ -155,13 +175,16 @@ def gram(
     WeisfeilerLehman and kernels over tags CoNLL-U.
     """
     from espalier.cli.items import read_items
-    from espalier.cli.matrix import write_gram
+    from espalier.cli.matrix import check_matrix_format, write_gram
 
     chosen = _kernel(kernel)
-    check_output(output, "The matrix", file)
+    if output != STANDARD_OUTPUT:
+        check_output(output, "The matrix", file)
+    check_matrix_format(output)
     items, item = read_items(chosen, file, encoding, form)
     write_gram(chosen, items, output, item=item, n_threads=threads, memory=memory)
-    typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")
+    if output != STANDARD_OUTPUT:
+        typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")
 
 
 def _kernel(text: str) -> Kernel:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from espalier.cli.bars import bar
+from espalier.cli.options import STANDARD_OUTPUT
+from espalier.errors import InputError
 from espalier.gram import gram
 from espalier.kernels.base import Kernel, Matrix
 from espalier.structures.files import written
@@ -28,9 +33,51 @@ def write_gram(
         save_array(matrix, output)
 
 
+def check_matrix_format(output: Path) -> None:
+    """Refuse a name whose ending is that of no format a matrix is written in; one without an ending is numpy's."""
+    if output.suffix not in _WRITERS:
+        *others, last = filter(None, _WRITERS)
+        raise InputError(
+            f"A matrix is written to names in {', '.join(others)} or {last}, by which its format is chosen; "
+            f"got {os.fspath(output)!r}."
+        )
+
+
 def save_array(matrix: Matrix, output: Path) -> None:
-    """Write the matrix whole or not at all."""
+    """Write the matrix whole or not at all, in the format of its name; ``-`` is CSV on standard output."""
+    if output == STANDARD_OUTPUT:
+        _write_csv(sys.stdout.buffer, matrix)
+        sys.stdout.buffer.flush()
+        return
+    check_matrix_format(output)
     with written(output) as stream:
-        # By the stream and not by numpy, whose own writing does not say why it fails.
-        np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(matrix))
-        stream.write(matrix.T.data if np.isfortran(matrix) else np.ascontiguousarray(matrix).data)
+        _WRITERS[output.suffix](stream, matrix)
+
+
+def _write_npy(stream: IO[bytes], matrix: Matrix) -> None:
+    # By the stream and not by numpy, whose own writing does not say why it fails.
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(matrix))
+    stream.write(matrix.T.data if np.isfortran(matrix) else np.ascontiguousarray(matrix).data)
+
+
+def _write_npz(stream: IO[bytes], matrix: Matrix) -> None:
+    np.savez_compressed(stream, gram=matrix)
+
+
+def _write_csv(stream: IO[bytes], matrix: Matrix, separator: str = ",") -> None:
+    """A line for each row; every number in the fewest digits that give it back to the last bit."""
+    for row in matrix:
+        stream.write((separator.join(map(repr, row.tolist())) + "\n").encode())
+
+
+def _write_tsv(stream: IO[bytes], matrix: Matrix) -> None:
+    _write_csv(stream, matrix, "\t")
+
+
+_WRITERS: dict[str, Callable[[IO[bytes], Matrix], None]] = {
+    "": _write_npy,
+    ".npy": _write_npy,
+    ".npz": _write_npz,
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+}

@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+
+STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
+_READ_ONCE = "espalier.standard_input"
+
+
+def from_standard_input(context: typer.Context, value: Any) -> Any:
+    """Let ``-`` stand for standard input, which one argument can read."""
+    if isinstance(value, tuple | list):
+        return [from_standard_input(context, own) for own in value]
+    if value != STANDARD_OUTPUT:
+        return value
+    if context.meta.setdefault(_READ_ONCE, False):
+        raise typer.BadParameter("- is standard input, which can be read only once: give a file for the other.")
+    context.meta[_READ_ONCE] = True
+    return STANDARD_INPUT
+
+
+def to_standard_output(value: Path | None) -> Path | None:
+    """Let ``-`` stand for standard output, where that is the default."""
+    return None if value == STANDARD_OUTPUT else value
+
 
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; all cores by default.")]
 Encoding = Annotated[str, typer.Option(help="How the files are encoded.")]
@@ -50,9 +71,21 @@ Smoothing = Annotated[
 ]
 Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
 SentenceFile = Annotated[
-    Path, typer.Argument(metavar="SENTENCES", help="A sentence a line, its words apart by blanks; .gz too.")
+    Path,
+    typer.Argument(
+        metavar="SENTENCES",
+        callback=from_standard_input,
+        help="A sentence a line, its words apart by blanks; .gz too; - for standard input.",
+    ),
 ]
-Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of bracketed trees, plain or .gz.")]
+Treebank = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TREEBANK...",
+        callback=from_standard_input,
+        help="Files of bracketed trees, plain or .gz; - for standard input.",
+    ),
+]
 Skip = Annotated[
     bool,
     typer.Option("--skip", help="Leave out trees without words, or with a word that has no tag, and say how many."),
@@ -61,6 +94,8 @@ Skip = Annotated[
 
 def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False) -> None:
     """Refuse a place where nothing can be written, or one of the files that are read, before anything is computed."""
+    if output == STANDARD_OUTPUT:
+        raise ValueError(f"{what} goes to a file, not to standard output: give -o a name.")
     for own in inputs:
         if own is not None and own.exists() and output.exists() and own.samefile(output):
             raise ValueError(f"{output} is read: what is written there would replace it. Give -o another name.")

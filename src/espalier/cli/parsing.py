@@ -24,8 +24,10 @@ from espalier.cli.options import (
     Treebank,
     Unknown,
     check_output,
+    from_standard_input,
     is_json,
     markov_of,
+    to_standard_output,
 )
 from espalier.cli.reporting import reported, say
 
@@ -78,7 +80,13 @@ def parse(
     sentences: SentenceFile,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="OUT", help="Where the parses go; standard output by default."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            callback=to_standard_output,
+            help="Where the parses go; standard output by default.",
+        ),
     ] = None,
     k: Annotated[
         int | None,
@@ -227,8 +235,17 @@ def candidates(
 @app.command()
 @reported
 def evaluate(
-    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="A file of bracketed trees.")],
-    parsed: Annotated[Path, typer.Argument(metavar="PARSED", help="As many parses, in the same order.")],
+    gold: Annotated[
+        Path, typer.Argument(metavar="GOLD", callback=from_standard_input, help="A file of bracketed trees.")
+    ],
+    parsed: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PARSED",
+            callback=from_standard_input,
+            help="As many parses, in the same order; - for standard input.",
+        ),
+    ],
     all_punctuation: Annotated[
         bool, typer.Option("--all-punctuation", help="Let punctuation count as other words do.")
     ] = False,

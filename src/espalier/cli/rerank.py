@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, Tags, check_output, is_json
+from espalier.cli.options import Encoding, Tags, check_output, from_standard_input, is_json, to_standard_output
 from espalier.cli.reporting import reported
 
 app = typer.Typer(
@@ -21,12 +21,20 @@ app = typer.Typer(
 
 Groups = Annotated[
     Path,
-    typer.Argument(metavar="GROUPS", help="Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too."),
+    typer.Argument(
+        metavar="GROUPS",
+        callback=from_standard_input,
+        help="Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too; - for standard input.",
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="RERANKER", help="What espalier rerank fit wrote.")]
 Gold = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The gold trees, in the order of the groups, where GROUPS does not hold them."),
+    typer.Option(
+        metavar="FILE",
+        callback=from_standard_input,
+        help="The gold trees, in the order of the groups, where GROUPS does not hold them.",
+    ),
 ]
 
 
@@ -81,9 +89,15 @@ def fit(
     ] = None,
     development: Annotated[
         Path | None,
-        typer.Option(metavar="GROUPS", help="Groups to choose that weight on; a fifth of GROUPS by default."),
+        typer.Option(
+            metavar="GROUPS",
+            callback=from_standard_input,
+            help="Groups to choose that weight on; a fifth of GROUPS by default.",
+        ),
     ] = None,
-    development_gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Their gold trees.")] = None,
+    development_gold: Annotated[
+        Path | None, typer.Option(metavar="FILE", callback=from_standard_input, help="Their gold trees.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
@@ -129,7 +143,13 @@ def apply(
     groups: Groups,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="OUT", help="Where the choices go; standard output by default."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            callback=to_standard_output,
+            help="Where the choices go; standard output by default.",
+        ),
     ] = None,
     whole: Annotated[
         bool, typer.Option("--all", help="Write all candidates, the best first, with the values that decide.")

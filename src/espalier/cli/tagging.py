@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, SentenceFile, Tags, Threads, check_output, is_json
+from espalier.cli.options import (
+    Encoding,
+    SentenceFile,
+    Tags,
+    Threads,
+    check_output,
+    from_standard_input,
+    is_json,
+    to_standard_output,
+)
 from espalier.cli.reporting import reported
 
 if TYPE_CHECKING:
@@ -23,7 +32,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Treebank = Annotated[list[Path], typer.Argument(metavar="TREEBANK...", help="Files of CoNLL-U, plain or .gz.")]
+Treebank = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TREEBANK...",
+        callback=from_standard_input,
+        help="Files of CoNLL-U, plain or .gz; - for standard input.",
+    ),
+]
 
 
 @app.callback()
@@ -58,7 +74,14 @@ def apply(
     tagger: Annotated[Path, typer.Argument(metavar="TAGGER", help="What espalier tag fit wrote.")],
     sentences: SentenceFile,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Where tags go; standard output by default.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            callback=to_standard_output,
+            help="Where tags go; standard output by default.",
+        ),
     ] = None,
     k: Annotated[
         int | None,

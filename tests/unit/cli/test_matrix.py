@@ -7,7 +7,8 @@ import resource
 import numpy as np
 import pytest
 
-from espalier.cli.matrix import save_array
+from espalier.cli.matrix import check_matrix_format, save_array
+from espalier.errors import InputError
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -28,3 +29,29 @@ def test_a_full_disk_is_told_with_the_path_and_the_reason(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert caught.value.filename == str(tmp_path / "k.npy") and list(tmp_path.iterdir()) == []
+
+
+VALUES = np.array([[1.0, 1 / 3, 1e300], [-0.0, 5e-324, 1e17], [0.1, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize(("name", "separator"), [("k.csv", ","), ("k.tsv", "\t")])
+def test_a_name_of_text_gets_text_that_gives_every_bit_back(tmp_path, name, separator):
+    save_array(VALUES, tmp_path / name)
+    text = (tmp_path / name).read_text()
+    assert text.splitlines()[0].split(separator) == ["1.0", "0.3333333333333333", "1e+300"]
+    again = np.loadtxt(tmp_path / name, delimiter=separator)
+    assert again.tobytes() == VALUES.tobytes()
+
+
+def test_a_name_in_npz_gets_an_archive(tmp_path):
+    save_array(VALUES, tmp_path / "k.npz")
+    with np.load(tmp_path / "k.npz") as archive:
+        np.testing.assert_array_equal(archive["gram"], VALUES)
+
+
+@pytest.mark.parametrize("name", ["k.txt", "k.csv.gz", "k.NPY", "k.parquet"])
+def test_a_name_of_no_known_format_is_refused_and_the_known_ones_are_named(tmp_path, name):
+    for refuse in (check_matrix_format, lambda output: save_array(VALUES, output)):
+        with pytest.raises(InputError, match=r"names in \.npy, \.npz, \.csv or \.tsv.*got '.*" + name):
+            refuse(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
