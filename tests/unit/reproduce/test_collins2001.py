@@ -196,7 +196,7 @@ def test_the_page_of_questions_says_what_was_chosen_and_reached(tmp_path):
     assert "| perceptron with the grammar, one epoch |  | 85.0 ± 1.4 | 5.0 ± 1.4 |" in text
     assert "with the grammar's score: perceptron, one epoch 5.0 ± 1.4; perceptron, two epochs 6.0 ± 1.4;" in text
     assert "ranking SVM 5.0 ± 0.0." in text and "without it: perceptron, best depth 1.0 ± 0.0;" in text
-    assert "| decay 0.4 | 79, 21 | 84.0 ± 1.4, 4.0 ± 1.4 | 85.0 ± 1.4, 5.0 ± 1.4 |" in text
+    assert "| decay 0.4 | 79 ± 1, 21 ± 3 | 84.0 ± 1.4, 4.0 ± 1.4 | 85.0 ± 1.4, 5.0 ± 1.4 |" in text
     assert "| ranking SVM with the grammar | decay 0.4, C 0.1 (2) | 0.5 (2) |" in text
     assert "| GPPreference" not in text
     assert "as 1 of 2 did, with 0.05 to 0.05 of a margin left" in text
