@@ -114,7 +114,9 @@ class KernelOverflowError(OverflowError):
 
 
 class MemoryBudgetError(MemoryError):
-    """A computation cannot be cut into pieces that fit the memory it was given."""
+    """A computation cannot be cut into pieces that fit its memory, or a matrix is larger than all that there is."""
+
+    told: tuple[str, str, int] | None = None  # why, what else to do, and the budget that is named
 
 
 class MissingDependencyError(ImportError):

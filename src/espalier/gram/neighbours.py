@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.budget import check_matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.numbers import whole_number
@@ -60,6 +61,7 @@ def nearest(
     if n_items == 0:
         raise ValueError("The corpus is empty, so nothing can be nearest.")
     step = int(np.clip(schedule.memory // (4 * 8 * n_items), 1, _MOST_ROWS))
+    check_matrix(n_queries, k, 2)
     indices = np.empty((n_queries, k), np.int64)
     values = np.empty((n_queries, k))
     for first in range(0, n_queries, step):

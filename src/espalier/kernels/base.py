@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
+from espalier.errors import MemoryBudgetError
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.budget import check_matrix, enough
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Progress, Schedule
@@ -62,6 +65,10 @@ class Plan:
         """
         return self.vjp(kernel)
 
+    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
+        """The least budget of the call, or a bound of it, with which no pair is too large."""
+        return 1
+
     def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
         """Add the values to ``out``, and return the pull-back."""
         values, pullback = self._kept_vjp(kernel)
@@ -80,11 +87,26 @@ def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
                 "Make a new plan with kernel.plan(...)."
             )
-        out = method(plan, kernel)
+        gives_gradients = method.__name__ == "vjp"
+        with _naming_enough(plan, kernel, gives_gradients):
+            out = method(plan, kernel)
+        if not gives_gradients:
+            return out
         # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
-        return (out[0], blas_threads()(out[1])) if method.__name__ == "vjp" else out
+        return out[0], blas_threads()(_naming_enough(plan, kernel, gives_gradients)(out[1]))
 
     return checked
+
+
+@contextmanager
+def _naming_enough(plan: Plan, kernel: Any, gives_gradients: bool) -> Iterator[None]:
+    """Let an error of memory name what suffices for all pairs, for all parts of a plan, and for gradients."""
+    try:
+        yield
+    except MemoryBudgetError as error:
+        if plan._made_for is None:  # a part of another plan, which knows more
+            raise
+        raise enough(error, lambda: plan._memory_needed(kernel, pulling_back=gives_gradients)) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,6 +189,7 @@ class Kernel:
         trees = self._tree_columns()
         rows = Inputs.of(a).read_strings(trees, "trees")
         columns = None if b is None else Inputs.of(b, like=rows).read_strings(trees, "trees")
+        check_matrix(len(rows), len(rows if columns is None else columns))
         plan = self._make_plan(rows, columns, schedule)
         plan._made_for = self
         return plan

@@ -50,6 +50,14 @@ class CompositePlan(Plan):
         children = [child for _, child in kernel._children()]
         return kernel._with_children([p.bind(child) for p, child in zip(self._plans, children, strict=True)])
 
+    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
+        inside = zip(self._plans, self._served(kernel), strict=True)
+        return max(plan._memory_needed(child, pulling_back=pulling_back) for plan, child in inside)
+
+    def _served(self, kernel: Any) -> list[Any]:
+        """The kernel that each plan serves."""
+        return [child for _, child in kernel._children()]
+
 
 class WrapperPlan(CompositePlan):
     """Plans that all serve the one kernel inside a wrapper: its matrix, perhaps its diagonals."""
@@ -59,6 +67,9 @@ class WrapperPlan(CompositePlan):
         for plan in self._plans:
             inner = plan.bind(inner)
         return kernel._with_children([inner])
+
+    def _served(self, kernel: Any) -> list[Any]:
+        return [kernel.kernel] * len(self._plans)
 
     def _gradients(self, kernel: Wrapper, *parts: Gradients) -> Gradients:
         """The sum of gradients of the kernel inside, under the wrapper's paths."""

@@ -18,7 +18,7 @@ from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
-from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, threads_within
+from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one, threads_within
 from espalier.kernels.sequence_plan import DECAY_BOUNDS
 
 
@@ -150,13 +150,22 @@ class ArcPlan(Plan):
 
     def _arguments(self, kernel: DependencySubtree, *, pulling_back: bool) -> tuple[Any, ...]:
         weights = hyper.label_values(kernel.weight, self._templates)
-        sizes = [np.diff(side.arrays["start"]) for side in self._sides]
-        # Tables of numbers over both trees, and as many again for their cotangents.
-        bytes_per_cell = 8 * (3 if kernel.contiguous else 4) * (2 if pulling_back else 1)
-        n_threads = threads_within(self._schedule, (sizes[0], sizes[1]), self._pairs, bytes_per_cell, item="tree")
+        n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
         options = (n_threads, self._schedule.progress)
         decay = hyper.number_of(kernel.decay)
         return (*self._arrays, self._pairs, decay, weights, self._part, kernel.contiguous, *options)
+
+    def _threads(self, kernel: DependencySubtree, schedule: Schedule, *, pulling_back: bool) -> int:
+        """How many threads fit the memory."""
+        sizes = [np.diff(side.arrays["start"]) for side in self._sides]
+        # Tables of numbers over both trees, and as many again for their cotangents.
+        bytes_per_cell = 8 * (3 if kernel.contiguous else 4) * (2 if pulling_back else 1)
+        return threads_within(schedule, (sizes[0], sizes[1]), self._pairs, bytes_per_cell, item="tree")
+
+    def _memory_needed(self, kernel: DependencySubtree, *, pulling_back: bool) -> int:
+        return needed_for_one(
+            lambda schedule: self._threads(kernel, schedule, pulling_back=pulling_back), self._schedule
+        )
 
 
 def _with_numbered_features(

@@ -41,5 +41,8 @@ class RememberedDiagonalPlan(Plan):
         values: Matrix = kept[kernel]
         return values.copy()
 
+    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
+        return self._plan()._memory_needed(kernel, pulling_back=pulling_back)
+
     def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
         return self._plan().vjp(kernel)

@@ -22,6 +22,7 @@ class Schedule:
     memory: int
     progress: Progress | None = None
     warns: bool = True
+    shares: int = 1  # into how many equal ones the budget of the call was cut
 
     @staticmethod
     def of(
@@ -41,7 +42,7 @@ class Schedule:
 
     def share(self, k: int, n: int) -> Schedule:
         """The schedule of part ``k`` of ``n`` that are held at the same time: an equal share of the memory."""
-        return replace(self.part(k, n), memory=max(1, self.memory // n))
+        return replace(self.part(k, n), memory=max(1, self.memory // n), shares=self.shares * n)
 
     def between(self, start: float, end: float) -> Schedule:
         """The schedule of a part whose progress takes the whole from ``start`` to ``end``."""

@@ -7,6 +7,7 @@ budget, and the longest sequences of both sides tell; only where they do not, gr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import MemoryBudgetError
-from espalier.kernels.schedule import Schedule, show_bytes
+from espalier.kernels.budget import pair_too_large
+from espalier.kernels.schedule import Schedule
 
 ALL, SYMMETRIC, DIAGONAL = range(3)  # which pairs the core computes
 
@@ -66,11 +68,18 @@ def threads_within(
         if needed > worst:
             worst, place = needed, (row, column)
     if worst > schedule.memory:
-        raise MemoryBudgetError(
-            f"{item.capitalize()} {place[0]} with {item} {place[1]} alone needs {show_bytes(worst)} of memory, and the "
-            f"budget is {show_bytes(schedule.memory)}. Pass memory={worst} or more, or cut the {item}s."
-        )
+        raise pair_too_large(f"{item.capitalize()} {place[0]} with {item} {place[1]}", item, worst, schedule)
     return min(schedule.n_threads, schedule.memory // worst) if worst else schedule.n_threads
+
+
+def needed_for_one(threads: Callable[[Schedule], int], schedule: Schedule) -> int:
+    """The budget of the call with which ``threads`` finds room for the pair that needs most."""
+    try:
+        threads(replace(schedule, memory=1, n_threads=1))
+    except MemoryBudgetError as error:
+        assert error.told is not None
+        return error.told[2]
+    return 1
 
 
 def subsequence_threads(

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import InputError, MemoryBudgetError
+from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.budget import pair_too_large
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule, show_bytes
-from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one
 from espalier.kernels.similarity import Similarity
-from espalier.kernels.tiles import Tile
+from espalier.kernels.tiles import Tile, most_needed
 
 DECAY_BOUNDS = (1e-6, 1.0)
 Floats = NDArray[np.float64]
@@ -174,10 +175,20 @@ class SequencePlan(Plan):
 
     def _limited(self, kernel: SequenceKernel, *, pulling_back: bool) -> Schedule:
         """The schedule with as many threads as fit the memory."""
+        n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
+        return replace(self._schedule, n_threads=n_threads)
+
+    def _threads(self, kernel: SequenceKernel, schedule: Schedule, *, pulling_back: bool) -> int:
         whole, (a, b) = self._whole, self._sides
         pairs = DIAGONAL if whole.only_diagonal else SYMMETRIC if whole.on_diagonal else ALL
-        n_threads = kernel._threads(a[0], b[0], pairs, self._schedule, pulling_back=pulling_back)
-        return replace(self._schedule, n_threads=n_threads)
+        return kernel._threads(a[0], b[0], pairs, schedule, pulling_back=pulling_back)
+
+    def _memory_needed(self, kernel: SequenceKernel, *, pulling_back: bool) -> int:
+        of_grids = needed_for_one(
+            lambda schedule: self._threads(kernel, schedule, pulling_back=pulling_back), self._schedule
+        )
+        of_tables = most_needed(self._whole, lambda tile: self._part_of(tile).n_bytes)
+        return max(of_grids, of_tables * self._schedule.shares)
 
     def _parts(self, limited: Schedule) -> Iterator[tuple[_Part, Schedule]]:
         """What is computed at once: all, or tiles whose tables fit the memory."""
@@ -197,11 +208,8 @@ class SequencePlan(Plan):
     def _cut(self, part: _Part) -> list[Tile]:
         tile = part.tile
         if max(tile.n_rows, tile.n_columns) == 1:
-            raise MemoryBudgetError(
-                f"Sequence {tile.rows.start} with sequence {tile.columns.start} alone needs {show_bytes(part.n_bytes)} "
-                f"of memory, and the budget is {show_bytes(self._schedule.memory)}. "
-                f"Pass memory={part.n_bytes} or more, or cut the sequence."
-            )
+            pair = f"Sequence {tile.rows.start} with sequence {tile.columns.start}"
+            raise pair_too_large(pair, "sequence", part.n_bytes, self._schedule)
         return tile.cut(max(2, math.ceil(part.n_bytes / self._schedule.memory)))
 
     def _part_of(self, tile: Tile) -> _Part:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,6 +80,25 @@ class Tile:
             for rows in _parts(self.rows, n_rows)
             for columns in _parts(self.columns, math.ceil(pieces / n_rows))
         ]
+
+
+def most_needed(whole: Tile, needed: Callable[[Tile], int], most_cuts: int = 64) -> int:
+    """The memory with which all tiles can be cut until they fit: what the pair that needs most takes, or a bound of it.
+
+    A part of a tile needs no more than the tile, but on a diagonal, where a tile holds half of the pairs that a part
+    beside the diagonal does. So the tile that may need most is cut first, and the first pair that is found is the one.
+    """
+    heap = [(0, 0, whole)]
+    n_seen = 0
+    while True:
+        bound, _, tile = heapq.heappop(heap)
+        if n_seen and (max(tile.n_rows, tile.n_columns) == 1 or most_cuts == 0):
+            return -bound
+        most_cuts -= 1
+        for part in [tile] if not n_seen else tile.cut(4):
+            n_seen += 1
+            is_half = part.on_diagonal and not part.only_diagonal and part.n_rows > 1
+            heapq.heappush(heap, (-needed(part) * (2 if is_half else 1), n_seen, part))
 
 
 def _parts(whole: slice, pieces: int) -> list[slice]:

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
+from espalier.corpus.memory import parse_memory
 from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import MemoryBudgetError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.budget import pair_too_large
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule, show_bytes
-from espalier.kernels.tiles import Tile
+from espalier.kernels.schedule import Schedule
+from espalier.kernels.tiles import Tile, most_needed
 
 Gradients = list[NDArray[np.float64]]
 
@@ -217,6 +218,14 @@ class TreePlan(Plan):
             )
             done += tile.area
 
+    def _memory_needed(self, kernel: TreeKernel, *, pulling_back: bool) -> int:
+        most = parse_memory(None)
+
+        def needed(tile: Tile) -> int:
+            return kernel._bytes_needed(self._native_of(kernel, tile), most, pulling_back=pulling_back)
+
+        return most_needed(self._whole, needed) * self._schedule.shares
+
     def _native_of(self, kernel: TreeKernel, tile: Tile) -> Any:
         a, b = self._forests
         if tile.on_diagonal:
@@ -225,9 +234,6 @@ class TreePlan(Plan):
 
     def _cut(self, tile: Tile, needed: int) -> list[Tile]:
         if max(tile.n_rows, tile.n_columns) == 1:
-            raise MemoryBudgetError(
-                f"Tree {tile.rows.start} with tree {tile.columns.start} alone needs {show_bytes(needed)} "
-                f"of memory, and the budget is {show_bytes(self._schedule.memory)}. "
-                f"Pass memory={needed} or more, or cut the tree."
-            )
+            pair = f"Tree {tile.rows.start} with tree {tile.columns.start}"
+            raise pair_too_large(pair, "tree", needed, self._schedule)
         return tile.cut(max(2, math.ceil(needed / self._schedule.memory)))

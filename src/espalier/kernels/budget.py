@@ -1,0 +1,49 @@
+"""Errors of memory that name a number which suffices, and matrices that no process can hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from espalier.corpus.memory import show_bytes, usable_memory
+from espalier.errors import MemoryBudgetError
+from espalier.kernels.schedule import Schedule
+
+_INSTEAD = (
+    "Take fewer rows, or a learner without this matrix: for tree kernels, LinearizedTreeClassifier(n_splits=...) "
+    "learns from the fragments that weigh most in parts of the rows, and HashedFragments makes features for linear "
+    "models."
+)
+
+
+def pair_too_large(pair: str, item: str, needed: int, schedule: Schedule) -> MemoryBudgetError:
+    """The error of a pair of items that takes more than the budget; ``needed`` counts in the schedule's share."""
+    reason = (
+        f"{pair} alone needs {show_bytes(needed)} of memory, and the budget is {show_bytes(schedule.memory)}"
+        f"{f', a share of {schedule.shares} equal ones' if schedule.shares > 1 else ''}."
+    )
+    return _told(reason, f"cut the {item}s", needed * schedule.shares)
+
+
+def enough(error: MemoryBudgetError, needed: Callable[[], int]) -> MemoryBudgetError:
+    """The same error with a number that suffices for the whole call, where it named one of a part."""
+    if error.told is None:
+        return error
+    reason, advice, named = error.told
+    return _told(reason, advice, max(named, needed()))
+
+
+def _told(reason: str, advice: str, needed: int) -> MemoryBudgetError:
+    error = MemoryBudgetError(f"{reason} Pass memory={needed} or more, or {advice}.")
+    error.told = (reason, advice, needed)
+    return error
+
+
+def check_matrix(*shape: int) -> None:
+    """Refuse a matrix that is larger than what the process may use, before anything is computed for it."""
+    needed, usable = 8 * math.prod(shape), usable_memory()
+    if needed > usable:
+        raise MemoryBudgetError(
+            f"A matrix of {' x '.join(f'{n:,}' for n in shape)} values takes {show_bytes(needed)}, and this process "
+            f"may use {show_bytes(usable)}. {_INSTEAD}"
+        )
