@@ -52,7 +52,7 @@ def mutate_arrays(data: bytes, rng: random.Random) -> bytes:
         array = arrays[name].copy()
         change = rng.randrange(10)
         if change < 5 and array.size:
-            limits = np.iinfo(array.dtype) if array.dtype.kind == "i" else None
+            limits = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
             value = rng.choice(NUMBERS + array.ravel()[:20].tolist())
             array.flat[rng.randrange(array.size)] = value if limits is None else max(limits.min, min(limits.max, value))
         elif change == 5:
@@ -112,13 +112,14 @@ CHANGES = {"bytes": mutate_forest, "arrays": mutate_arrays, "header": mutate_hea
 def test_arrays_of_any_numbers_can_be_changed():
     # A long run changes what it changed before: numbers that no integer holds, then the type.
     wild = {"wild": np.array([np.nan, np.inf, -np.inf, 1e300, -1.0]), "empty": np.zeros((0, 3), np.int32)}
-    whole = joined({"format": "any"}, wild | {"small": np.array([[1.5, np.nan]], np.float32)})
+    small = {"small": np.array([[1.5, np.nan]], np.float32), "bytes": np.arange(250, 256, dtype=np.uint8)}
+    whole = joined({"format": "any"}, wild | small)
     types = set()
     for seed in range(300):
         header, arrays = split(mutate_arrays(whole, random.Random(seed)))
-        assert header == {"format": "any"} and set(arrays) == {"wild", "empty", "small"}
+        assert header == {"format": "any"} and set(arrays) == {*wild, *small}
         types.add(arrays["wild"].dtype.name)
-    assert types == {"int32", "int64", "float64", "float32", "bool"}
+    assert types == {"int32", "int64", "float64", "float32", "bool", "uint8"}  # that of "bytes" by an exchange
 
 
 def loaded(load: Callable[[Any], Any], path: Path) -> Any:

@@ -22,7 +22,7 @@ from espalier import errors
 from espalier.corpus.checksums import sealed
 from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.structures import read_brackets, read_conllu, read_klp, read_table, write_brackets
+from espalier.structures import read_brackets, read_conllu, read_groups, read_klp, read_table, write_brackets
 
 pytestmark = pytest.mark.fuzz
 
@@ -45,6 +45,12 @@ CONLLU = (
 CSV = 'tree,score,note\n"(A a)",1,"x ""y"", z"\n(B b),2.5,\n'
 TSV = 'tree\tscore\n(A a)\t1\n(B "b)\t-2e3\n'
 JSONL = '{"tree": "(A a)", "score": 1, "v": [1, 2]}\n{"tree": null, "score": 2.5, "v": [3, 4.0]}\n'
+
+GROUPS_JSON = (
+    '{"id": "a", "candidates": [{"tree": "(A a)", "score": -1.5}, {"tree": "(B a)", "score": -2}], "gold": "(A a)"}\n'
+)
+GROUPS_LAYOUT = "2 first\n-1.5\n(A a)\n-2.5\n(B a)\n1\n-3 (C c)\n"
+GROUPS_CONLLU = "# sent_id = a\n# score = -1.5\n" + CONLLU
 
 PIECES = [
     *(
@@ -181,8 +187,15 @@ def test_compressed_brackets():
         (TSV, lambda file: read_table(file, format="tsv", numeric=["score"])),
         (TSV, lambda file: read_table(file, format="tsv", columns=["a", "b"], quotes=True)),
         (JSONL, lambda file: read_table(file, format="jsonl")),
+        # A key that nobody reads is told by a warning.
+        pytest.param(GROUPS_JSON, read_groups, marks=pytest.mark.filterwarnings("ignore:.*keys that are not read")),
+        (GROUPS_LAYOUT, read_groups),
+        (GROUPS_CONLLU, read_groups),
     ],
-    ids=["klp", "conllu", "conllu-xpos", "csv", "tsv", "tsv-quotes", "jsonl"],
+    ids=[
+        *("klp", "conllu", "conllu-xpos", "csv", "tsv", "tsv-quotes", "jsonl"),
+        *("groups-jsonl", "groups-layout", "groups-conllu"),
+    ],
 )
 def test_text(text, read):
     n_read = sum(
