@@ -123,8 +123,8 @@ Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_e
   while (!level.empty()) {
     next_level.clear();
     team.run(std::ssize(level), [&](std::int64_t task, int worker) {
-      const auto& [magnitude, code] = level[task];
-      if (magnitude < best.threshold()) return;  // pushed out by better ones of its own level
+      const Code& code = level[task].second;  // no binding by structure: clang before 16 lets no lambda see one
+      if (level[task].first < best.threshold()) return;  // pushed out by better ones of its own level
       std::int64_t looked = 0;
       stack.push_back(codes.opened(code));
       if (!space.may_grow(stack.back())) stack.pop_back();
