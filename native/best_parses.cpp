@@ -50,7 +50,7 @@ double BestParses::estimate(std::int64_t i, std::int64_t j, std::int32_t symbol,
   if (!entry) return kImpossible;
   if (layer == 0 || symbol >= grammar_.n_base) return entry->split;
   if (layer == grammar_.max_unary) return entry->best;
-  const Cell& cell = chart_.cell(i, j);
+  const ChartCell& cell = chart_.cell(i, j);
   const std::int64_t n = cell.n_base;
   std::vector<double>& table = layers_[Chart::index(i, j)];
   if (table.empty()) {

@@ -23,7 +23,7 @@ void bind_rerank(nb::module_& m) {
       .def(
           "__init__",
           [](CompressedTrees* self, In<double> decay, In<double> frontier, double leaf, std::int32_t max_depth) {
-            SubsetWeights weights;
+            CompressedWeights weights;
             weights.decay.assign(decay.data(), decay.data() + decay.size());
             weights.frontier.assign(frontier.data(), frontier.data() + frontier.size());
             weights.leaf = leaf;

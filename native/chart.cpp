@@ -16,7 +16,7 @@ Chart::Chart(const GrammarView& grammar, const WordsView& words, const Pruning& 
     : grammar_(grammar), words_(words), pruning_(pruning), n_(words.n_words) {
   const std::int64_t n_cells = n_ * (n_ + 1) / 2, n_symbols = grammar.n_symbols, n_base = grammar.n_base;
   const std::int64_t by_symbol = 2 * sizeof(double) + 5 * sizeof(std::int32_t) + 1, by_base = 12;
-  if (!take(n_cells * static_cast<std::int64_t>(sizeof(Cell)) + n_symbols * by_symbol + n_base * by_base +
+  if (!take(n_cells * static_cast<std::int64_t>(sizeof(ChartCell)) + n_symbols * by_symbol + n_base * by_base +
             n_ * n_base * static_cast<std::int64_t>(sizeof(double)))) {
     return;
   }
@@ -74,7 +74,7 @@ Entry* Chart::room_for(std::int64_t n) {
 }
 
 const Entry* Chart::find(std::int64_t i, std::int64_t j, std::int32_t symbol) const {
-  const Cell& entries = cell(i, j);
+  const ChartCell& entries = cell(i, j);
   const auto at = std::lower_bound(entries.begin(), entries.end(), symbol,
                                    [](const Entry& entry, std::int32_t s) { return entry.symbol < s; });
   return at != entries.end() && at->symbol == symbol ? at : nullptr;
@@ -98,7 +98,7 @@ void Chart::fill_word(std::int64_t i) {
 void Chart::combine(std::int64_t i, std::int64_t j) {
   const GrammarView& g = grammar_;
   for (std::int64_t k = i + 1; k < j; ++k) {
-    const Cell &lefts = cell(i, k), &rights = cell(k, j);
+    const ChartCell &lefts = cell(i, k), &rights = cell(k, j);
     if (lefts.size == 0 || rights.n_base == 0) continue;
     const double* right = column_.data() + k * g.n_base;
     for (const Entry& left : lefts) {
@@ -158,7 +158,7 @@ void Chart::finish(std::int64_t i, std::int64_t j) {
   prune();
   std::sort(kept_.begin(), kept_.end());
   if (Entry* entry = kept_.empty() ? nullptr : room_for(static_cast<std::int64_t>(kept_.size()))) {
-    Cell& cell = cells_[index(i, j)];
+    ChartCell& cell = cells_[index(i, j)];
     cell = {entry, static_cast<std::int32_t>(kept_.size()), 0};
     double* row = column_.data() + i * g.n_base;
     for (std::int32_t symbol : kept_) {

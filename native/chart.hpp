@@ -85,7 +85,7 @@ struct Entry {
 };
 
 // The entries of a span by their symbols; those of base symbols come first.
-struct Cell {
+struct ChartCell {
   const Entry* first = nullptr;
   std::int32_t size = 0, n_base = 0;
   const Entry* begin() const { return first; }
@@ -100,7 +100,7 @@ class Chart {
   std::int64_t n_words() const { return n_; }
   // Spans are numbered by their end, and those of one end by their start.
   static std::int64_t index(std::int64_t i, std::int64_t j) { return j * (j - 1) / 2 + i; }
-  const Cell& cell(std::int64_t i, std::int64_t j) const { return cells_[index(i, j)]; }
+  const ChartCell& cell(std::int64_t i, std::int64_t j) const { return cells_[index(i, j)]; }
   // The entry of a symbol, or null.
   const Entry* find(std::int64_t i, std::int64_t j, std::int32_t symbol) const;
   std::int64_t n_entries() const { return n_entries_; }
@@ -130,7 +130,7 @@ class Chart {
   const Pruning& pruning_;
   std::int64_t n_, n_entries_ = 0, bytes_ = 0;
   bool fits_ = true, is_pruned_ = false;
-  std::vector<Cell> cells_;
+  std::vector<ChartCell> cells_;
   // Entries lie in blocks, so that nothing is ever moved; a cell never crosses two.
   std::vector<std::unique_ptr<Entry[]>> blocks_;
   std::int64_t block_size_ = 0, block_used_ = 0;

@@ -33,7 +33,7 @@ class Outside {
   // Finishes a span whose larger neighbours are done, and tells which of its symbols may stand.
   void visit(std::int64_t i, std::int64_t j, char* allowed) {
     const std::int64_t cell = Chart::index(i, j);
-    const Cell& entries = chart_.cell(i, j);
+    const ChartCell& entries = chart_.cell(i, j);
     double* outside = outside_.data() + start_[cell];
     add_unary(entries, place_.data() + cell * g_.n_symbols, outside);
     for (std::int32_t m = 0; m < entries.size; ++m) {
@@ -45,7 +45,7 @@ class Outside {
   }
 
  private:
-  void add_unary(const Cell& entries, const std::int32_t* place, double* outside) {
+  void add_unary(const ChartCell& entries, const std::int32_t* place, double* outside) {
     bool improved = true;
     for (std::int32_t round = 0; round < g_.max_unary && improved; ++round) {
       improved = false;
@@ -65,7 +65,7 @@ class Outside {
   void add_binary(std::int64_t i, std::int64_t j, std::int32_t parent, double outside) {
     for (std::int64_t k = i + 1; k < j; ++k) {
       const std::int64_t first = Chart::index(i, k), second = Chart::index(k, j);
-      const Cell &lefts = chart_.cell(i, k), &rights = chart_.cell(k, j);
+      const ChartCell &lefts = chart_.cell(i, k), &rights = chart_.cell(k, j);
       if (lefts.size == 0 || rights.n_base == 0) continue;
       const std::int32_t* left_place = place_.data() + first * g_.n_symbols;
       const std::int32_t* right_place = place_.data() + second * g_.n_symbols;

@@ -18,7 +18,7 @@
 namespace espalier {
 
 // Subset trees: what a production weighs, what an unexpanded child does, by label; and how deep a fragment may be.
-struct SubsetWeights {
+struct CompressedWeights {
   std::vector<double> decay, frontier;
   double leaf = 0.0;           // the weight of a leaf alone
   std::int32_t max_depth = 0;  // 0 means no limit
@@ -26,7 +26,7 @@ struct SubsetWeights {
 
 class CompressedTrees {
  public:
-  explicit CompressedTrees(SubsetWeights weights) : weights_(std::move(weights)) {}
+  explicit CompressedTrees(CompressedWeights weights) : weights_(std::move(weights)) {}
 
   // Adds coefficient times a tree.
   void add(const ForestView& forest, std::int64_t tree, double coefficient);
@@ -72,7 +72,7 @@ class CompressedTrees {
   void forget();
   std::int32_t n_layers() const { return depth_ == 0 ? 1 : depth_; }
 
-  SubsetWeights weights_;
+  CompressedWeights weights_;
   KeyTable productions_, subtrees_;
   std::vector<Bucket> buckets_;
   std::vector<std::int32_t> production_, place_;  // by subtree of the combination
