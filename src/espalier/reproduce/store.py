@@ -1,13 +1,14 @@
 """Results that survive an interruption: tasks with readable keys, one JSON file per experiment.
 
 A task is a function and the key that names its result. What a file holds already is not computed again; each result
-is written as it arrives, the whole file beside its place and then renamed. A file says with which settings
-it was made and refuses results of others. Results are sorted by key and hold no path and no date, so that they can
-be kept under version control.
+is written as it arrives, the whole file beside its place and then renamed, under a lock: two runs on one file keep
+the results of both. A file says with which settings it was made and refuses results of others. Results are sorted by
+key and hold no path and no date, so that they can be kept under version control.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
@@ -125,8 +126,13 @@ class Results:
             raise InputError(f"A result cannot hold {min(clash)!r}: the name is taken by its key or by the store.")
         rounded = float(f"{seconds:.3g}")
         record = {"key": dict(key), "result": compact(result), "seconds": rounded, "version": _version()}
-        self._records[_name(key)] = record
-        self._save()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(self.path.parent):
+            # Another run may have added results since: they stay.
+            if self.path.exists():
+                self._load()
+            self._records[_name(key)] = record
+            self._save()
 
     def _load(self) -> None:
         try:
@@ -145,7 +151,7 @@ class Results:
                 f"{self.path} holds results of other settings ({'; '.join(differing) or 'edited by hand'}). "
                 "Write to another folder, or move the file away."
             )
-        self._records = records
+        self._records |= records
 
     @property
     def fingerprint(self) -> str:
@@ -153,7 +159,6 @@ class Results:
         return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:12]
 
     def _save(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         head = {"settings": self.settings, "fingerprint": self.fingerprint}
         opening = json.dumps(head, sort_keys=True, ensure_ascii=False)[:-1]
         rows = ",\n".join(
@@ -161,6 +166,17 @@ class Results:
             for name in sorted(self._records)
         )
         write_text(self.path, f'{opening},\n"results": [\n{rows}\n]}}\n')
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer at a time in a folder, among all processes; the lock is on the folder and leaves no file behind."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)  # which gives the lock back
 
 
 def run_tasks(

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -215,3 +216,23 @@ def wait_for(look, enough, seconds=20):
     while not enough(found := look()) and time.monotonic() < end:
         time.sleep(0.2)
     return found
+
+
+def test_two_runs_on_one_file_keep_the_results_of_both(tmp_path):
+    runs = [Store(tmp_path).open("squares", settings=SETTINGS) for _ in range(2)]
+    own = [threading.Thread(target=run_tasks, args=(tasks(*range(k, 60, 2)), run)) for k, run in enumerate(runs)]
+    for thread in own:
+        thread.start()
+    for thread in own:
+        thread.join(60)
+    kept = Store(tmp_path).open("squares", settings=SETTINGS)
+    assert sorted(record["x"] for record in kept) == list(range(60))
+    assert [path.name for path in tmp_path.iterdir()] == ["squares.json"]
+
+
+def test_a_result_of_another_run_is_not_overwritten_by_an_older_one(tmp_path):
+    first, second = (Store(tmp_path).open("squares", settings=SETTINGS) for _ in range(2))
+    first.add({"x": 1}, {"square": 1.0}, seconds=1.0)
+    second.add({"x": 1}, {"square": 2.0}, seconds=1.0)
+    first.add({"x": 3}, {"square": 9.0}, seconds=1.0)
+    assert [record["square"] for record in Store(tmp_path).open("squares", settings=SETTINGS)] == [2.0, 9.0]
