@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from espalier.explain.comparison import Comparison, signed
 from espalier.explain.explanation import Reason, node_colours
 from espalier.explain.occurrences import nodes_of
 from espalier.explain.word_shares import drawn, together, word_nodes
-from espalier.structures.drawing import card, placed_side_by_side, summary
+from espalier.structures.drawing import card, placed_side_by_side, summary, svg_text
 from espalier.structures.fragment import Position
 from espalier.structures.layout import Highlight, pixels, printable
 from espalier.structures.palette import BLUE, LINE, TEXT
@@ -50,7 +49,7 @@ def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
         full_height += _ROW * (len(shown) + 1) + _MARGIN
     title = (
         f'<text class="i b" x="{full_width // 2}" y="{_MARGIN + 10}" fill="{TEXT}" font-weight="bold">'
-        f"{escape(head, quote=False)}</text>"
+        f"{svg_text(head)}</text>"
     )
     told = "; ".join([head, *map(summary, trees)])
     moved = [f'<g transform="translate(0,{_LINE})">', *pieces, "</g>"]
@@ -195,7 +194,7 @@ def _bar(x: float, y: int, length: float, colour: str) -> str:
 def _text(x: int, y: int, text: str, anchor: str) -> str:
     # Attributes would give way to the style of the card, so these are a style too.
     style = f"font-size:13px;text-anchor:{anchor}"
-    return f'<text class="i" x="{x}" y="{y}" fill="{TEXT}" style="{style}">{escape(text, quote=False)}</text>'
+    return f'<text class="i" x="{x}" y="{y}" fill="{TEXT}" style="{style}">{svg_text(text)}</text>'
 
 
 def _colour(reason: Reason) -> str:

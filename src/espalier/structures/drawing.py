@@ -140,10 +140,15 @@ def placed_side_by_side(
     return pieces, full_width, full_height
 
 
+def svg_text(text: str) -> str:
+    """Text as it may stand in a picture: XML has no control characters, not even escaped."""
+    return escape(printable(text, len(text)))
+
+
 def card(pieces: Sequence[str], width: int, height: int, alternative: str) -> str:
     """Elements on a card of their own, with what a reader hears who cannot see them."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label="{escape(alternative)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label="{svg_text(alternative)}" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="Helvetica,Arial,sans-serif" font-size="14" text-anchor="middle">'
         f"<style>{_STYLE}</style>"

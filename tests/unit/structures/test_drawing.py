@@ -8,7 +8,16 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from espalier.structures.drawing import MARK, UNEXPANDED, side_by_side, side_by_side_text, tree_svg, tree_text
+from espalier.structures.drawing import (
+    MARK,
+    UNEXPANDED,
+    card,
+    side_by_side,
+    side_by_side_text,
+    svg_text,
+    tree_svg,
+    tree_text,
+)
 from espalier.structures.layout import cells, list_nodes, pixels, place, printable
 from espalier.structures.tree import Tree
 
@@ -215,3 +224,11 @@ def test_fragments_and_dependency_trees_draw_themselves_in_notebooks():
     assert svg.startswith("<svg") and UNEXPANDED in svg
     tree = DependencyTree(words=("cats", "sleep"), tags=("NNS", "VBP"), heads=(2, 0), relations=("nsubj", "root"))
     assert ">cats<" in tree._repr_svg_()
+
+
+def test_control_characters_anywhere_leave_the_picture_valid():
+    odd = "".join(map(chr, [*range(1, 32), 0x7F, 0x85, 0xFFFE, 0xFFFF])) + "<&>"
+    tree = Tree("S", [Tree(odd, [odd])])
+    for svg in (tree_svg(tree, title=odd), side_by_side([tree, tree], titles=[odd, odd]), card([], 9, 9, odd)):
+        ET.fromstring(svg)
+    assert svg_text("a\x1b<b") == "a\u241b&lt;b"
