@@ -16,6 +16,7 @@ from espalier import _core
 from espalier.corpus.arc_order import depths
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.structures.columns import unshared
 
 Arrays = dict[str, NDArray[Any]]
 Require = Callable[[bool, str], None]
@@ -46,7 +47,7 @@ def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, re
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
     check_kinds(arrays, names, require)
-    return {name: read_only(_unshared(arrays[name])) for name in names}
+    return {name: read_only(unshared(arrays[name])) for name in names}
 
 
 def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Require) -> None:
@@ -56,16 +57,6 @@ def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Requ
         array, wanted = arrays[name], np.int64 if name in _INT64 else np.int32
         sound = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == wanted
         require(sound, f"{name!r} must be a vector of {wanted.__name__}")
-
-
-def _unshared(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy, or the array itself where neither it nor what it is a view of can be written to."""
-    held: Any = array
-    while isinstance(held, np.ndarray):
-        if held.flags.writeable:
-            return np.array(array)
-        held = held.base
-    return np.ascontiguousarray(array)
 
 
 def check_forest(arrays: Arrays, n_labels: int, require: Require) -> None:

@@ -21,6 +21,12 @@ def target_column(y: Any, n_rows: int) -> NDArray[Any]:
         )
     if hasattr(y, "tocsr"):
         raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
+    masked = np.flatnonzero(np.ma.getmaskarray(y)) if isinstance(y, np.ma.MaskedArray) else np.zeros(0, np.intp)
+    if len(masked):
+        raise InputError(
+            f"y is masked in {len(masked):,} rows, the first is row {masked[0]}. Drop these rows from X and y, or fill "
+            "them in."
+        )
     try:
         column = np.asarray(y)
     except ValueError:

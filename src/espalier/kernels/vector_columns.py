@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.structures.columns import unmasked
 
 Dense = NDArray[np.float64]
 Vectors = Any  # Dense of shape (n, d), or a scipy CSR matrix of that shape
@@ -29,6 +30,8 @@ def as_vectors(column: Any, name: str | None = None) -> Vectors:
         return _sparse(column, where)
     if hasattr(column, "to_numpy"):  # a Series of pandas or polars
         column = column.to_numpy()
+    if isinstance(column, np.ma.MaskedArray):
+        column = unmasked(column)
     array = column if isinstance(column, np.ndarray) else _stacked(list(column), where)
     if array.dtype == object:
         array = _stacked(list(array), where)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.structures.columns import equal_columns, unmasked, unshared
 
 
 @final
@@ -42,9 +43,11 @@ class Table:
     -----
     A column is a sequence, a numpy array (2-D for vectors), a scipy sparse matrix, or any object
     with a length that takes an array of indices, such as a ``Forest``. A list is kept as a tuple
-    and an array as a view that cannot be written to, because a table does not change. A column of
-    a frame becomes an array if it holds numbers and a tuple otherwise, with None for what is
-    missing.
+    and an array as a copy that cannot be written to, because a table does not change; an array that
+    nobody can write to is not copied. A column of a frame becomes an array if it holds numbers and a
+    tuple otherwise, with None for what is missing. What a masked array masks becomes NaN among
+    numbers and None elsewhere. Two tables are equal whose columns have equal names, in the same
+    order, and equal values; missing numbers equal each other.
 
     Examples
     --------
@@ -155,6 +158,19 @@ class Table:
         features = {name: self.feature_names[name] for name in names if name in self.feature_names}
         return _restore(dict(Table(columns)._columns), self._n_rows, features)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            self.shape == other.shape
+            and self.columns == other.columns
+            and dict(self.feature_names) == dict(other.feature_names)
+            and all(equal_columns(self._columns[name], other._columns[name]) for name in self.columns)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.columns, self._n_rows))
+
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name} ({_kind(values)})" for name, values in self._columns.items())
         return f"Table of {self._n_rows} rows: {kinds}" if kinds else "Table without columns"
@@ -226,15 +242,17 @@ def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
 
 def _frozen_column(values: Any, name: str) -> Any:
     if hasattr(values, "tocsr"):
-        return values.tocsr()
+        return values.tocsr().copy()
     if hasattr(values, "to_numpy"):  # a Series of pandas or polars
         values = _from_series(values)
+    if isinstance(values, np.ma.MaskedArray):
+        values = unmasked(values)
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
             raise InputError(f"Column {name!r} is a single number, not one value per row.")
-        view = values.view()
-        view.flags.writeable = False
-        return view
+        own = unshared(values)
+        own.flags.writeable = False
+        return own
     if isinstance(values, (list, tuple, range)):
         return tuple(values)
     has_items = hasattr(values, "__len__") and hasattr(values, "__getitem__")

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_val_score
 
+import espalier as es
 from espalier import SubsetTree
 from espalier.errors import InputError
 from espalier.structures import Table, Tree, as_table
@@ -227,3 +228,61 @@ def test_a_lazy_frame_is_to_be_collected():
         with pytest.raises(TypeError, match=r"A LazyFrame is a query that holds no rows yet. Pass frame.collect\(\)"):
             call()
     assert Table(lazy.collect())["tree"] == ("(A a)",)
+
+
+def test_a_table_does_not_follow_the_arrays_that_it_was_made_of():
+    vectors, matrix = np.zeros((2, 3)), sparse.csr_array(np.eye(2))
+    table = Table(v=vectors, s=matrix)
+    vectors[:] = 7.0
+    matrix.data[:] = 7.0
+    assert not table["v"].any() and table["s"].toarray().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert vectors.flags.writeable  # the caller's stays what it was
+    assert np.shares_memory(Table(table)["v"], table["v"])  # what cannot change is not copied
+
+
+def test_equal_tables_are_equal():
+    def made(**changes):
+        columns = {
+            "tree": ["(A a)", None],
+            "v": np.array([[1.0, np.nan], [2.0, 3.0]]),
+            "s": sparse.csr_array(np.eye(2)),
+            "f": es.Forest.from_trees(["(A a)", "(B b)"]),
+            "q": es.Sequences.from_items(["a b", "c"]),
+            "n": [float("nan"), 1.0],
+        }
+        return Table({**columns, **changes})
+
+    assert made() == made() and hash(made()) == hash(made()) and made() != "table"
+    assert made() == pickle.loads(pickle.dumps(made())) and made()[[0, 1]] == made()
+    changes = {
+        "tree": ["(A a)", "(A a)"],
+        "v": np.array([[1.0, 0.0], [2.0, 3.0]]),
+        "s": sparse.csr_array(2 * np.eye(2)),
+        "f": es.Forest.from_trees(["(A a)", "(B c)"]),
+        "q": es.Sequences.from_items(["a b", "d"]),
+        "n": (1.0, 1.0),
+        "more": [1, 2],
+    }
+    for name, column in changes.items():
+        assert made(**{name: column}) != made()
+    assert Table(a=[1], b=[2]) != Table(b=[2], a=[1]) and Table(a=[1]) != Table(a=np.array([1]))
+    assert Table(a=np.array([1])) != Table(a=np.array([1.0]))
+
+
+def test_what_is_masked_is_missing():
+    table = Table(
+        x=np.ma.array([1, 2, 3], mask=[False, True, False]),
+        word=np.ma.array(["a", "b", "c"], mask=[True, False, False]),
+        whole=np.ma.array([1, 2, 3]),
+        v=np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2, dtype=bool)),
+    )
+    np.testing.assert_array_equal(table["x"], [1.0, np.nan, 3.0])
+    assert table["word"] == (None, "b", "c")
+    assert type(table["whole"]) is np.ndarray and table["whole"].tolist() == [1, 2, 3]
+    assert np.isnan(table["v"]).tolist() == np.eye(3, 2, dtype=bool).tolist()
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    for column, name in ((masked, None), (Table(x=masked), "x")):
+        with pytest.raises(InputError, match=r"Row 1, dimension 0.* must be a finite number"):
+            es.RBF(on=name)(column)
+    with pytest.raises(InputError, match="y is masked in 1 rows, the first is row 1"):
+        es.KernelSVR(es.RBF()).fit(np.ones((3, 1)), np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]))

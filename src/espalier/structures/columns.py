@@ -1,0 +1,68 @@
+"""Columns that nobody changes: copies where they are needed, what is masked, and when two are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+
+
+def unshared(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy, or the array itself where neither it nor what it is a view of can be written to."""
+    held: Any = array
+    while isinstance(held, np.ndarray):
+        if held.flags.writeable:
+            return np.array(array)
+        held = held.base
+    return np.ascontiguousarray(array)
+
+
+def unmasked(values: Any) -> Any:
+    """A masked array without its mask: what was masked is NaN among numbers, and None elsewhere.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[True, False])), unmasked(np.ma.array(["a", "b"], mask=[True, False]))
+    (array([nan,  2.]), (None, 'b'))
+    """
+    mask = np.ma.getmaskarray(values)
+    if not mask.any():
+        return np.asarray(values.data)
+    if values.dtype.kind in "biuf":
+        return np.asarray(values.astype(np.float64).filled(np.nan))
+    if values.ndim != 1:
+        raise InputError(f"A masked array of {values.dtype} must have one dimension, got shape {values.shape}.")
+    return tuple(None if gone else value for value, gone in zip(values.data.tolist(), mask.tolist(), strict=True))
+
+
+def equal_columns(a: Any, b: Any) -> bool:
+    """Whether two columns of a table hold the same values; missing numbers equal each other."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if hasattr(a, "tocsr"):
+        return a.shape == b.shape and bool(abs(a - b).nnz == 0)
+    if hasattr(a, "vocabulary"):  # a corpus, which is made again of these
+        return _equal(_parts(a), _parts(b))
+    return _equal(a, b)
+
+
+def _parts(corpus: Any) -> tuple[Any, ...]:
+    made = corpus.__reduce__()[1]
+    return tuple(tuple(part) if part is corpus.vocabulary else part for part in made)
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return x.dtype == y.dtype and np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        return len(x) == len(y) and all(map(_equal, x, y))
+    if isinstance(x, dict) and isinstance(y, dict):
+        return x.keys() == y.keys() and all(_equal(x[key], y[key]) for key in x)
+    if isinstance(x, float) and isinstance(y, float):
+        return x == y or (x != x and y != y)
+    return bool(x == y)
