@@ -197,6 +197,7 @@ def test_compressed_brackets():
         *("groups-jsonl", "groups-layout", "groups-conllu"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:The first row of")  # which may become a number
 def test_text(text, read):
     n_read = sum(
         tried(lambda data=data: read(io.BytesIO(data)), data) is not None for data in mutations(text.encode(), seed=3)

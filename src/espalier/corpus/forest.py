@@ -21,6 +21,7 @@ from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import syntax_error
 from espalier.structures.tree import Tree
 
@@ -77,9 +78,16 @@ class Forest:
         return cls._of(interner.finish(), vocabulary)
 
     @classmethod
-    def from_file(cls, path: str | Path, *, vocabulary: Vocabulary | None = None, encoding: str = "utf-8") -> Forest:
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        vocabulary: Vocabulary | None = None,
+        encoding: str = "utf-8",
+        limits: ReadLimits = DEFAULT_LIMITS,
+    ) -> Forest:
         """Intern every tree of a file of brackets (``.gz`` too), without building Tree objects."""
-        text = read_text(path, encoding=encoding)
+        text = read_text(path, encoding=encoding, limits=limits)
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         interner = _core.Interner(vocabulary._native)
         try:

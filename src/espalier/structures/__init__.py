@@ -11,6 +11,7 @@ from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.group import Group
 from espalier.structures.interop import as_dependency_tree, as_tree
+from espalier.structures.limits import ReadLimits
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table, as_table
 from espalier.structures.tree import Tree
@@ -28,6 +29,7 @@ __all__ = [
     "Fragment",
     "Graph",
     "Group",
+    "ReadLimits",
     "Table",
     "TaggedSequence",
     "Tree",

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from espalier.errors import InputError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name, write_text
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.tree import Tree, trees_from_arrays
 
 _PIECE = 1 << 16  # characters that are read at once to find a tree
 
 
-def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
+def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> list[Tree]:
     r"""Read all trees of a file; a tree may span lines and a line may hold several.
 
     Equal subtrees, within a tree and across the file, are one object. An empty file is an empty
@@ -26,6 +27,8 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
         A path or an open file, plain or compressed with gzip.
     encoding
         How the file is encoded.
+    limits
+        How much text is read at most; see :class:`ReadLimits`.
 
     Raises
     ------
@@ -40,7 +43,7 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8") -> list[Tree]:
     >>> read_brackets(io.StringIO("(NP (D the)\n    (N cat))\n(NP (N it))"))
     [Tree.from_brackets('(NP (D the) (N cat))'), Tree.from_brackets('(NP (N it))')]
     """
-    return trees_of_text(read_text(path, encoding=encoding), source_name(path))
+    return trees_of_text(read_text(path, encoding=encoding, limits=limits), source_name(path))
 
 
 def trees_of_text(text: str, name: str) -> list[Tree]:

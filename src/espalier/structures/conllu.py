@@ -16,6 +16,7 @@ from conllu.exceptions import ParseException
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, shortened
 from espalier.structures.notation import BLANKS
 
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
@@ -25,6 +26,7 @@ _FIELD_PARSERS: dict[str, Any] = {
     "feats": lambda line, i: () if line[i] == "_" else tuple(line[i].split("|")),
 }
 # An id, which may be a range or that of an empty node, and nine more columns.
+_LONG_NUMBER = re.compile(r"(?P<id>(?:\d+[-.])?\d{19,})|[^#\t\n][^\t\n]*(\t[^\t\n]*){5}\t(?P<head>\d{19,})")
 _WORD_LINE = re.compile(r"\d+([-.]\d+)?(\t[^\t\n]*){9}")
 
 
@@ -37,7 +39,11 @@ def is_conllu(text: str) -> bool:
 
 
 def read_conllu(
-    path: Readable, *, tags: Literal["upos", "xpos"] = "upos", encoding: str = "utf-8"
+    path: Readable,
+    *,
+    tags: Literal["upos", "xpos"] = "upos",
+    encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[DependencyTree]:
     r"""Read the basic dependency tree of every sentence of a CoNLL-U or CoNLL-X file.
 
@@ -56,6 +62,8 @@ def read_conllu(
         fifth (``"xpos"``; in CoNLL-X the fine tag).
     encoding
         How the file is encoded; the Basque data of CoNLL 2007 is ``"latin-1"``.
+    limits
+        How much text is read at most; see :class:`ReadLimits`.
 
     Raises
     ------
@@ -73,7 +81,7 @@ def read_conllu(
     """
     if tags not in ("upos", "xpos"):
         raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
-    text = read_text(path, encoding=encoding)
+    text = read_text(path, encoding=encoding, limits=limits)
     return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
 
 
@@ -91,6 +99,7 @@ def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
+            _check_numbers(block)
             sentence = conllu.parse_token_and_metadata(block, fields=_FIELDS, field_parsers=_FIELD_PARSERS)
             words = [token for token in sentence if isinstance(token["id"], int)]
             if len(sentence):
@@ -100,8 +109,17 @@ def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
             if isinstance(error, KeyError):
                 reason = f"the column '{str(error.args[0]).strip(chr(39))}' is missing"
             first = block.split("\n", 1)[0]
-            raise InputError(f"{name}, sentence {number} ({first[:60]!r}): {reason}") from None
+            line = text.count("\n", 0, text.find(block)) + 1
+            raise InputError(f"{name}, sentence {number} from line {line} on ({first[:60]!r}): {reason}") from None
     return found
+
+
+def _check_numbers(block: str) -> None:
+    """Refuse numbers of words and heads that no sentence can have, before anything tries to read them."""
+    for line in block.split("\n"):
+        if (found := _LONG_NUMBER.match(line)) is not None:
+            digits = found["id"] or found["head"]
+            raise InputError(f"the line {shortened(line)!r} has a number of {len(digits):,} digits.")
 
 
 def conllu_lines(tree: DependencyTree) -> Iterator[str]:

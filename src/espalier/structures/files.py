@@ -16,14 +16,18 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar, cast
 
 from espalier.errors import InputError
 from espalier.structures.drafts import drafted, is_draft
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, check_local, too_large
 
 Readable = str | os.PathLike[str] | IO[str] | IO[bytes]
 
+S = TypeVar("S", str, bytes)
+
 _GZIP = b"\x1f\x8b"
+_PIECE = 1 << 26  # bytes that are asked for at once
 
 
 def source_name(source: Readable) -> str:
@@ -34,19 +38,21 @@ def source_name(source: Readable) -> str:
     return name if isinstance(name, str) else f"<{type(source).__name__}>"
 
 
-def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
+def read_text(source: Readable, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
     """Read all text of a path or an open file.
 
     Raises
     ------
     InputError
-        If the bytes are no text in ``encoding``, hold a NUL, or are a gzip file that is damaged.
+        If the bytes are no text in ``encoding``, hold a NUL, are a gzip file that is damaged, or exceed ``limits``.
     """
+    if not isinstance(limits, ReadLimits):
+        raise TypeError(f"limits must be ReadLimits, got {limits!r}.")
     name = source_name(source)
-    data = _read(source)
+    data = _read(source, limits.max_bytes)
     if isinstance(data, bytes):
         if data.startswith(_GZIP):
-            data = _decompressed(data, name)
+            data = _decompressed(data, name, limits.max_bytes)
         elif name.endswith(".gz") and data:
             raise InputError(f"{name} is named like a gzip file, but is not one. Rename it without .gz.")
         if data[8:9] == b"{" and b"\0" in data[:8]:  # the length of a header, and the header
@@ -62,16 +68,27 @@ def read_text(source: Readable, *, encoding: str = "utf-8") -> str:
             f"{name}, line {line}: a NUL character stands here, so this is a binary file "
             "or text in another encoding such as UTF-16; name the encoding if so."
         )
+    limits.check_lines(text, name)
     return text
 
 
-def _read(source: Readable) -> bytes | str:
+def read_bytes(source: Readable, *, limits: ReadLimits = DEFAULT_LIMITS) -> bytes:
+    """Read all bytes of a path or of a file that is open for bytes."""
+    data = _read(source, limits.max_bytes)
+    if isinstance(data, str):
+        raise TypeError(f"{source_name(source)} is open as text, and bytes are needed. Open it with mode 'rb'.")
+    return data
+
+
+def _read(source: Readable, most: int | None) -> bytes | str:
     if isinstance(source, (str, os.PathLike)):
-        return Path(source).read_bytes()
+        check_local(os.fspath(source))
+        with Path(source).open("rb") as stream:
+            return _bounded(stream, most, os.fspath(source))
     if not hasattr(source, "read"):
         raise TypeError(f"A path or an open file is needed, got {source!r} of type {type(source).__name__}.")
     try:
-        return source.read()
+        return _bounded(cast("IO[bytes]", source), most, source_name(source))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source_name(source)} is not text in {error.encoding}: {error.reason} at byte "
@@ -79,9 +96,24 @@ def _read(source: Readable) -> bytes | str:
         ) from None
 
 
-def _decompressed(data: bytes, name: str) -> bytes:
+def _bounded(stream: IO[S], most: int | None, name: str) -> S:
+    """All that a stream holds, which is text or bytes; hardly more than the limit is ever read."""
+    if most is None:
+        return stream.read()
+    parts: list[S] = []
+    size = 0
+    while part := stream.read(min(_PIECE, most + 1 - size)):
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise too_large(name, f"holds more than {most:,} bytes", "max_bytes")
+    return parts[0][:0].join(parts) if parts else part
+
+
+def _decompressed(data: bytes, name: str, most: int | None) -> bytes:
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return _bounded(cast("IO[bytes]", stream), most, f"{name}, decompressed,")
     except EOFError:
         raise InputError(f"{name} is a gzip file that ends too early. Copy it again.") from None
     except (OSError, zlib.error) as error:

@@ -21,6 +21,7 @@ from espalier.structures.group_records import (
     group_record,
     groups_of_json,
 )
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
@@ -35,6 +36,7 @@ def read_groups(
     *,
     tags: Literal["upos", "xpos"] = "upos",
     encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[Group]:
     """Read the candidates of a k-best parser.
 
@@ -56,19 +58,25 @@ def read_groups(
         Which column of CoNLL-U gives the tags.
     encoding
         Of the file.
+    limits
+        How much text is read at most; see :class:`ReadLimits`.
     """
-    groups, _ = read_with_texts(path, tags=tags, encoding=encoding)
+    groups, _ = read_with_texts(path, tags=tags, encoding=encoding, limits=limits)
     return groups if gold is None else with_gold(groups, gold, source_name(path))
 
 
 def read_with_texts(
-    path: Readable, *, tags: Literal["upos", "xpos"] = "upos", encoding: str = "utf-8"
+    path: Readable,
+    *,
+    tags: Literal["upos", "xpos"] = "upos",
+    encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[list[Group], list[list[str]] | None]:
     """The groups of a file and, of CoNLL-U, the text of every candidate as it stands there.
 
     The file is read once, so that it may be a pipe.
     """
-    text, name = read_text(path, encoding=encoding), source_name(path)
+    text, name = read_text(path, encoding=encoding, limits=limits), source_name(path)
     first = text.lstrip(BLANKS).split("\n", 1)[0]
     if first.startswith("{"):
         return groups_of_json(text, name), None

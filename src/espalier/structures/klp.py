@@ -16,6 +16,7 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree, trees_from_arrays
 
@@ -29,6 +30,7 @@ def read_klp(
     *,
     feature_names: Mapping[str, Sequence[str]] | None = None,
     encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Table:
     """Read a file in KeLP's format into a table with one column per name.
 
@@ -42,6 +44,8 @@ def read_klp(
         one warning that counts them. By default all features of the file, sorted.
     encoding
         How the file is encoded.
+    limits
+        How much text is read at most; see :class:`ReadLimits`.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read_klp(
     (('?', 'who'), Tree.from_brackets('(A B)'))
     """
     name = source_name(path)
-    lines = read_text(path, encoding=encoding).removesuffix("\n").split("\n")
+    lines = read_text(path, encoding=encoding, limits=limits).removesuffix("\n").split("\n")
     if lines == [""]:
         return Table(label=[])
     labels, kinds, parts = _split_lines(lines, name)

@@ -17,9 +17,11 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from espalier.errors import InputError, MissingDependencyError
-from espalier.structures.files import Readable, read_text, source_name
+from espalier.structures.files import Readable, read_bytes, read_text, source_name
+from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
 from espalier.structures.notation import BLANKS
 from espalier.structures.table import Table, unknown_column
+from espalier.structures.table_header import Rows, named_columns
 
 Format = Literal["jsonl", "csv", "tsv", "parquet"]
 
@@ -38,20 +40,27 @@ def read_table(
     *,
     format: Format | None = None,
     columns: Sequence[str] | None = None,
+    header: bool | None = None,
     numeric: Collection[str] = (),
     quotes: bool | None = None,
     encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Table:
     r"""Read a table from a file, one row per line or record.
 
     Parameters
     ----------
     path
-        A path or an open file. Text may be compressed with gzip.
+        A path or an open file. Text may be compressed with gzip. An address on a network is refused.
     format
         ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; by default what the name ends in.
     columns
-        For CSV and TSV, the names of the columns if the file has no header row.
+        For CSV and TSV, the names of the columns if the file has no header row; with ``header=True`` they take the
+        place of the names in the file.
+    header
+        For CSV and TSV, whether the first row holds the names of the columns. False without ``columns`` names them
+        ``column_1``, ``column_2`` and so on. By default true unless ``columns`` are given; a first row that looks
+        like data is then refused if it holds a tree, and warned of if it holds a number.
     numeric
         For CSV and TSV, the columns to read as float64; all others stay texts.
     quotes
@@ -60,6 +69,8 @@ def read_table(
         like any other.
     encoding
         How a text file is encoded.
+    limits
+        How much text is read at most; see :class:`ReadLimits`.
 
     Returns
     -------
@@ -70,7 +81,7 @@ def read_table(
     Raises
     ------
     InputError
-        If a row has too few or too many fields, a name occurs twice or a value is no number; names
+        If a row has too few or too many fields, a name occurs twice or a value is no finite number; names
         the file and the line.
     MissingDependencyError
         If the file is Parquet and neither polars nor pyarrow is installed.
@@ -84,17 +95,18 @@ def read_table(
     (('(A a)', '(B b)'), [1.0, 2.5])
     """
     kind = _format(path, format)
-    if kind in ("jsonl", "parquet") and (columns is not None or numeric or quotes is not None):
-        raise ValueError(f"columns, numeric and quotes are for CSV and TSV, not for {kind}.")
+    if kind in ("jsonl", "parquet") and (numeric or any(given is not None for given in (columns, header, quotes))):
+        raise ValueError(f"columns, header, numeric and quotes are for CSV and TSV, not for {kind}.")
     if kind == "parquet":
-        return _tightened(Table(_read_parquet(path)))
-    text = read_text(path, encoding=encoding)
+        return _tightened(Table(_read_parquet(path, limits)))
+    text = read_text(path, encoding=encoding, limits=limits)
     name = source_name(path)
     if kind == "jsonl":
         return _tightened(_read_json_lines(text, name))
     if quotes is None:
         quotes = kind == "csv"
     rows = _rows(text, "," if kind == "csv" else "\t", quotes, name)
+    columns, rows = named_columns(rows, columns, header, name)
     return _read_rows(rows, columns, numeric, name)
 
 
@@ -134,16 +146,11 @@ def _rows(text: str, separator: str, quotes: bool, name: str) -> Iterator[tuple[
 
 
 def _read_rows(
-    rows: Iterator[tuple[int, list[str]]],
-    columns: Sequence[str] | None,
+    rows: Rows,
+    columns: Sequence[str],
     numeric: Collection[str],
     name: str,
 ) -> Table:
-    if columns is None:
-        header = next(rows, None)
-        if header is None:
-            raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
-        columns = header[1]
     names = list(columns)
     if len(set(names)) < len(names):
         twice = next(column for column in names if names.count(column) > 1)
@@ -184,7 +191,9 @@ def _read_json_lines(text: str, name: str) -> Table:
     columns: dict[str, list[Any]] = {}
     for number, line in enumerate(lines, 1):
         try:
-            record = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
+            record = json.loads(
+                line, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_integer
+            )
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name}, line {number}: this is not a JSON object: {error}.") from None
         if not isinstance(record, dict):
@@ -217,6 +226,19 @@ def _no_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON; write null for what is missing")
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{shortened(text)} is too large for a float64")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"{shortened(text)} has {len(text):,} digits, and {MOST_DIGITS} are possible")
+    return int(text)
+
+
 def _tightened(table: Table) -> Table:
     """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
     for name in table.columns:
@@ -239,25 +261,34 @@ def _is_numeric(values: tuple[Any, ...]) -> bool:
     return all(isinstance(v, list) and len(v) == n and all(map(_is_number, v)) for v in values)
 
 
-def _read_parquet(path: Readable) -> Any:
-    source: Any = path
+def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
+    most = limits.max_lines
     try:
         import polars
     except ImportError:
         pass
     else:
+        # Bytes and not a path: polars would look for a path on the network, or among many files.
+        source = io.BytesIO(read_bytes(path, limits=limits))
         try:
-            return polars.read_parquet(source)
+            frame = polars.read_parquet(source, n_rows=None if most is None else most + 1)
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
             raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
+        _check_rows(len(frame), path, most)
+        return frame
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise MissingDependencyError("polars or pyarrow", extra="tables", purpose="Reading a Parquet file") from None
     try:
-        return parquet.read_table(source).to_pydict()
+        file = parquet.ParquetFile(io.BytesIO(read_bytes(path, limits=limits)))
+        _check_rows(file.metadata.num_rows, path, most)
+        return file.read().to_pydict()
     except pyarrow.ArrowInvalid as error:
         raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
+
+
+def _check_rows(n_rows: int, path: Readable, most: int | None) -> None:
+    if most is not None and n_rows > most:
+        raise too_large(source_name(path), f"has more than {most:,} rows", "max_lines")

@@ -122,3 +122,16 @@ def test_broken_sentences_are_named(old, new, message):
     assert old in SENTENCE
     with pytest.raises(InputError, match=message):
         read_conllu(io.StringIO(SENTENCE + SENTENCE.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize("columns", [("2", "9" * 5_000), ("9" * 5_000, "1"), ("2-" + "9" * 5_000, "_")])
+def test_a_number_of_thousands_of_digits_is_told_with_file_and_line(tmp_path, columns):
+    number, head = columns
+    first = ("1", "a", "a", "X", "X", "_", "0", "root", "_", "_")
+    rows = [first, (number, "b", "b", "X", "X", "_", head, "x", "_", "_")]
+    good = "\n".join("\t".join(row) for row in rows[:1])
+    bad = "\n".join("\t".join(row) for row in rows)
+    place = tmp_path / "long.conllu"
+    place.write_text(f"{good}\n\n{bad}\n")
+    with pytest.raises(InputError, match=r"long.conllu, sentence 2 from line 3 on .* number of 5,00. digits"):
+        read_conllu(place)

@@ -159,3 +159,47 @@ def test_reviews_and_questions(data):
     assert len(read_table(data / "sentiment" / "reviews.tsv.gz")) == 8000
     questions = read_table(data / "trec" / "constituency_train.tsv.gz", columns=["label", "question", "tree"])
     assert len(questions) == 5452
+
+
+def csv_table(text, **options):
+    return read_table(io.StringIO(text), format="csv", **options)
+
+
+def test_a_first_row_with_a_tree_is_no_header():
+    text = "(S (A a)),x\n(S (B b)),y\n"
+    with pytest.raises(InputError, match=r"The first row of <StringIO> holds a tree, .*Pass header=False or columns="):
+        csv_table(text)
+    assert csv_table(text, header=False)["column_1"] == ("(S (A a))", "(S (B b))")
+    assert csv_table(text, header=False, columns=["tree", "label"])["label"] == ("x", "y")
+    assert csv_table(text, columns=["tree", "label"])["label"] == ("x", "y")
+    assert csv_table(text, header=True).columns == ("(S (A a))", "x")
+    assert csv_table("tree,height (km),(km)\n1,2,3\n").columns == ("tree", "height (km)", "(km)")
+
+
+def test_a_first_row_with_a_number_is_warned_of():
+    with pytest.warns(
+        UserWarning, match=r"taken for the names of the columns, but it holds numbers, such as '1\.5'"
+    ) as got:
+        table = csv_table("a,1.5\nb,2\n")
+    assert len(got) == 1 and len(table) == 1
+    for header, n_rows in ((True, 1), (False, 2)):
+        assert len(csv_table("a,1.5\nb,2\n", header=header)) == n_rows
+
+
+def test_names_may_take_the_place_of_a_header():
+    table = csv_table("a,b\n1,2\n", header=True, columns=["x", "y"], numeric=["x"])
+    assert table.columns == ("x", "y") and table["x"].tolist() == [1.0]
+    assert len(csv_table("", header=False)) == 0
+    with pytest.raises(TypeError, match="columns must be a sequence of names"):
+        csv_table("a,b\n", columns="ab")
+    with pytest.raises(ValueError, match="header, numeric and quotes are for CSV"):
+        read_table(io.StringIO("{}"), format="jsonl", header=False)
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "[1.0, 1e400]", "9" * 5_000])
+def test_a_number_that_no_float_holds_is_an_error_with_file_and_line(value):
+    text = f'{{"a": 1.0}}\n{{"a": {value}}}\n'
+    with pytest.raises(InputError, match=r"<StringIO>, line 2: this is not a JSON object: .*(too large|5,000 digits)"):
+        read_table(io.StringIO(text), format="jsonl")
+    with pytest.raises(InputError, match=r"line 2, column 'a': .* is not a finite number"):
+        csv_table("a\n1e999\n", numeric=["a"])

@@ -1,0 +1,86 @@
+"""How much text a reader takes: a small compressed file can hold gigabytes, which nobody meant to read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from espalier.errors import InputError
+
+
+@dataclass(frozen=True)
+class ReadLimits:
+    r"""The largest text that a reader takes, in bytes, in characters of one line, and in lines.
+
+    The defaults are far above any treebank or table that fits into memory. Every reader takes ``limits=``. None is no
+    limit.
+
+    Parameters
+    ----------
+    max_bytes
+        Of the text, once it is decompressed.
+    max_line
+        Characters of one line.
+    max_lines
+        Lines of a text, or rows of a Parquet file.
+
+    Examples
+    --------
+    >>> import io
+    >>> from espalier import read_brackets
+    >>> read_brackets(io.StringIO("(A a)\n(B b)"), limits=ReadLimits(max_lines=1))
+    Traceback (most recent call last):
+    espalier.errors.InputError: <StringIO> has more than 1 lines, the limit.
+    If it is meant to be so large, pass limits=ReadLimits(max_lines=...) with a larger number, or with None.
+    """
+
+    max_bytes: int | None = 2 * 1024**3
+    max_line: int | None = 64 * 1024**2
+    max_lines: int | None = 50_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("max_bytes", "max_line", "max_lines"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name} must be a positive integer or None, got {value!r}.")
+
+    def check_lines(self, text: str, name: str) -> None:
+        """Refuse a text of too many lines, or with a line that is too long."""
+        if self.max_lines is not None and text.count("\n") - text.endswith("\n") >= self.max_lines:
+            raise too_large(name, f"has more than {self.max_lines:,} lines", "max_lines")
+        if self.max_line is None:
+            return
+        first = 0
+        # From one line break to the last one within reach: a window without one is a line that is too long.
+        while len(text) - first > self.max_line:
+            found = text.rfind("\n", first, first + self.max_line + 1)
+            if found < 0:
+                line = text.count("\n", 0, first) + 1
+                raise too_large(f"{name}, line {line}", f"has more than {self.max_line:,} characters", "max_line")
+            first = found + 1
+
+
+DEFAULT_LIMITS = ReadLimits()
+MOST_DIGITS = 400  # of an integer in a file: more than any float64 has, and few enough to be read at once
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A piece of a file as an error shows it."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def too_large(name: str, what: str, argument: str) -> InputError:
+    """The error for what exceeds a limit."""
+    return InputError(
+        f"{name} {what}, the limit.\nIf it is meant to be so large, pass limits=ReadLimits({argument}=...) with a "
+        "larger number, or with None."
+    )
+
+
+def check_local(path: str) -> None:
+    """Refuse a name that is an address: no reader goes to the network."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
+        raise InputError(
+            f"{path} looks like an address on a network, and Espalier reads local files alone. Fetch the file first, "
+            "and pass its path."
+        )

@@ -1,0 +1,67 @@
+"""The names of the columns of a text file: given, taken from its first row, or made up."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+
+from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures import notation
+from espalier.structures.limits import shortened
+
+Rows = Iterator[tuple[int, list[str]]]  # each with the number of its first line
+
+
+def named_columns(
+    rows: Rows, columns: Sequence[str] | None, header: bool | None, name: str
+) -> tuple[Sequence[str], Rows]:
+    """The names of the columns, and the rows that follow."""
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a sequence of names, got the str {columns!r}.")
+    if header is None and columns is not None:
+        return columns, rows
+    first = next(rows, None)
+    if first is None:
+        if header is False:
+            return columns or [], rows
+        raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
+    if header is False:
+        made_up = [f"column_{k}" for k in range(1, len(first[1]) + 1)]
+        return made_up if columns is None else columns, itertools.chain([first], rows)
+    if header is None:
+        _check_header(first[1], name)
+    return first[1] if columns is None else columns, rows
+
+
+def _check_header(fields: Sequence[str], name: str) -> None:
+    """Refuse a first row that can hardly be a header, and warn of one that may not be."""
+    remedy = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
+    for field in fields:
+        if _is_tree(field):
+            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, and no names. {remedy}")
+    numbers = [field for field in fields if _is_number(field)]
+    if numbers:
+        warnings.warn(
+            f"The first row of {name} is taken for the names of the columns, but it holds numbers, such as "
+            f"{shortened(numbers[0])!r}. {remedy}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _is_tree(field: str) -> bool:
+    if not field.startswith("("):
+        return False
+    try:
+        return len(notation.parse(field)[1]) > 1  # a name in brackets, as (km), is no tree
+    except TreeSyntaxError:
+        return False
+
+
+def _is_number(field: str) -> bool:
+    try:
+        return math.isfinite(float(field)) and "_" not in field
+    except ValueError:
+        return False
