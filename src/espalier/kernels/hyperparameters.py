@@ -268,7 +268,8 @@ def declared(name: str, setting: Any, bounds: tuple[float, float]) -> dict[str, 
 def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
     """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
     chosen = {path[len(name) :]: as_float(value) for path, value in values.items()}
-    if "" in chosen:
+    # Where every dimension has its value, nothing would use one for all.
+    if "" in chosen and not (isinstance(setting, PerDimension) and setting.values is not None):
         value = chosen.pop("")
         inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
         inner = dataclasses.replace(inner, value=value) if isinstance(inner, Learned) else value

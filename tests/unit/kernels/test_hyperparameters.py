@@ -83,3 +83,14 @@ def test_a_value_for_a_label_of_a_group_is_an_error_that_names_both():
 def test_what_is_no_group_or_value_by_name_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         PerLabel(0.4, **arguments)
+
+
+def test_one_number_for_dimensions_that_all_have_their_own_is_an_unknown_path():
+    for kernel, path in (
+        (es.Subsequence(2), "order_weights"),
+        (es.WeisfeilerLehman(1), "iteration_weights"),
+        (es.RBF(PerDimension(1.0, values=(0.5, 2.0))), "lengthscale"),
+    ):
+        with pytest.raises(KeyError, match=rf"'{path}' is no learned hyperparameter of this kernel.*{path}\[0\]"):
+            kernel.with_parameters({path: 2.0})
+    assert es.RBF(PerDimension(1.0)).with_parameters({"lengthscale": 2.0}) == es.RBF(PerDimension(2.0))
