@@ -38,11 +38,11 @@ Markov = Annotated[
         "such as 2,1; rules as they stand by default.",
     ),
 ]
-Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most so often also stand for their class.")]
+Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most this many times also train their class.")]
 SplitTags = Annotated[
     bool, typer.Option("--split-tags", help="Let tags remember their parents; with --markov 2,2 and --least 10.")
 ]
-Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together so often.")]
+Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together at least this many times.")]
 Candidates = Annotated[int, typer.Option("-k", min=1, help="How many parses of each sentence at most.")]
 
 
@@ -57,13 +57,15 @@ Beam = Annotated[
     float | None,
     typer.Option(
         callback=positive,
-        help="Leave out constituents whose logarithm of probability is so much less than the best over the same words; "
+        help="Leave out constituents whose log probability is below the best over the same words by more than this; "
         "12 is fast. Exact by default.",
     ),
 ]
 Coarse = Annotated[
     float | None,
-    typer.Option(callback=positive, help="Parse with labels alone first, and keep what is so near the best."),
+    typer.Option(
+        callback=positive, help="Parse with labels alone first, and keep what is within this distance of the best."
+    ),
 ]
 Memory = Annotated[str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")]
 Smoothing = Annotated[

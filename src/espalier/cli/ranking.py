@@ -186,7 +186,7 @@ def _rescored(text: str, score: float | None) -> Iterator[str]:
 
 
 def ordered(groups: Sequence[Group], values: Sequence[Any], n: int | None = None) -> list[Group]:
-    """Groups with new scores, the best first, so many at most; equals stay in their order."""
+    """Groups with new scores, the best first, at most ``n`` of each; equals stay in their order."""
     out = []
     for group, own in zip(groups, values, strict=True):
         order = best_first(own)[:n]

@@ -72,10 +72,11 @@ def fit(
         int | None, typer.Option(min=1, help="Of the svm: how often it sees all groups at most; 100 by default.")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="Learn from so many candidates of each group; 20 by default, for gp 2.")
+        int | None,
+        typer.Option(min=1, help="Learn from at most this many candidates of each group; 20 by default, for gp 2."),
     ] = None,
     max_candidates: Annotated[
-        int | None, typer.Option(min=2, help="Of gp: learn from so many candidates in all; 2,000 by default.")
+        int | None, typer.Option(min=2, help="Of gp: learn from at most this many candidates in all; 2,000 by default.")
     ] = None,
     target: Annotated[
         Literal["gold", "best"], typer.Option(help="What is to win: the gold tree, or the candidate most like it.")

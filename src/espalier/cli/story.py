@@ -65,7 +65,7 @@ def conclusion(experiment: Experiment) -> str:
     luckiest = max(trees, key=trees.__getitem__)
 
     def by_chance(share: float, truth: float) -> bool:
-        """Whether a share of so many questions lies within two standard errors of the true one."""
+        """Whether a share of the held-out questions lies within two standard errors of the true one."""
         return abs(share - truth) <= 2 * math.sqrt(truth * (1 - truth) / n)
 
     if by_chance(words, guessing):

@@ -187,7 +187,7 @@ def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int
 
 
 def _bar(x: float, y: int, length: float, colour: str) -> str:
-    name = ' class="p"' if colour == LOSER else ""  # which has a twin for dark pages
+    name = ' class="p"' if colour == LOSER else ' class="u"'  # both have twins for dark pages
     return f'<rect{name} x="{x:.1f}" y="{y - 8}" width="{length:.1f}" height="12" rx="3" fill="{colour}"/>'
 
 

@@ -68,9 +68,9 @@ def mine_fragments(
     max_expansions
         For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
     max_size
-        Look only at fragments with at most so many productions; of partial trees, so many nodes, 8 where None.
+        Look only at fragments with at most this many productions; of partial trees, nodes, 8 where None.
     max_visits
-        For ``"exact"``: give up after so many fragments. The result then says how heavy those left out may be.
+        For ``"exact"``: give up after this many fragments. The result then says how heavy those left out may be.
     kernel
         The kernel, where coefficients are given.
     n_threads, memory

@@ -60,12 +60,12 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     restarts
         How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
     pilot
-        Learn first from so many examples, drawn at random, with all restarts; the best climb goes on with all examples.
+        Learn first from this many examples, drawn at random, with all restarts; the best climb goes on with all.
         Much faster for thousands of them, if they are many times as many as learned numbers. Where the declared start
         is better for all examples than what the pilot found, the climb starts there, with a warning. None starts with
         all.
     max_iterations, tolerance
-        When a climb ends: after so many steps, or when the gradient per example is below the tolerance.
+        When a climb ends: after this many steps, or when the gradient per example is below the tolerance.
     learn
         False keeps all hyperparameters as they are.
     random_state

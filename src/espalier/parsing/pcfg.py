@@ -151,9 +151,9 @@ class PCFG:
             Whether a tag remembers its parent, so that a preposition below ``PP`` is another than one below ``SBAR``.
             Parses have the tags of the treebank all the same.
         least
-            Ancestors and siblings are remembered only as far as they were seen together so often.
+            Ancestors and siblings are remembered only if they were seen together at least this many times.
         unknown
-            Words seen at most so often also stand for their class of rare words.
+            Words seen at most this many times also train their class of rare words.
         smoothing
             How many observations that class is worth beside those of a word itself.
         max_unary

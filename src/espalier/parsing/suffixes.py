@@ -35,7 +35,7 @@ class SuffixLexicon:
     suffix
         The longest ending, in characters.
     rare
-        Words seen at most so often are rare.
+        Words seen at most this many times are rare.
     smoothing
         How many observations the ending of a word that was seen is worth beside its own.
     """

@@ -134,7 +134,7 @@ class Tagger:
         suffix
             How many characters of the end of an unknown word are looked at, at most.
         rare
-            Words seen at most so often tell which tags unknown words have.
+            Words seen at most this many times tell which tags unknown words have.
         smoothing
             How many observations the ending of a known word is worth beside its own. With 0 a known word has the tags
             that it was seen with, and no others.

@@ -84,7 +84,7 @@ def jackknifed(
     k
         How many candidates at most.
     folds
-        The sentences are dealt into so many parts at random, and each part is parsed by a parser made of all others.
+        The sentences are dealt into this many parts at random, and each part is parsed by a parser made of all others.
         Trees of the same words come into one part, so that no parser has seen what it parses.
     rows
         Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.

@@ -30,7 +30,7 @@ class VotedPerceptron(Chooser):
     epochs
         How often all groups are seen.
     sample
-        Learn from so many candidates of each group, drawn at random; None takes all.
+        Learn from at most this many candidates of each group, drawn at random; None takes all.
     target
         What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
         most like it.

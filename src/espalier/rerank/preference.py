@@ -43,14 +43,14 @@ class GPPreference(Chooser):
     kernel
         What candidates have in common. Its numbers are starts; ``fixed(...)`` keeps one.
     sample
-        Learn from so many candidates of each group, drawn at random; None takes all. Few of many groups teach more
-        than many of few.
+        Learn from at most this many candidates of each group, drawn at random; None takes all. Few of many groups
+        teach more than many of few.
     target
         What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
         most like it.
     max_candidates
-        Learn from groups, drawn at random, that have at most so many candidates together, targets included; None takes
-        all groups. Above 5,000 a warning says what that costs.
+        Learn from groups, drawn at random, that have at most this many candidates together, targets included; None
+        takes all groups. Above 5,000 a warning says what that costs.
     score_weight
         What the parser's score weighs beside the kernel's value. ``"learned"``: it is one more feature, whose weight
         has a normal prior with a variance that is learned by the evidence. A number: it is known. ``"chosen"``: the
@@ -58,7 +58,7 @@ class GPPreference(Chooser):
     restarts
         How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
     max_iterations, tolerance
-        When a climb ends: after so many steps, or when the gradient for each pair is below the tolerance.
+        When a climb ends: after this many steps, or when the gradient for each pair is below the tolerance.
     learn
         False keeps all hyperparameters as they are.
     random_state

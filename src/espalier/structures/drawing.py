@@ -83,7 +83,7 @@ def side_by_side(
     pale, notes
         For each tree, the positions of nodes that stand back, and short texts behind the labels of others.
     width
-        Where the next tree would pass so many pixels, it starts a new row; all stand in one where None.
+        Where the next tree would pass this many pixels, it starts a new row; all stand in one where None.
     max_nodes
         As for :func:`tree_svg`, for each tree.
 

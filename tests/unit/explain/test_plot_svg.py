@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+import pytest
 from matplotlib.figure import Figure
 
+from espalier.cli import page as demo_page
+from espalier.explain import comparison_drawing
+from espalier.explain import page as explanation_page
 from espalier.explain.plot_svg import themed_svg
 from espalier.structures.drawing import tree_svg
-from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, FOR, TEXT
+from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, FOR, LINE, TEXT
 from espalier.structures.tree import Tree
 
 
@@ -57,3 +61,17 @@ def test_lines_and_words_can_be_told_from_the_card_in_both_modes():
         for colour, card in ((light, CARD), (DARK[light], DARK[CARD])):
             high, low = sorted((brightness(colour), brightness(card)), reverse=True)
             assert (high + 0.05) / (low + 0.05) >= 3
+
+
+@pytest.mark.parametrize("page", [explanation_page._PAGE, demo_page._PAGE], ids=["explanation", "demo"])
+def test_pages_have_the_dark_colours_of_the_pictures(page):
+    dark = page[page.index("@media (prefers-color-scheme:dark)") : page.index("</style>")]
+    used = set(re.findall(r"#[0-9a-f]{6}", dark))
+    assert used and used <= set(DARK.values())
+    assert set(re.findall(r"#[0-9a-f]{6}", page)) - used <= DARK.keys()
+
+
+def test_bars_of_a_comparison_are_marks_with_twins_on_dark_pages():
+    for colour in (comparison_drawing.WINNER, comparison_drawing.LOSER, comparison_drawing.BOTH):
+        bar = comparison_drawing._bar(0, 0, 10, colour)
+        assert 'class="p"' in bar or ('class="u"' in bar and (colour == LINE or colour in DARK))
