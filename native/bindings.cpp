@@ -263,6 +263,7 @@ NB_MODULE(_core, m) {
       "set_patience", [](int microseconds) { return Team::patience.exchange(microseconds); }, "microseconds"_a,
       "How long a call lasts before each further thread joins it; returns what was set before. 0: all join at once.");
   bind_structures(m);
+  bind_tiled(m);
   bind_subset_tree(m);
   bind_sequences(m);
   bind_parsing(m);

@@ -118,5 +118,6 @@ void bind_parsing(nb::module_& m);
 void bind_tagger(nb::module_& m);
 void bind_rerank(nb::module_& m);
 void bind_smoothed_tree(nb::module_& m);
+void bind_tiled(nb::module_& m);
 
 }  // namespace espalier

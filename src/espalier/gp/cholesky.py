@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from espalier.gp.parameters import Vector
+from espalier.gp.tiled import factorize_tiled, invert_tiled, is_tiled
 
 FIRST_JITTER, LAST_JITTER = 1e-12, 1e-3  # relative to the mean of the diagonal
 _BLOCK = 256
@@ -47,15 +48,22 @@ class Factor:
 
     def inverse_diagonal(self) -> Vector:
         """The diagonal of ``C^-1``."""
-        inverse, _ = lapack.dpotri(np.array(self.matrix.T, order="F"), lower=1, overwrite_c=1)
+        copy = np.array(self.matrix, order="C")
+        if is_tiled(copy):
+            invert_tiled(copy)
+            return np.asarray(copy.diagonal().copy())
+        inverse, _ = lapack.dpotri(copy.T, lower=1, overwrite_c=1)
         return np.asarray(inverse.diagonal().copy())
 
     def inverse_in_place(self) -> Vector:
         """``C^-1``, in place of the factor, which is used up."""
-        inverse, info = lapack.dpotri(self.matrix.T, lower=1, overwrite_c=1)
+        if is_tiled(self.matrix):
+            matrix, info = self.matrix, invert_tiled(self.matrix)
+        else:
+            inverse, info = lapack.dpotri(self.matrix.T, lower=1, overwrite_c=1)
+            matrix = np.asarray(inverse).T
         if info != 0:
             raise NotPositiveDefiniteError("The covariance matrix could not be inverted.")
-        matrix = np.asarray(inverse).T
         mirror_upper(matrix)
         return matrix
 
@@ -69,7 +77,10 @@ def factorize(matrix: Vector, noise: Vector | float) -> Factor:
     jitter = 0.0
     while True:
         np.fill_diagonal(matrix, diagonal + jitter)
-        factor, info = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+        if is_tiled(matrix):
+            factor, info = matrix.T, factorize_tiled(matrix)
+        else:
+            factor, info = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
         if info == 0 and np.isfinite(factor.diagonal()).all():
             return Factor(factor.T, jitter)
         jitter = max(10 * jitter, FIRST_JITTER * size)

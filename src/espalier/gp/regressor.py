@@ -276,7 +276,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
         """
         check_is_fitted(self)
-        mean, variance = left_out(self._state)
+        with blas_threads(self.n_threads):
+            mean, variance = left_out(self._state)
         return Prediction(mean, np.sqrt(variance), self._state.target)
 
     def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
@@ -301,9 +302,10 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             if path not in known:
                 raise KeyError(f"{path!r} is no learned hyperparameter; these are: {', '.join(known)}.")
         values = {**known, **self.learned_.to_dict(), **(theta or {})}
-        if not gradient:
-            return problem.state(values).log_likelihood
-        state, slopes = problem.gradient(values)
+        with blas_threads(self.n_threads):
+            if not gradient:
+                return problem.state(values).log_likelihood
+            state, slopes = problem.gradient(values)
         return state.log_likelihood, {path: slopes.get(path, 0.0) for path in known}
 
     def sample_prior(
