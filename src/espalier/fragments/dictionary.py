@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,30 @@ class Codes(Sequence[Fragment]):
     start: NDArray[np.int64]
     code: NDArray[np.int32]
 
-    def _set(self, labels: Sequence[str], arrays: Mapping[str, Any], *, given: bool) -> None:
-        """Keep labels and arrays; those that a caller gave are copied."""
+    _kinds: ClassVar[Mapping[str, type[Any]]]  # the arrays, in order, and of which numbers they are
+
+    @classmethod
+    def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
+        """Fragments of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._set(labels, map(np.asarray, arrays, cls._kinds.values()))
+        return made
+
+    def _set(self, labels: Sequence[str], arrays: Iterable[Integers]) -> None:
         self.labels = tuple(labels)
-        for name, array in arrays.items():
-            kind = np.int64 if name.endswith("start") else np.int32
-            setattr(self, name, read_only(np.array(array, kind) if given else np.asarray(array, kind)))
+        for name, array in zip(self._kinds, arrays, strict=True):
+            setattr(self, name, read_only(array))
+
+    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> CodeChecks:
+        """Copy what a caller gave, and return what checks it further."""
+        self._set(labels, map(np.array, arrays, self._kinds.values()))
+        check = CodeChecks(None, {name: getattr(self, name) for name in self._kinds}, len(self.labels))
+        check.labels(list(self.labels))
+        check.arrays(self._kinds)
+        return check
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -103,6 +121,7 @@ class FragmentDictionary(Codes):
 
     production_start: NDArray[np.int64]
     production_part: NDArray[np.int32]
+    _kinds = SUBSET_ARRAYS
 
     def __init__(
         self,
@@ -112,37 +131,7 @@ class FragmentDictionary(Codes):
         start: Integers,
         code: Integers,
     ) -> None:
-        arrays = {
-            "production_start": production_start,
-            "production_part": production_part,
-            "start": start,
-            "code": code,
-        }
-        self._set(labels, arrays, given=True)
-        check = CodeChecks(None, {name: getattr(self, name) for name in SUBSET_ARRAYS}, len(self.labels))
-        check.labels(list(self.labels))
-        check.arrays(SUBSET_ARRAYS)
-        check.subset()
-
-    @classmethod
-    def _of(
-        cls,
-        labels: Sequence[str],
-        production_start: Integers,
-        production_part: Integers,
-        start: Integers,
-        code: Integers,
-    ) -> FragmentDictionary:
-        """Fragments of arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        arrays = {
-            "production_start": production_start,
-            "production_part": production_part,
-            "start": start,
-            "code": code,
-        }
-        made._set(labels, arrays, given=False)
-        return made
+        self._set_given(labels, production_start, production_part, start, code).subset()
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
@@ -266,9 +255,6 @@ class FragmentDictionary(Codes):
     @cached_property
     def _values(self) -> dict[Any, NDArray[np.float64]]:
         return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FragmentDictionary, (self.labels, *(getattr(self, name) for name in SUBSET_ARRAYS))
 
     def compact(self) -> FragmentDictionary:
         """Return the same fragments with no other labels and productions than theirs."""

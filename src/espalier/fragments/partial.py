@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
 from espalier.fragments.dictionary import Codes, Integers, distinct_codes, tree_counts
-from espalier.fragments.storage_checks import PARTIAL_ARRAYS, CodeChecks
+from espalier.fragments.storage_checks import PARTIAL_ARRAYS
 from espalier.fragments.terms import Floats
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
@@ -39,22 +39,10 @@ class PartialDictionary(Codes):
     (['(NP (N (cat)))', '(NP)', '(cat)'], [3, 1, 1])
     """
 
+    _kinds = PARTIAL_ARRAYS
+
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self._set(labels, {"start": start, "code": code}, given=True)
-        check = CodeChecks(None, {"start": self.start, "code": self.code}, len(self.labels))
-        check.labels(list(self.labels))
-        check.arrays(PARTIAL_ARRAYS)
-        check.partial()
-
-    @classmethod
-    def _of(cls, labels: Sequence[str], start: Integers, code: Integers) -> PartialDictionary:
-        """Fragments of arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        made._set(labels, {"start": start, "code": code}, given=False)
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PartialDictionary, (self.labels, self.start, self.code)
+        self._set_given(labels, start, code).partial()
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:

@@ -164,7 +164,7 @@ def _term(path: str | Path, arrays: Arrays, k: int, entry: dict[str, Any]) -> Te
         own["code"] = _loaded_code(path, own["code"])
     else:
         check.subset()
-    return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary._of(labels, **own), {})
+    return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary._of(labels, *own.values()), {})
 
 
 def _stored_code(code: Integers) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -74,7 +74,7 @@ class CodeChecks(Checks):
         super().__init__(path)
         self._arrays, self._n_labels = arrays, n_labels
 
-    def arrays(self, kinds: dict[str, type[Any]]) -> None:
+    def arrays(self, kinds: Mapping[str, type[Any]]) -> None:
         """Vectors of the right numbers, cut into parts."""
         for name, kind in kinds.items():
             self.vector(name, self._arrays[name], kind)
