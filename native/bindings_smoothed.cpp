@@ -45,12 +45,12 @@ void bind_smoothed_tree(nb::module_& m) {
       .def_prop_ro("table_bytes", &SmoothedTreePlan::table_bytes)
       .def(
           "link",
-          [](SmoothedTreePlan& self, ConstMatrix labels) {
+          [](SmoothedTreePlan& self, ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words) {
             nb::gil_scoped_release release;
             const Entered entered(self.gate());
-            if (!self.pattern().is_linked()) self.link(labels.data());
+            if (!self.pattern().is_linked()) self.link({labels.data(), word_labels.data(), label_words.data()});
           },
-          "labels"_a)
+          "labels"_a, "word_labels"_a, "label_words"_a)
       .def("matrix_bytes", &SmoothedTreePlan::matrix_bytes)
       .def("pull_back_bytes", &SmoothedTreePlan::pull_back_bytes)
       .def(

@@ -45,7 +45,7 @@ void SmoothedTreePlan::each_label_of_word(std::int64_t s, std::int32_t w, const 
     for (std::int64_t e = cols.label_start[s]; e < cols.label_start[s + 1]; ++e) look(cols.tree_label[e]);
   } else {
     for (std::size_t slot = 0; slot < pattern_.labels.size(); ++slot) {
-      if (pattern_.column_label[slot] >= 0) look(static_cast<std::int32_t>(slot));
+      if (pattern_.column_meets[slot]) look(static_cast<std::int32_t>(slot));
     }
   }
 }

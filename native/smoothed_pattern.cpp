@@ -240,6 +240,8 @@ std::vector<std::int32_t> places(const std::vector<std::int32_t>& wanted, const 
 void add_labels(const SmoothedPattern& pattern, bool are_rows, SmoothedSide& side) {
   std::vector<std::int64_t> at(pattern.labels.size(), -1);
   side.label_start.assign(1, 0);
+  side.tree_label.clear();
+  side.label_count.clear();
   for (std::int64_t t = 0; t < side.n_trees; ++t) {
     for (std::int64_t e = side.tree_start[t]; e < side.tree_start[t + 1]; ++e) {
       const std::int32_t bucket = side.bucket[side.tree_node[e]], slot = pattern.slot[bucket];
@@ -253,6 +255,28 @@ void add_labels(const SmoothedPattern& pattern, bool are_rows, SmoothedSide& sid
     }
     side.label_start.push_back(static_cast<std::int64_t>(side.tree_label.size()));
   }
+}
+
+// Finds the labels of inner nodes that match some leaf of the other side, and counts them.
+void link_leaves(SmoothedPattern& pattern, const LabelTables& similarity) {
+  const std::int64_t n_row_words = pattern.rows.n_words(), n_column_words = pattern.cols().n_words();
+  pattern.row_meets.assign(pattern.labels.size(), 0);
+  pattern.column_meets.assign(pattern.labels.size(), 0);
+  for (std::size_t slot = 0; slot < pattern.labels.size(); ++slot) {
+    const std::int32_t row = pattern.row_label[slot], column = pattern.column_label[slot];
+    bool in_rows = row >= 0 && pattern.column_word[slot] >= 0;
+    bool in_columns = column >= 0 && pattern.row_word[slot] >= 0;
+    for (std::int64_t w = 0; pattern.soft_labels && row >= 0 && !in_rows && w < n_column_words; ++w) {
+      in_rows = similarity.label_words[row * n_column_words + w] != 0.0;
+    }
+    for (std::int64_t w = 0; pattern.soft_labels && column >= 0 && !in_columns && w < n_row_words; ++w) {
+      in_columns = similarity.word_labels[w * pattern.n_column_labels + column] != 0.0;
+    }
+    pattern.row_meets[slot] = in_rows;
+    pattern.column_meets[slot] = in_columns;
+  }
+  add_labels(pattern, true, pattern.rows);
+  if (!pattern.symmetric) add_labels(pattern, false, pattern.columns);
 }
 
 }  // namespace
@@ -284,19 +308,18 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
   pattern.slot_of_word = places(pattern.rows.words, pattern.labels);
   pattern.row_word = places(pattern.labels, pattern.rows.words);
   pattern.column_word = places(pattern.labels, pattern.cols().words);
-  add_labels(pattern, true, pattern.rows);
-  if (b) add_labels(pattern, false, pattern.columns);
   add_occurrences(pattern);
-  if (!soft_labels) link_blocks(pattern, nullptr);
+  if (!soft_labels) link_blocks(pattern, {});
   return pattern;
 }
 
-void link_blocks(SmoothedPattern& pattern, const double* label_similarity) {
+void link_blocks(SmoothedPattern& pattern, const LabelTables& similarity) {
   if (pattern.is_linked()) return;
+  link_leaves(pattern, similarity);
   const SmoothedSide &rows = pattern.rows, &cols = pattern.cols();
   const auto is_similar = [&](std::int32_t p, std::int32_t q) {
     const std::int64_t row = pattern.row_label[pattern.slot[p]], column = pattern.column_label[pattern.slot[q]];
-    return p == q || label_similarity[row * pattern.n_column_labels + column] != 0.0;
+    return p == q || similarity.labels[row * pattern.n_column_labels + column] != 0.0;
   };
   std::vector<std::int64_t> block_start(1, 0);
   pattern.blocks.clear();  // for the case that memory ran out half-way

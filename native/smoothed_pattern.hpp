@@ -91,6 +91,7 @@ struct SmoothedPattern {
   std::int64_t widest = 0;
 
   // Set by link_blocks.
+  std::vector<char> row_meets, column_meets;  // by slot: whether its inner nodes match some leaf of the other side
   std::vector<Block> blocks;
   std::vector<std::int64_t> block_start;  // by bucket of the rows
   // Where labels match softly, by a bucket of the rows and one of the columns in its group: the block, or -1.
@@ -104,7 +105,7 @@ struct SmoothedPattern {
   bool is_linked() const { return !block_start.empty(); }
   // Whether a leaf of the rows, or else of the columns, may match an inner node of the other side.
   bool may_match_leaf(std::int32_t bucket, bool is_row_leaf) const {
-    return soft_labels || (is_row_leaf ? row_word : column_word)[slot[bucket]] >= 0;
+    return (is_row_leaf ? column_meets : row_meets)[slot[bucket]] != 0;
   }
   // The block of two labels in the order in which it stores them, or -1.
   std::int32_t find_block(std::int32_t p, std::int32_t q) const {
@@ -126,7 +127,12 @@ struct SmoothedPattern {
 
 SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels);
 
-// Lays out the blocks. Where labels match softly, those do whose similarity (of labels of rows x of columns) is not 0.
-void link_blocks(SmoothedPattern& pattern, const double* label_similarity);
+// Similarities of the rows' labels and words with those of the columns; see SmoothedSettings.
+struct LabelTables {
+  const double *labels = nullptr, *word_labels = nullptr, *label_words = nullptr;
+};
+
+// Lays out the blocks. Where labels match softly, those do whose similarity is not 0; else only equal ones.
+void link_blocks(SmoothedPattern& pattern, const LabelTables& similarity);
 
 }  // namespace espalier

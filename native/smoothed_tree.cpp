@@ -47,11 +47,11 @@ SmoothedTreePlan::SmoothedTreePlan(const ForestView& a, const ForestView* b, boo
   for (std::int64_t s = 0; s < n_rows(); ++s) {
     if (s + 1 == n_rows() || (s + 1) % 8 == 0) tree_tasks_.push_back(s + 1);
   }
-  if (!soft_labels) link(nullptr);
+  if (!soft_labels) link({});
 }
 
-void SmoothedTreePlan::link(const double* label_similarity) {
-  link_blocks(pattern_, label_similarity);
+void SmoothedTreePlan::link(const LabelTables& similarity) {
+  link_blocks(pattern_, similarity);
   levels_.clear();
   for (std::size_t block = 0; block < pattern_.blocks.size(); ++block) add_pieces(static_cast<std::int32_t>(block));
   for (Level& level : levels_) {

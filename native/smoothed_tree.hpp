@@ -80,7 +80,7 @@ class SmoothedTreePlan {
   std::int64_t n_rows() const { return pattern_.rows.n_trees; }
   std::int64_t n_columns() const { return pattern_.n_columns; }
   // Finds the pairs, where labels match softly; called once before any of the following.
-  void link(const double* label_similarity);
+  void link(const LabelTables& similarity);
   std::int64_t table_bytes() const;
   std::int64_t matrix_bytes() const { return table_bytes() + 8 * pattern_.n_pairs; }
   std::int64_t pull_back_bytes() const;

@@ -96,7 +96,7 @@ struct Planned {
             similarity(pattern.labels[x], pattern.labels[y]);
       }
     }
-    if (soft_labels) plan.link(labels.data());
+    if (soft_labels) plan.link({labels.data(), word_labels.data(), label_words.data()});
   }
   // Values by label id as the plan wants them, by slot.
   std::vector<double> by_slot(const std::vector<double>& values) const {

@@ -195,7 +195,7 @@ class _SimilarForests(_core.SmoothedTreePlan):
     def find_pairs(self) -> None:
         """Find the pairs of nodes that match; it takes the similarities of labels where these match softly."""
         if self._soft_labels:
-            self.link(self.tables()[1])
+            self.link(*self.tables()[1:])
 
     def tables(self) -> tuple[Floats, ...]:
         """The similarities of words; where labels match softly, those of labels, words with labels and the reverse."""

@@ -319,6 +319,21 @@ def test_a_leaf_and_an_inner_node_match_as_their_labels_do(soft):
     assert by_label.value("(cat)", "(cat x)") == pytest.approx(np.sqrt(0.4 * 0.9) * 0.2 * 0.5)
 
 
+@pytest.mark.parametrize("soft", SOFT)
+def test_rows_and_columns_may_hold_a_label_in_one_form_each(soft):
+    rows = [Tree("a", [Tree("S", ["b"])]), Tree("S", ["a", Tree("b", ["NP"])]), Tree("N")]
+    columns = [Tree("b", ["a"]), Tree("S", [Tree("a", ["N"]), "b", Tree("NP", ["S", "a"])]), Tree("VP", ["NP"])]
+    kernel = SmoothedPartialTree(COSINE, decay=PerLabel(0.4, values={"a": 0.7}), mix=0.3, soft=soft)
+    expected = twin(rows, columns, kernel, lambda label: 0.7 if label == "a" else 0.4, 0.4)
+    close(kernel(rows, columns), expected)
+    close(kernel(columns, rows), expected.T)
+    cotangent = np.zeros((6, 6))
+    cotangent[:3, 3:] = np.random.default_rng(4).standard_normal((3, 3))
+    own = kernel.vjp(rows + columns)[1](cotangent)
+    for path, slope in kernel.vjp(rows, columns)[1](cotangent[:3, 3:]).items():
+        assert slope == pytest.approx(own[path], rel=1e-10, abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("error", "message", "arguments"),
     [
