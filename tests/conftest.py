@@ -14,6 +14,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 ROOT = Path(__file__).resolve().parent.parent
+collect_ignore = ["unit/blas_at_work.py"]  # a program that a test runs: to look for doctests is to run it
 
 
 def pytest_collection_finish() -> None:
