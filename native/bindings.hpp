@@ -11,6 +11,7 @@
 
 #include "gate.hpp"
 #include "pattern.hpp"
+#include "pattern_bytes.hpp"
 #include "team.hpp"
 
 namespace espalier {
@@ -104,6 +105,7 @@ nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
       .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
       .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
       .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
+      .def_prop_ro("pattern_bytes", [](const Plan& self) { return bytes_of(self.pattern()); })
       .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
       .def("release", [](Plan& self) {
         nb::gil_scoped_release release;

@@ -95,6 +95,7 @@ class TreePlan(Plan):
         self._forests = (a, b)
         self._per_tree = per_tree
         self._schedule = schedule
+        self._needed: dict[bool, int] = {}  # for all at once, with and without gradients
         self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
         self._make_native = partial(kernel._native_plan, a, b, per_tree=per_tree)
         if not per_tree:
@@ -108,7 +109,7 @@ class TreePlan(Plan):
     def _labels(self) -> list[str]:
         return [self._vocabulary[number] for number in self._native.labels]
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """How many pairs of distinct subtrees can match."""
         return int(self._native.n_pairs)
@@ -196,16 +197,19 @@ class TreePlan(Plan):
     def _work(self, kernel: TreeKernel, *, pulling_back: bool) -> Iterator[tuple[Any, list[str], Tile, Schedule]]:
         """The tiles to compute, each with its compiled plan: one where Delta fits its memory, else many."""
         whole = self._whole
-        needed = kernel._bytes_needed(self._native, self._schedule.memory, pulling_back=pulling_back)
+        needed = self._needed.get(pulling_back)
+        if needed is None:
+            needed = self._needed[pulling_back] = self._bytes(kernel, self._native, pulling_back=pulling_back)
         if needed <= self._schedule.memory:
             yield self._native, self._labels, whole, self._schedule
             return
-        self._native.release()
+        _ = self._labels, self.n_pairs
+        self.__dict__.pop("_native", None)  # the pattern of all trees would stand beside those of the tiles
         todo, done = self._cut(whole, needed), 0.0
         while todo:
             tile = todo.pop()
             native = self._native_of(kernel, tile)
-            needed = kernel._bytes_needed(native, self._schedule.memory, pulling_back=pulling_back)
+            needed = self._bytes(kernel, native, pulling_back=pulling_back)
             if needed > self._schedule.memory:
                 todo.extend(self._cut(tile, needed))
                 continue
@@ -218,11 +222,16 @@ class TreePlan(Plan):
             )
             done += tile.area
 
+    def _bytes(self, kernel: TreeKernel, native: Any, memory: int | None = None, *, pulling_back: bool) -> int:
+        """What a compiled plan takes: its pattern, and what the core will hold at once."""
+        left = (self._schedule.memory if memory is None else memory) - native.pattern_bytes
+        return int(native.pattern_bytes) + kernel._bytes_needed(native, max(1, left), pulling_back=pulling_back)
+
     def _memory_needed(self, kernel: TreeKernel, *, pulling_back: bool) -> int:
         most = parse_memory(None)
 
         def needed(tile: Tile) -> int:
-            return kernel._bytes_needed(self._native_of(kernel, tile), most, pulling_back=pulling_back)
+            return self._bytes(kernel, self._native_of(kernel, tile), most, pulling_back=pulling_back)
 
         return most_needed(self._whole, needed) * self._schedule.shares
 

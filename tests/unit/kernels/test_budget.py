@@ -77,6 +77,19 @@ def test_the_memory_that_an_error_names_suffices_for_gradients(kernel, items):
             assert found[path] == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.parametrize("kernel", [es.SubsetTree(0.4), es.PartialTree(0.4, 0.4)])
+def test_patterns_count_in_the_budget(kernel):
+    native = kernel.plan(TREES)._native
+    needed = native.pattern_bytes + kernel._bytes_needed(native, 10**9, pulling_back=False)
+    assert native.pattern_bytes > 1_000
+    for n_bytes, at_once in ((needed, True), (needed - 1, False)):
+        plan = kernel.plan(TREES, memory=n_bytes)
+        np.testing.assert_allclose(plan.matrix(kernel), kernel(TREES), rtol=1e-12)
+        # In tiles, the pattern of all trees is given back.
+        assert ("_native" in vars(plan)) == at_once
+        np.testing.assert_allclose(plan.matrix(kernel), kernel(TREES), rtol=1e-12)
+
+
 @pytest.fixture
 def small_process(monkeypatch):
     monkeypatch.setattr(budget, "usable_memory", lambda: 10_000)
