@@ -10,14 +10,21 @@ from typing import ParamSpec
 
 import typer
 
+from espalier.structures.layout import printable
+
 P = ParamSpec("P")
 
 USER_ERROR, INTERRUPTED = 2, 130
 
 
 def say(message: str) -> None:
-    """Print a line on standard error."""
-    typer.echo(message, err=True)
+    """Print a message on standard error."""
+    typer.echo("\n".join(map(shown, message.split("\n"))), err=True)
+
+
+def shown(text: str) -> str:
+    """A text of a file as a terminal may get it: codes that would move its cursor or set its title made visible."""
+    return printable(text, len(text))
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:

@@ -9,7 +9,7 @@ import typer
 
 from espalier.cli.bars import bar
 from espalier.cli.options import Encoding, Tags, check_output, from_standard_input, is_json, to_standard_output
-from espalier.cli.reporting import reported
+from espalier.cli.reporting import reported, shown
 
 app = typer.Typer(
     name="rerank",
@@ -256,12 +256,12 @@ def explain(
     rivals = {"winner": candidate_number("--winner", winner), "loser": candidate_number("--loser", loser)}
     found = compare(loaded(reranker, data, groups), data[row], n=n, **rivals)
     assert isinstance(found, Comparison)
-    typer.echo(" ".join(data[row].words))
+    typer.echo(shown(" ".join(data[row].words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
     for reason in found:
-        typer.echo(f"{reason.contribution:+.4g}\t{reason.fragment}")
+        typer.echo(f"{reason.contribution:+.4g}\t{shown(str(reason.fragment))}")
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
-        typer.echo(f"{share:+.4g}\t{word}")
+        typer.echo(f"{share:+.4g}\t{shown(word)}")
     if output is not None:
         write_text(output, found.to_svg() if output.suffix == ".svg" else found.to_html())
         typer.echo(f"Drawn in {output}")

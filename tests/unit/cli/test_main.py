@@ -195,6 +195,33 @@ def test_an_interruption_while_libraries_load_is_handled(monkeypatch, capsys):
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
+def test_an_interruption_before_any_library_is_loaded_ends_without_a_traceback():
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from espalier_command import run
+run()
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_terminal_codes_of_a_file_are_made_visible(tmp_path):
+    file = tmp_path / "codes.mrg"
+    file.write_text("(S (N \x1b]0;title\x07cat) (V \x9b31msleeps))\n", "utf-8")
+    found = CliRunner().invoke(main.app, ["nearest", str(file), "--query", "(S (N cat))", "-k", "1"])
+    assert found.exit_code == 0
+    assert found.output.rstrip().endswith("(S (N ␛]0;title␇cat) (V �31msleeps))")
+    bad = tmp_path / "bad.mrg"
+    bad.write_text("(S (N \x1b[31m", "utf-8")
+    failed = CliRunner().invoke(main.app, ["stats", str(bad)])
+    assert failed.exit_code == 2 and "\x1b" not in failed.output
+
+
 def test_an_interruption_while_writing_keeps_the_old_file(tmp_path, monkeypatch):
     output = tmp_path / "out.npy"
     output.write_bytes(b"old")
