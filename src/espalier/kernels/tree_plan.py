@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
-from espalier.corpus.memory import parse_memory
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
@@ -25,6 +24,8 @@ from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.tiles import Tile, most_needed
+
+_TABLES = 1 << 26
 
 Gradients = list[NDArray[np.float64]]
 
@@ -109,7 +110,7 @@ class TreePlan(Plan):
     def _labels(self) -> list[str]:
         return [self._vocabulary[number] for number in self._native.labels]
 
-    @cached_property
+    @property
     def n_pairs(self) -> int:
         """How many pairs of distinct subtrees can match."""
         return int(self._native.n_pairs)
@@ -203,7 +204,7 @@ class TreePlan(Plan):
         if needed <= self._schedule.memory:
             yield self._native, self._labels, whole, self._schedule
             return
-        _ = self._labels, self.n_pairs
+        _ = self._labels
         self.__dict__.pop("_native", None)  # the pattern of all trees would stand beside those of the tiles
         todo, done = self._cut(whole, needed), 0.0
         while todo:
@@ -228,7 +229,8 @@ class TreePlan(Plan):
         return int(native.pattern_bytes) + kernel._bytes_needed(native, max(1, left), pulling_back=pulling_back)
 
     def _memory_needed(self, kernel: TreeKernel, *, pulling_back: bool) -> int:
-        most = parse_memory(None)
+        # Tables of similar words that are larger are not made to find out what stands beside them.
+        most = max(self._schedule.memory, _TABLES)
 
         def needed(tile: Tile) -> int:
             return self._bytes(kernel, self._native_of(kernel, tile), most, pulling_back=pulling_back)
