@@ -26,9 +26,7 @@ from espalier.kernels.schedule import Schedule
 from espalier.kernels.underflow import Mask
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative error of a kernel value, at most
-TOLERANCE = (
-    0.01  # the largest error of half a squared distance, in squared widths: as large as the relative one of values
-)
+TOLERANCE = 0.01  # the largest error of half a squared distance, in squared widths
 FAR = 745.0  # half a squared distance, in squared widths, beyond which a value is 0
 
 
