@@ -72,7 +72,8 @@ def test_headlines_with_a_decay_for_each_label(headlines):
     """
     X, y = headlines
     kernel = 1.0 * es.Normalized(es.SubsetTree(PerLabel(0.4)))
-    free, start = learned_against_start(kernel, X, y, max_iterations=40)
+    with pytest.warns(UserWarning, match="memorised its training rows: it learned 48 numbers from 120 rows"):
+        free, start = learned_against_start(kernel, X, y, max_iterations=40)
     assert "noise" in free.learned_.at_bounds
     careful, _ = learned_against_start(kernel, X, y, max_iterations=40, noise=Learned(0.3, prior=Gamma(5.0, 0.1)))
     density = [model.log_predictive_density(X[TEST], y[TEST]).mean() for model in (free, start, careful)]
