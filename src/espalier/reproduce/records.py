@@ -32,6 +32,8 @@ def fit_gp(kernel: Kernel, X: Any, y: Vector, *, groups: Any = None, **options: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="The covariance matrix was nearly singular")
+        # Pages show how many numbers each model learned, the noise, and the density of new rows.
+        warnings.filterwarnings("ignore", message="The model may have memorised its training rows")
         model = GPRegressor(kernel, **options).fit(X, y, noise_groups=groups)
     return model, time.perf_counter() - start
 
