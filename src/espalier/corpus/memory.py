@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import time
 from collections.abc import Iterator
 from fractions import Fraction
 from numbers import Integral, Real
@@ -51,7 +53,7 @@ def usable_memory(root: Path = Path("/")) -> int:
         Where ``proc`` and ``sys`` stand.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([machine, *_limits_of_process(), *_limits_of_groups(root)])
+    return min([machine, *_limits_of_process(), *_limits_of_groups_at(int(time.monotonic()), root)])
 
 
 def _limits_of_process() -> Iterator[int]:
@@ -63,6 +65,12 @@ def _limits_of_process() -> Iterator[int]:
         limit = resource.getrlimit(getattr(resource, kind))[0] if hasattr(resource, kind) else resource.RLIM_INFINITY
         if limit != resource.RLIM_INFINITY:
             yield limit
+
+
+@functools.lru_cache(maxsize=1)
+def _limits_of_groups_at(second: int, root: Path) -> tuple[int, ...]:
+    """Read the limits at most once a second: to read them takes longer than to compare a few trees."""
+    return tuple(_limits_of_groups(root))
 
 
 def _limits_of_groups(root: Path) -> Iterator[int]:

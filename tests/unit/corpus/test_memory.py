@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,18 @@ def test_limits_of_control_groups_count(tmp_path, monkeypatch, groups, files) ->
     monkeypatch.setattr(memory.os, "sysconf", lambda name: 2**20)
     monkeypatch.setattr(memory, "_limits_of_process", lambda: iter(()))
     assert usable_memory(system(tmp_path, groups, files)) == GIB
+
+
+def test_control_groups_are_read_once_a_second(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(memory.os, "sysconf", lambda name: 2**20)
+    monkeypatch.setattr(memory, "_limits_of_process", lambda: iter(()))
+    monkeypatch.setattr(time, "monotonic", lambda: 7.0)
+    root = system(tmp_path, "0::/job\n", {"job/memory.max": str(GIB)})
+    assert usable_memory(root) == GIB
+    (root / "sys/fs/cgroup/job/memory.max").write_text(str(2 * GIB))
+    assert usable_memory(root) == GIB
+    monkeypatch.setattr(time, "monotonic", lambda: 8.0)
+    assert usable_memory(root) == 2 * GIB
 
 
 def test_without_control_groups_the_machine_counts(tmp_path, monkeypatch) -> None:
