@@ -2,8 +2,8 @@
 
 numpy and scipy bring a BLAS each, with as many threads as there are cores. On small matrices these threads cost more
 than they give: they spin while they wait, beside each other and beside the threads of the compiled core, and as soon
-as another process runs a fit takes fifty times as long. They also change the last bits of results. So one thread is
-allowed to each BLAS as long as any call of this package is inside ``blas_threads``; where matrices are large,
+as another process runs a fit takes fifty times as long. They also change the last bits of results. So each BLAS
+has one thread as long as any call of this package is inside ``blas_threads``; where matrices are large,
 ``gp/tiled.py`` gives pieces of them to threads of its own, which sleep while they wait.
 
 The number of threads of a BLAS belongs to the process. The first call that enters saves it and the last one that leaves
@@ -64,7 +64,7 @@ class _Libraries:
         self._with_scipy: bool | None = None
 
     def enter(self) -> list[_Key]:
-        """Limit every library; whoever entered leaves with what this returns."""
+        """Limit every library; the caller passes the returned value to :meth:`leave`."""
         with self._lock:
             self._find()
             keys = []
@@ -101,7 +101,7 @@ class _Libraries:
             )
 
     def forget(self) -> None:
-        """Begin anew in a forked child: the threads that were inside did not come along."""
+        """Start afresh in a forked child, which has none of the threads that were inside."""
         self._lock = threading.Lock()
         for limited in self._limited.values():
             limited.restore()
@@ -131,7 +131,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def blas_threads(n_threads: int | None = None) -> Iterator[None]:
-    """Allow one thread to each BLAS inside, and so many to what works on pieces of large matrices.
+    """Allow one thread to each BLAS inside, and ``n_threads`` to the work on pieces of large matrices.
 
     May be nested, and used as a decorator; where ``n_threads`` is None the number is that of the context around it.
     """

@@ -114,7 +114,7 @@ class KernelOverflowError(OverflowError):
 
 
 class MemoryBudgetError(MemoryError):
-    """A computation cannot be cut into pieces that fit its memory, or a matrix is larger than all that there is."""
+    """A computation cannot be cut into pieces that fit its memory, or a matrix exceeds what the process may use."""
 
     told: tuple[str, str, int] | None = None  # why, what else to do, and the budget that is named
 

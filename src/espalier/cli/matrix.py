@@ -38,7 +38,7 @@ def check_matrix_format(output: Path) -> None:
     if output.suffix not in _WRITERS:
         *others, last = filter(None, _WRITERS)
         raise InputError(
-            f"A matrix is written to names in {', '.join(others)} or {last}, by which its format is chosen; "
+            f"The format of a matrix follows from the name of its file, which ends in {', '.join(others)} or {last}; "
             f"got {os.fspath(output)!r}."
         )
 

@@ -34,8 +34,8 @@ def compared(gold: TreeFile, parsed: TreeFile, *, all_punctuation: bool, all_lab
         if not skip and right.words() != own.words():
             raise parsed.error(
                 row,
-                f"it has other words than its gold tree, {gold.name}, {gold.place(row)}. Leave such sentences out by "
-                "--skip.",
+                f"it has other words than its gold tree, {gold.name}, {gold.place(row)}. Pass --skip to leave out "
+                "such sentences.",
             )
     return evaluate(*plain, **options)
 

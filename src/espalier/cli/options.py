@@ -77,7 +77,7 @@ SentenceFile = Annotated[
     typer.Argument(
         metavar="SENTENCES",
         callback=from_standard_input,
-        help="A sentence a line, its words apart by blanks; .gz too; - for standard input.",
+        help="One sentence on each line, its words separated by blanks; .gz too; - for standard input.",
     ),
 ]
 Treebank = Annotated[

@@ -104,7 +104,7 @@ def parse(
     ] = None,
     skip: Annotated[
         bool,
-        typer.Option("--skip", help="Of trees: leave out those without words, or tags with --tagged; say how many."),
+        typer.Option("--skip", help="Leave out trees without words, with --tagged also without tags; say how many."),
     ] = False,
     threads: Threads = None,
     encoding: Encoding = "utf-8",

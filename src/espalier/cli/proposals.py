@@ -20,7 +20,7 @@ from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
 N_SENTENCES = 128  # that are parsed at once
-_SKIP = "Leave such trees out by --skip."
+_SKIP = "Pass --skip to leave out such trees."
 
 Progress = Callable[[float], object]
 

@@ -33,7 +33,7 @@ Gold = Annotated[
     typer.Option(
         metavar="FILE",
         callback=from_standard_input,
-        help="The gold trees, in the order of the groups, where GROUPS does not hold them.",
+        help="The gold trees, in the order of the groups, if GROUPS does not hold them.",
     ),
 ]
 
@@ -62,7 +62,7 @@ def fit(
     updates: Annotated[
         Literal["all", "best"] | None,
         typer.Option(
-            help="Of the perceptron: take away every rival that wins in its turn, or the best one; best by default."
+            help="For the perceptron: subtract every rival that wins in its turn, or only the best; best by default."
         ),
     ] = None,
     c: Annotated[
@@ -76,7 +76,8 @@ def fit(
         typer.Option(min=1, help="Learn from at most this many candidates of each group; 20 by default, for gp 2."),
     ] = None,
     max_candidates: Annotated[
-        int | None, typer.Option(min=2, help="Of gp: learn from at most this many candidates in all; 2,000 by default.")
+        int | None,
+        typer.Option(min=2, help="For gp: learn from at most this many candidates in all; 2,000 by default."),
     ] = None,
     target: Annotated[
         Literal["gold", "best"], typer.Option(help="What is to win: the gold tree, or the candidate most like it.")

@@ -1,4 +1,4 @@
-"""What must hold of a corpus before the compiled core may read it, which trusts its arrays.
+"""What must hold for a corpus before the compiled core reads it: the core does not check its arrays.
 
 Every public way to a corpus leads through here: files, constructors, pickles and copies. Corpora that the library makes
 itself are sound and only become read-only.
@@ -106,7 +106,7 @@ def check_graphs(arrays: Arrays, n_labels: int, require: Require) -> None:
 
 
 def _check_offsets(arrays: Arrays, start: str, name: str, size: int | None, require: Require) -> None:
-    """Where ranges of an array start: from 0 to its end, never back; so many ranges, where that is known."""
+    """Ranges of an array start at 0, never decrease, and reach its end; there are ``size`` of them if that is known."""
     offsets = arrays[start]
     require(len(offsets) > 0 and size in (None, len(offsets) - 1), f"{start!r} has the wrong length")
     require(offsets[0] == 0 and bool(np.all(offsets[1:] >= offsets[:-1])), f"{start!r} decreases")  # no wrapping around

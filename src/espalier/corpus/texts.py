@@ -1,7 +1,7 @@
-"""What plain strings are where trees and words are both read: brackets spell a tree, anything else is words.
+"""How plain strings are read where both trees and words are possible: brackets are a tree, anything else is words.
 
-A string does not say what it is. Kernels of trees read brackets, kernels of sequences read words, and a text such as
-``(S (NP cats) (VP sleep))`` would be either. So the strings of a column are judged together, once.
+Kernels of trees read brackets, kernels of sequences read words, and a text such as ``(S (NP cats) (VP sleep))`` could
+be either. So the strings of a column are judged together, once.
 """
 
 from __future__ import annotations

@@ -342,9 +342,9 @@ class Kernel:
     def _with_inside(
         self, values: Mapping[str, Any], change: Callable[[Kernel, dict[str, Any]], tuple[Kernel, dict[str, Any]]]
     ) -> tuple[Self, dict[str, Any]]:
-        """Change the kernels inside by what is said of them; return what none of them knows beside the kernel.
+        """Apply values by path to the kernels inside; return the new kernel and the values that no kernel inside has.
 
-        ``change`` takes a kernel and what is said of it, and gives a kernel and what it does not know.
+        ``change`` takes a kernel and its values, and returns the new kernel and the values that it does not have.
         """
         rest, children = dict(values), self._children()
         if not rest or not children:

@@ -20,7 +20,7 @@ def pair_too_large(pair: str, item: str, needed: int, schedule: Schedule) -> Mem
     """The error of a pair of items that takes more than the budget; ``needed`` counts in the schedule's share."""
     reason = (
         f"{pair} alone needs {show_bytes(needed)} of memory, and the budget is {show_bytes(schedule.memory)}"
-        f"{f', a share of {schedule.shares} equal ones' if schedule.shares > 1 else ''}."
+        f"{f', one of {schedule.shares} equal shares' if schedule.shares > 1 else ''}."
     )
     return _told(reason, f"cut the {item}s", needed * schedule.shares)
 

@@ -90,7 +90,7 @@ def parse_kernel(
 
 
 def saved_kernel(text: str) -> Kernel:
-    """Read a kernel that a file holds, which may not say what else is read.
+    """Read a kernel that a file holds, which may not name other files to read.
 
     Raises
     ------

@@ -221,7 +221,7 @@ def _how_to_keep_zero(setting: Any) -> str:
     several = {PerLabel: "PerLabel(fixed(0.4), values=...)", PerDimension: "PerDimension(fixed(1.0), values=...)"}
     for kind, example in several.items():
         if isinstance(setting, kind):
-            return f" A zero stays only where all values are fixed: {example}."
+            return f" Zero is allowed only if all values are fixed: {example}."
     return " Write fixed(0) for a zero that stays."
 
 

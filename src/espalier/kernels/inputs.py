@@ -136,7 +136,7 @@ class Inputs:
             return [_tree_of(item, row) if isinstance(item, str) else item for row, item in enumerate(column)]
 
     def _reading(self, on: str | None) -> Reading | None:
-        """What the strings of a column are to a kernel of sequences; None where nothing speaks for either."""
+        """What the strings of a column are to a kernel of sequences; None where nothing decides."""
         if on not in self._readings:
             first = None if self._like is None else self._like._reading(on)
             with _naming(on):
@@ -230,8 +230,8 @@ def _tree_of(text: str, row: int) -> Tree:
         return Tree.from_brackets(text)
     except TreeSyntaxError as error:
         raise InputError(
-            f"Row {row} is no tree in brackets, {text!r:.60}, and the strings of this input are trees, because those "
-            f"that it is compared with are, or because another kernel reads them so ({error.message}). Pass plain "
+            f"Row {row} is no tree in brackets, {text!r:.60}, but the strings of this input are read as trees, because "
+            f"the items on the other side are trees or another kernel reads trees here ({error.message}). Pass plain "
             "words as lists of words."
         ) from None
 

@@ -19,7 +19,7 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
 
 
 def listed_labels(group: str, labels: Any) -> tuple[str, ...]:
-    """The labels of a group; text would fall apart into letters."""
+    """The labels of a group; a text would be split into letters."""
     if isinstance(labels, str):
         raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
     if not isinstance(labels, Iterable):

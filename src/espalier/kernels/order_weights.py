@@ -33,7 +33,7 @@ def weights_by_length(
     """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
     if n > MOST_WEIGHTS:
         raise ValueError(
-            f"There is one of {name} for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. No text is "
+            f"{name} has one number for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. No text is "
             "that long: use a smaller number."
         )
     if isinstance(given, tuple | list):
@@ -65,7 +65,7 @@ def _of_tuple(given: tuple[Any, ...], name: str) -> PerDimension:
             )
         if value == 0:
             raise ValueError(
-                f"{name}[{place}] must be positive, got {value!r}. A zero stays only where all are fixed: "
+                f"{name}[{place}] must be positive, got {value!r}. Zero is allowed only if all are fixed: "
                 "(fixed(0), fixed(1.0))."
             )
     return PerDimension(1.0, values=given)

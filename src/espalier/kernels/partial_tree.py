@@ -26,8 +26,8 @@ class PartialTree(TreeKernel):
         \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where
-    :math:`g` counts skipped children. It is 0 where the labels differ. Labels alone decide: where a leaf and an inner
-    node have one label, the sum is empty, and with a value for each label the leaf has that of ``<leaf>``:
+    :math:`g` counts skipped children. It is 0 where the labels differ. Only labels are compared: if a leaf and an
+    inner node have the same label, the sum is empty, and with a value for each label the leaf has that of ``<leaf>``:
     :math:`\Delta = \sqrt{\mu_\text{leaf} \mu_x} \, \lambda_\text{leaf} \lambda_x`.
 
     Parameters

@@ -38,8 +38,8 @@ class Radial(Wrapper):
 
     with width :math:`w`: the squared distance between the items in the space of the kernel's fragments
     (Haussler 1999). A distance below 0, which only rounding makes, counts as 0. Where kernel values are so large that
-    their rounding alone exceeds a hundredth of :math:`w^2`, a distance is known only to be far or not known at all: the
-    latter is an error.
+    their rounding alone exceeds a hundredth of :math:`w^2`, a distance that is not certainly large cannot be known,
+    and is an error.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ class SmoothedPartialTree(TreeKernel):
         \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where :math:`g`
-    counts skipped children. Labels alone decide: a leaf and an inner node match as their labels do, and the sum is then
-    empty. Where two different labels meet, or a leaf and an inner node,
+    counts skipped children. Only labels are compared: a leaf and an inner node match as their labels do, and the sum is
+    then empty. Where two different labels meet, or a leaf and an inner node,
     :math:`\lambda_{xy} = \sqrt{\lambda_x \lambda_y}`, and :math:`\mu` likewise.
 
     Parameters
@@ -71,8 +71,9 @@ class SmoothedPartialTree(TreeKernel):
     of similar words takes 8 bytes for each pair of words, within the memory budget. With ``soft="all"`` every pair of
     inner nodes with similar labels counts, which may be all of them: a similarity with many zeros has fewer. Where a
     similarity, or what is left of it above the threshold, has a negative eigenvalue, it is no kernel and refused.
-    With ``soft="leaves"``, a label that stands at leaves and at inner nodes and is similar to other words makes it none
-    either, since the leaf is similar to these words and the inner node, which equals it, is not: a warning says so.
+    With ``soft="leaves"``, a label of leaves and of inner nodes is a problem too if it is similar to other words: the
+    leaf is similar to these words, and the inner node with the same label is not, so the result may be no kernel. A
+    warning says so.
     Croce et al. weigh two leaves :math:`\mu \lambda \sigma` and a gap by its span; here two leaves weigh
     :math:`\mu \lambda^2 \sigma` and a gap its skipped children, as in :class:`PartialTree`. They have no mix.
 

@@ -40,13 +40,13 @@ class Tagging(SequenceKernel):
     word_weight
         :math:`\omega`: the weight of a word that a fragment keeps. A number, or one for each tag.
     gap_decay
-        What a skipped position weighs. A number, or one for each tag; fixed at 0, which leaves runs alone.
+        What a skipped position weighs. A number, or one for each tag; fixed at 0 by default, so that only runs count.
     on
         The column to read where the input is a table.
 
     Notes
     -----
-    The paper speaks of subsequences, and its examples are runs; so are the fragments here where nobody says otherwise.
+    The paper speaks of subsequences, and its examples are runs; by default the fragments here are runs too.
     Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags; plain texts
     have no tags and are an error. A pair costs as many steps as it has pairs of positions with equal tags; with gaps,
     as it has pairs of positions. An empty sequence shares nothing, not even with itself.

@@ -1,4 +1,4 @@
-"""Values that are too small for floating-point numbers, told from values that are 0."""
+"""Distinguish values that are too small for floating-point numbers from values that are 0."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Lexicon:
         if not isinstance(smoothing, Real) or not 0.0 <= float(smoothing) < math.inf:
             raise ValueError(f"smoothing must be a number that is not negative, got {smoothing!r}.")
         if not is_whole(rare) or rare < 1:
-            raise ValueError(f"Words are rare that were seen at most so often: at least 1, got {shown(rare)}.")
+            raise ValueError(f"Words seen at most this many times are rare: at least 1, got {shown(rare)}.")
         rare = int(rare)
         by_word: dict[str, Counter[str]] = {}
         tags: Counter[str] = Counter()

@@ -85,7 +85,7 @@ def jackknifed(
         How many candidates at most.
     folds
         The sentences are dealt into this many parts at random, and each part is parsed by a parser made of all others.
-        Trees of the same words come into one part, so that no parser has seen what it parses.
+        Trees with the same words go into one part, so that no parser parses a sentence that it has seen.
     rows
         Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.
     make

@@ -54,7 +54,7 @@ def _apart(covariance: Floats) -> Floats:
 
 
 def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> None:
-    """Refuse covariances that are no numbers, and warn of those that rounding has eaten up.
+    """Refuse covariances that are not finite, and warn of those that rounding has destroyed.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> 
     for row, (covariance, size) in enumerate(zip(covariances, sizes, strict=True)):
         if not np.isfinite(covariance).all():
             raise KernelOverflowError(
-                f"The covariances of the utilities in group {row} are no numbers, for the kernel has values of "
+                f"The covariances of the utilities in group {row} are not finite, because the kernel has values of "
                 f"{size:.0e}. Take Normalized(kernel), or a smaller decay."
             )
     pairs = list(zip(covariances, sizes, strict=True))
@@ -74,14 +74,14 @@ def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> 
     if lost:
         warnings.warn(
             f"In {len(lost)} of {len(pairs)} groups, the first is group {lost[0]}, the kernel has values as large as "
-            f"{max(sizes):.0e}, beside which rounding leaves nothing of the covariances of utilities: probabilities "
-            "mean little there. Take Normalized(kernel), or a smaller decay.",
+            f"{max(sizes):.0e}, so rounding destroys the covariances of utilities and probabilities mean little "
+            "there. Take Normalized(kernel), or a smaller decay.",
             stacklevel=5,
         )
 
 
 def _rounding(size: float) -> float:
-    """How far a difference of so large numbers may be off."""
+    """The largest rounding error of a difference of numbers of this size."""
     return 8.0 * float(np.finfo(np.float64).eps) * size
 
 

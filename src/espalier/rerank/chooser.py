@@ -204,13 +204,13 @@ class Chooser(KernelEstimator):
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
         """The weight of the scores with which most constituents are right; 1 where the kernel decides nothing.
 
-        Groups of one candidate leave nothing to choose: where all are such, the score weighs nothing.
+        Groups of one candidate leave nothing to choose: if all groups have one candidate, the weight is 0.
         """
         groups = [group for group in groups if len(group) > 1]
         if not groups:
             warnings.warn(
-                "Every development group has one candidate, by which no weight of the parser's score can be chosen: it "
-                "weighs nothing. Pass development groups of several candidates, or a number as score_weight.",
+                "Every development group has only one candidate, so no weight of the parser's score can be chosen, and "
+                "the weight is 0. Pass development groups of several candidates, or a number as score_weight.",
                 stacklevel=4,
             )
             return 0.0

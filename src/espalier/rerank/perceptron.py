@@ -35,9 +35,9 @@ class VotedPerceptron(Chooser):
         What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
         most like it.
     updates
-        Which rivals are taken away: ``"all"`` goes through those of a group in their order and takes each that does not
-        score lower than the target, before it looks at the next, as figure 3 of the paper does; ``"best"`` looks only
-        at the rival that scores highest. A step is a rival with ``"all"``, and a group with ``"best"``.
+        Which rivals are subtracted: ``"all"`` goes through those of a group in their order and subtracts each that does
+        not score lower than the target before it looks at the next, as figure 3 of the paper does; ``"best"`` looks
+        only at the rival that scores highest. A step is a rival with ``"all"``, and a group with ``"best"``.
     vote
         ``"average"``: all perceptrons on the way speak together, in one function. ``"last"``: only the last does.
         ``"vote"``: each chooses, and counts as many steps as it was right in a row; this keeps every update and is
@@ -170,7 +170,7 @@ class VotedPerceptron(Chooser):
 
 
 class Course:
-    """The way of a perceptron through its groups: what it has become, and what it was at every step.
+    """The training of a perceptron on its groups: the last perceptron, and those of all steps before.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Course:
     epochs
         How often all of them are seen.
     updates
-        Which rivals are taken away.
+        Which rivals are subtracted.
 
     Attributes
     ----------

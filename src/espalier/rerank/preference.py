@@ -89,8 +89,8 @@ class GPPreference(Chooser):
     of hyperparameters: a thousand or two are enough to learn a kernel. The pairs of one group are taken as independent
     given the utilities, though all share their target.
 
-    Probabilities are cautious: every candidate keeps its noise, so that of a hundred none has much. They have the order
-    of ``decision_function``, so that the most probable candidate is the one that ``predict`` chooses.
+    Probabilities are cautious: every candidate keeps its noise, so no candidate of a hundred is very probable. They
+    have the order of ``decision_function``, so that the most probable candidate is the one that ``predict`` chooses.
 
     A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
     score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
@@ -142,7 +142,7 @@ class GPPreference(Chooser):
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
         """The probability that each candidate is the preferred one of its group; in each group they sum to 1.
 
-        The utilities of a group have a joint normal posterior, and each shows with its noise. For two candidates this
+        The utilities of a group have a joint normal posterior, and noise is added to each. For two candidates this
         is the probability that one is larger. For more, all are given the same variance, that of the mean difference:
         see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. They are cautious, the
         more so the more candidates there are: see the notes.
@@ -150,8 +150,8 @@ class GPPreference(Chooser):
         Raises
         ------
         KernelOverflowError
-            If kernel values are so large that covariances are no numbers. Where they are only so large that rounding
-            leaves nothing of the covariances, one warning says in how many groups.
+            If kernel values are so large that covariances are not finite. If they are smaller, but rounding still
+            destroys the covariances, one warning says in how many groups.
         """
         return [largest(mean, covariance) for mean, covariance in self._utilities(groups)]
 

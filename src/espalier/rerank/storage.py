@@ -100,7 +100,7 @@ def written_kernel(kernel: Any) -> str:
 
 
 def _own_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """What a file says of a learner, without what it may not say; version 0.1 wrote the threads."""
+    """The settings of a learner that a file may hold; version 0.1 also wrote the threads, which are dropped."""
     return {key: value for key, value in settings.items() if key not in _UNSAVED}
 
 

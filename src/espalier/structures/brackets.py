@@ -28,7 +28,7 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits
     encoding
         How the file is encoded.
     limits
-        How much text is read at most; see :class:`ReadLimits`.
+        The largest text that is read; see :class:`ReadLimits`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Columns that nobody changes: copies where they are needed, what is masked, and when two are equal."""
+"""Columns that cannot change: copies where they are needed, masked values, and equality of two columns."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def read_conllu(
     encoding
         How the file is encoded; the Basque data of CoNLL 2007 is ``"latin-1"``.
     limits
-        How much text is read at most; see :class:`ReadLimits`.
+        The largest text that is read; see :class:`ReadLimits`.
 
     Raises
     ------

@@ -39,7 +39,7 @@ def drafted(target: Path) -> Iterator[IO[bytes]]:
 
 
 def is_draft(name: str | bytes | int) -> bool:
-    """Whether an error names a draft, which a user has never heard of."""
+    """Whether an error names a draft, a file that the user did not name."""
     return isinstance(name, str) and _NAME.fullmatch(os.path.basename(name)) is not None
 
 

@@ -59,7 +59,7 @@ def read_groups(
     encoding
         Of the file.
     limits
-        How much text is read at most; see :class:`ReadLimits`.
+        The largest text that is read; see :class:`ReadLimits`.
     """
     groups, _ = read_with_texts(path, tags=tags, encoding=encoding, limits=limits)
     return groups if gold is None else with_gold(groups, gold, source_name(path))

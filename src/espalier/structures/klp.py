@@ -45,7 +45,7 @@ def read_klp(
     encoding
         How the file is encoded.
     limits
-        How much text is read at most; see :class:`ReadLimits`.
+        The largest text that is read; see :class:`ReadLimits`.
 
     Returns
     -------

@@ -81,6 +81,6 @@ def check_local(path: str) -> None:
     """Refuse a name that is an address: no reader goes to the network."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
         raise InputError(
-            f"{path} looks like an address on a network, and Espalier reads local files alone. Fetch the file first, "
+            f"{path} looks like an address on a network, but Espalier reads only local files. Fetch the file first, "
             "and pass its path."
         )

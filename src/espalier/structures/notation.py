@@ -132,7 +132,7 @@ def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
         size = f"{tree.size:,}" if tree.size < 10**18 else "more than 10^18"
         raise InputError(
             f"This tree has {size} nodes once all its shared subtrees are written out, and the limit is "
-            f"{max_nodes:,}. Pass max_nodes=None to to_brackets or pretty if that is meant; Tree.fold visits each "
+            f"{max_nodes:,}. Pass max_nodes=None to to_brackets or pretty to write it anyway; Tree.fold visits each "
             "shared subtree once."
         )
 

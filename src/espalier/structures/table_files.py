@@ -70,7 +70,7 @@ def read_table(
     encoding
         How a text file is encoded.
     limits
-        How much text is read at most; see :class:`ReadLimits`.
+        The largest text that is read; see :class:`ReadLimits`.
 
     Returns
     -------

@@ -40,7 +40,7 @@ def _check_header(fields: Sequence[str], name: str) -> None:
     remedy = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
     for field in fields:
         if _is_tree(field):
-            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, and no names. {remedy}")
+            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, not names. {remedy}")
     numbers = [field for field in fields if _is_number(field)]
     if numbers:
         warnings.warn(

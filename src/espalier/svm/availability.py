@@ -1,4 +1,4 @@
-"""Methods that are there only with some settings, and say which if they are not."""
+"""Methods that exist only with some settings; without these, an error says which are needed."""
 
 from __future__ import annotations
 

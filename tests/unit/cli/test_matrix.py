@@ -52,6 +52,6 @@ def test_a_name_in_npz_gets_an_archive(tmp_path):
 @pytest.mark.parametrize("name", ["k.txt", "k.csv.gz", "k.NPY", "k.parquet"])
 def test_a_name_of_no_known_format_is_refused_and_the_known_ones_are_named(tmp_path, name):
     for refuse in (check_matrix_format, lambda output: save_array(VALUES, output)):
-        with pytest.raises(InputError, match=r"names in \.npy, \.npz, \.csv or \.tsv.*got '.*" + name):
+        with pytest.raises(InputError, match=r"ends in \.npy, \.npz, \.csv or \.tsv.*got '.*" + name):
             refuse(tmp_path / name)
     assert list(tmp_path.iterdir()) == []

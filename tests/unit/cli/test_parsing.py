@@ -60,7 +60,7 @@ def test_faults_of_trees_tell_line_number_and_spelling(here):
     )
     result = invoke("grammar", "spread.mrg", "-o", "g")
     assert result.exit_code == 2 and not Path("g").exists()
-    assert "spread.mrg, line 5, tree 3: it has a word without a tag above it. Leave such trees out by" in result.stderr
+    assert "spread.mrg, line 5, tree 3: it has a word without a tag above it. Pass --skip to" in result.stderr
     assert "( (S-TOP (NP-SBJ=1 (-NONE- *T*-1)) (V bark) so))" in " ".join(result.stderr.split())
 
 
@@ -257,7 +257,7 @@ GRAMMAR = "grammar.safetensors"
         ),
         (
             ["grammar", "untagged.mrg", "-o", "g"],
-            "untagged.mrg, line 1, tree 1: it has a word without a tag above it. Leave such",
+            "untagged.mrg, line 1, tree 1: it has a word without a tag above it. Pass --skip",
         ),
         (
             ["grammar", "traces.mrg", "untagged.mrg", "-o", "g", "--skip"],

@@ -107,7 +107,7 @@ def test_development_groups_of_one_candidate_give_the_score_no_weight(learner):
     groups = groups_of(3)
     single = [Group([group.gold], [-1.0], group.gold) for group in groups]
     model = learner(KERNEL, score_weight="chosen", random_state=0)
-    with pytest.warns(UserWarning, match="Every development group has one candidate.* it weighs nothing"):
+    with pytest.warns(UserWarning, match="Every development group has only one candidate.* the weight is 0"):
         assert model.fit(groups, development=single[:5]).score_weight_ == 0.0
     # Beside others they change nothing.
     some = clone(model).fit(groups[:15], development=groups[15:]).score_weight_

@@ -106,7 +106,7 @@ def test_limits_are_positive_integers_or_none():
     "address", ["https://x.org/a.parquet", "s3://bucket/a", "HTTP://x", "hf://a/b", "file:///etc/x"]
 )
 def test_an_address_is_refused(name, address):
-    with pytest.raises(es.InputError, match="looks like an address on a network, and Espalier reads local files alone"):
+    with pytest.raises(es.InputError, match="looks like an address on a network, but Espalier reads only local files"):
         READERS[name][0](address)
 
 

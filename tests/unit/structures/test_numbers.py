@@ -73,9 +73,11 @@ def test_a_number_that_is_too_large_says_what_is_allowed():
     np.testing.assert_array_equal(es.SubsetTree(max_depth=2**31 - 1)(TREES), es.SubsetTree()(TREES))
     with pytest.raises(ValueError, match="length must be a positive integer, at most 2,147,483,647, got 1099511627776"):
         es.Subsequence(2**40)
-    with pytest.raises(ValueError, match="one of order_weights for each length, and at most 1,000,000 are allowed"):
+    with pytest.raises(
+        ValueError, match="order_weights has one number for each length, and at most 1,000,000 are allowed"
+    ):
         es.Subsequence(2**30)
-    with pytest.raises(ValueError, match="one of iteration_weights for each round"):
+    with pytest.raises(ValueError, match="iteration_weights has one number for each round"):
         es.WeisfeilerLehman(2**30)
     with pytest.raises(ValueError, match="n must be an integer of at least 0, got an integer of about 5,001 digits"):
         whole_number("n", -(10**5000), 0)
@@ -114,7 +116,7 @@ def test_weights_of_lengths_are_all_learned_or_all_fixed():
         es.Subsequence(2, order_weights=(fixed_number(0), 1.0))
     with pytest.raises(ValueError, match=r"order_weights\[0\] must be positive, got 0.*\(fixed\(0\), fixed\(1.0\)\)"):
         es.Spectrum(2, 1, order_weights=(0, 1.0))
-    with pytest.raises(ValueError, match=r"frontier must be positive, got 0.0. A zero stays only .*PerLabel\(fixed"):
+    with pytest.raises(ValueError, match=r"frontier must be positive, got 0.0. Zero is allowed only .*PerLabel\(fixed"):
         es.SubsetTree(frontier=es.PerLabel(1.0, values={"A": 0.0}))
     with pytest.raises(TypeError, match=r"values\[0\] of PerDimension must be a plain number, got fixed\(1\)"):
         es.PerDimension(1.0, values=(fixed_number(1), 2.0))
