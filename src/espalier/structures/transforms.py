@@ -197,11 +197,12 @@ def escape_brackets(tree: Tree) -> Tree:
 def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = False) -> Tree:
     """Join each chain of inner nodes with a single inner child into one node.
 
+    A node with an empty label joins no chain, so that ``expand_unaries`` can undo the change.
+
     Parameters
     ----------
     tree
-        The tree; no label of its inner nodes may contain ``separator``, and of the nodes of a chain only the topmost
-        may have an empty label.
+        The tree; no label of its inner nodes may contain ``separator``.
     separator
         Stands between the labels of a chain.
     preterminals
@@ -228,13 +229,14 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
         joined = separator.join([*names, bottom.label])
         if names and _parts(joined, separator) != [*names, bottom.label]:
             raise InputError(
-                f"A chain of nodes with one child has an empty label below its top, so {joined!r} could not be "
-                "expanded again. Give that node a label."
+                f"The labels of a chain would run into the separator {separator!r}, so {joined!r} could not be expanded "
+                "again. Choose another separator."
             )
         return _renewed(bottom, joined, list(bottom.children))
 
     def join(node: Tree, below: list[_Chain]) -> _Chain:
         joins = len(below) == 1 and not node.is_preterminal
+        joins = joins and node.label != "" and node.children[0].label != ""
         if joins and (preterminals or not node.children[0].is_preterminal):
             return _Chain((node.label, below[0].above), below[0].bottom)
         return _Chain(None, _renewed(node, node.label, [finish(chain) for chain in below]))
@@ -252,7 +254,7 @@ class _Chain(NamedTuple):
 def expand_unaries(tree: Tree, separator: str = "+") -> Tree:
     """Undo ``collapse_unaries``: split the labels of inner nodes at ``separator`` into chains.
 
-    A label that would leave a node below without one, such as the tag ``+``, stays as it is.
+    A label that would leave a node without one, such as the tag ``+`` or ``+A``, stays as it is.
     """
     if not separator:
         raise ValueError("The separator must not be empty.")
@@ -271,8 +273,8 @@ def expand_unaries(tree: Tree, separator: str = "+") -> Tree:
 
 def _parts(label: str, separator: str) -> list[str]:
     """The labels of a chain that was joined; the label itself where it cannot come of one."""
-    top, *below = label.split(separator)
-    return [top, *below] if all(below) else [label]
+    parts = label.split(separator)
+    return parts if all(parts) else [label]
 
 
 def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order: int | None = None) -> Tree:

@@ -111,7 +111,10 @@ def test_brackets_in_words_both_ways():
         ("(S (A a) (B (C (D d) (E e))))", "(S (A a) (B+C (D d) (E e)))"),
         ("(V go)", "(V go)"),
         ("(X)", "(X)"),
-        ("( (S (V a) b))", "(+S (V a) b)"),
+        ("( (S (V a) b))", "( (S (V a) b))"),
+        ("( (S (VP (V go) (P on))))", "( (S+VP (V go) (P on)))"),
+        ("(S ( (VP (V go) (P on))))", "(S ( (VP (V go) (P on))))"),
+        ("( ( (A a) (B b)))", "( ( (A a) (B b)))"),
     ],
 )
 def test_unary_chains(text, collapsed):
@@ -132,7 +135,7 @@ def test_a_separator_in_a_label_is_refused():
     assert brackets("(S (A a+b))").collapsed() == brackets("(S (A a+b))")
 
 
-@pytest.mark.parametrize("text", ["(S (+ +) (N a))", "(S (X (++ a) (N b)))", "(NP (C++ a) (A+ b))", "(+ (+ +))"])
+@pytest.mark.parametrize("text", ["(S (+A a))", "(S (+ +) (N a))", "(S (X (++ a) (N b)))", "(NP (C++ a) (A+ b))", "(+ (+ +))"])
 def test_labels_that_are_no_chains_stay_when_chains_are_expanded(text):
     assert brackets(text).expanded() == brackets(text)
 
@@ -143,11 +146,9 @@ def test_an_empty_separator_is_refused():
             change("")
 
 
-def test_chains_with_an_empty_label_below_their_top_are_refused():
-    tree = brackets("( (S (VP (V go) (P on))))")
-    assert str(tree.collapsed()) == "(+S+VP (V go) (P on))" and tree.collapsed().expanded() == tree
-    with pytest.raises(InputError, match=r"has an empty label below its top, so 'S\+\+VP' could not be expanded"):
-        brackets("(S ( (VP (V go) (P on))))").collapsed()
+def test_labels_that_run_into_a_longer_separator_are_refused():
+    with pytest.raises(InputError, match=r"run into the separator '\+\+', so 'A\+\+\+B' could not be expanded"):
+        brackets("(A+ (B (C c) (D d)))").collapsed("++")
 
 
 @pytest.mark.parametrize(
