@@ -70,9 +70,9 @@ class Chooser(KernelEstimator):
             Not used.
         development
             Groups with gold trees on which the weight of the parser's score is chosen; one that is not chosen makes no
-            use of them. Those of one candidate decide nothing; where all are such, the score weighs nothing. Where
-            None, and it is to be chosen, a fifth of the groups is kept for that and not learned from; of fewer than
-            five none is, and the score weighs nothing.
+            use of them. Those whose candidates are all equally good, as one candidate alone is, decide nothing;
+            where all are such, the score weighs nothing. Where None, and it is to be chosen, a fifth of the groups is
+            kept for that and not learned from; of fewer than five none is, and the score weighs nothing.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -204,18 +204,20 @@ class Chooser(KernelEstimator):
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
         """The weight of the scores with which most constituents are right; 1 where the kernel decides nothing.
 
-        Groups of one candidate leave nothing to choose: if all groups have one candidate, the weight is 0.
+        Groups whose candidates are all equally good leave nothing to choose: if all groups are such, the weight is 0.
         """
-        groups = [group for group in groups if len(group) > 1]
+        measured = [(group, quality(group)) for group in groups]
+        telling = [(group, counts) for group, counts in measured if (counts != counts[:, :1]).any()]
+        groups, counts = [group for group, _ in telling], [own for _, own in telling]
         if not groups:
             warnings.warn(
-                "Every development group has only one candidate, so no weight of the parser's score can be chosen, and "
-                "the weight is 0. Pass development groups of several candidates, or a number as score_weight.",
+                "Every development group has only one candidate or candidates that are all equally good, so no weight "
+                "of the parser's score can be chosen, and the weight is 0. Pass development groups whose candidates "
+                "differ in quality, or a number as score_weight.",
                 stacklevel=4,
             )
             return 0.0
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]
-        counts = [quality(group) for group in groups]
         if spread(values) <= 1e-12 * max(float(np.abs(own).max()) for own in values):
             return 1.0
         unit = spread(values) / (spread(scores) or 1.0)

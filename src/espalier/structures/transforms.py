@@ -229,8 +229,8 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
         joined = separator.join([*names, bottom.label])
         if names and _parts(joined, separator) != [*names, bottom.label]:
             raise InputError(
-                f"The labels of a chain would run into the separator {separator!r}, so {joined!r} could not be expanded "
-                "again. Choose another separator."
+                f"The labels of a chain would run into the separator {separator!r}, so {joined!r} could not be "
+                "expanded again. Choose another separator."
             )
         return _renewed(bottom, joined, list(bottom.children))
 

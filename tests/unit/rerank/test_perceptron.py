@@ -114,6 +114,18 @@ def test_development_groups_of_one_candidate_give_the_score_no_weight(learner):
     assert clone(model).fit(groups[:15], development=[*single, *groups[15:]]).score_weight_ == some
 
 
+@pytest.mark.parametrize("learner", [VotedPerceptron, es.RankingSVM, es.GPPreference])
+def test_development_groups_of_equally_good_candidates_give_the_score_no_weight(learner):
+    groups = groups_of(3)
+    equal = [Group([group.gold, group.gold], [-1.0, -9.0], group.gold) for group in groups]
+    model = learner(KERNEL, score_weight="chosen", random_state=0)
+    with pytest.warns(UserWarning, match="candidates that are all equally good, .* the weight is 0"):
+        assert model.fit(groups, development=equal[:5]).score_weight_ == 0.0
+    # Beside others they change nothing, though their scores are far apart.
+    some = clone(model).fit(groups[:15], development=groups[15:]).score_weight_
+    assert clone(model).fit(groups[:15], development=[*equal, *groups[15:]]).score_weight_ == some
+
+
 def test_targets_that_are_no_candidates():
     groups = [Group([c for c in g.candidates if c != g.gold], gold=g.gold) for g in groups_of(4)]
     added = VotedPerceptron(KERNEL, score_weight=0.0).fit(groups)
