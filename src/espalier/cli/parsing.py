@@ -213,10 +213,11 @@ def candidates(
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import Search
     from espalier.kernels.schedule import Schedule
-    from espalier.rerank.candidates import jackknifed
+    from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
+    check_folds("--folds", folds, trees)
     search = Search(coarse, memory)
     options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
     options |= {"make": search.grammar}

@@ -155,10 +155,11 @@ def candidates(
     from espalier.cli.ranking import named
     from espalier.kernels.schedule import Schedule
     from espalier.parsing import Tagger
-    from espalier.rerank import jackknifed
+    from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
     sentences, names = _sentences(treebank, tags, encoding)
+    check_folds("--folds", folds, sentences)
     options: dict[str, Any] = {"folds": folds, "n_threads": Schedule.of(threads).n_threads, "random_state": seed}
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)

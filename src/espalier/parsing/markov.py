@@ -66,7 +66,7 @@ def count_rules(
                 _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
             except _BareWordError as error:
                 shown = str(tree if written is None else written[row])
-                raise InputError(f"Tree {row}, counted from 0, {error} without a tag above it: {shown[:80]}") from None
+                raise UntaggedWordError(row, f"{error} without a tag above it: {shown[:80]}") from None
     labels = {child[0] for _, children in counts.rules for child in children}
     if vertical > 1 or split_tags:
         for label in sorted(labels):
@@ -91,6 +91,24 @@ def _renamed(counts: Counts, root: str) -> Counts:
         rules[named(parent), tuple([named(child) for child in children])] = count
     words = Counter({(word, named(tag), is_first): count for (word, tag, is_first), count in counts.words.items()})
     return Counts(rules, words, counts.chains, root)
+
+
+class UntaggedWordError(InputError):
+    """A tree to learn from has a word without a tag; its number in the list can be told from the rest of the message.
+
+    So a caller who gave a part of a longer list can name the tree by its number there.
+    """
+
+    def __init__(self, row: int, fault: str) -> None:
+        super().__init__(row, fault)
+        self.row, self.fault = row, fault
+
+    def __str__(self) -> str:
+        return f"Tree {self.row}, counted from 0, {self.fault}"
+
+    def in_list(self, rows: Sequence[int]) -> UntaggedWordError:
+        """The error with the number that the tree has in a longer list, of which these rows were given."""
+        return UntaggedWordError(rows[self.row], self.fault)
 
 
 class _BareWordError(ValueError):

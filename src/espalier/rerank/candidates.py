@@ -12,6 +12,7 @@ from typing import Any
 
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
+from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
 from espalier.structures.group import Group, words_of
@@ -109,26 +110,35 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
-    alike: dict[tuple[str, ...], list[int]] = {}  # the trees of each sentence, which stay together
-    for row, gold in enumerate(golds):
-        alike.setdefault(tuple(words_of(gold)), []).append(row)
-    wanted_folds = f"an integer from 2 to the number of different sentences, {len(alike)}"
-    folds = whole_number("folds", folds, 2, len(alike), wanted=wanted_folds)
+    sentences = check_folds("folds", folds, golds)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
-    sentences = list(alike.values())
     order = generator(random_state).permutation(len(sentences)).tolist()
     groups: dict[int, Group] = {}
     for fold in range(folds):
         held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
         own = [row for row in dict.fromkeys(wanted) if row in held_out]
         if own:
-            parser = make([gold for row, gold in enumerate(golds) if row not in held_out], **grammar_options)
+            others = [row for row in range(len(golds)) if row not in held_out]
+            try:
+                parser = make([golds[row] for row in others], **grammar_options)
+            except UntaggedWordError as error:
+                raise error.in_list(others) from None
             tell = None if progress is None else _part_of(progress, fold, folds)
             found = _proposed(parser, [(row, golds[row]) for row in own], k, beam, n_threads, tell)
             groups.update(zip(own, found, strict=True))
         if progress is not None:
             progress((fold + 1) / folds)
     return [groups[row] for row in wanted]
+
+
+def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]:
+    """The rows of each sentence, which stay in one fold; refuse an argument of more folds than there are sentences."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for row, gold in enumerate(golds):
+        alike.setdefault(tuple(words_of(gold)), []).append(row)
+    wanted = f"an integer from 2 to the number of different sentences, {len(alike)}"
+    whole_number(name, folds, 2, len(alike), wanted=wanted)
+    return list(alike.values())
 
 
 def _proposed(

@@ -307,7 +307,7 @@ GRAMMAR = "grammar.safetensors"
         (["candidates", "known.mrg", "-o", "k.jsonl", "--memory", "much"], "much"),
         (["candidates", "known.mrg", "-o", "k.txt"], "only .jsonl files hold these"),
         (["candidates", "empty", "-o", "k.jsonl"], "empty holds no tree"),
-        (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
+        (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "--folds must be an integer from 2 to"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "1"], "--folds"),
         (["candidates", "known.mrg", "traces.mrg", "-o", "k.jsonl"], "traces.mrg, line 1, tree 1: it has no words"),
         (["candidates", "groups.jsonl", "-o", "k.jsonl"], "holds groups of candidates"),

@@ -119,7 +119,7 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
         (["apply", "tagger", "new.txt", "--format", "conllu"], "new.txt, sentence 1"),
         (["candidates", "known.conllu", "-o", "k.txt"], "only .jsonl files hold these"),
-        (["candidates", "known.conllu", "-o", "k.jsonl", "--folds", "41"], "folds must be an integer from 2 to"),
+        (["candidates", "known.conllu", "-o", "k.jsonl", "--folds", "41"], "--folds must be an integer from 2 to"),
     ],
 )
 def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):

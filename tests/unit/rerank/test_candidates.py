@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -142,6 +144,13 @@ def test_what_has_no_words_is_named():
         propose(parser, "(S (N cats))")
     with pytest.raises(InputError, match=r"Tree 2, counted from 0, has no words beside traces: \(S \(-NONE- \*\)\)"):
         jackknifed([*TREES[:2], "(S (-NONE- *))"], folds=2)
+
+
+def test_a_word_without_a_tag_is_named_by_its_tree_in_the_whole_list():
+    trees = ["(S (A a) (B b))", "(S (A c) dogs)", "(S (A d) (B b))"]
+    with pytest.raises(InputError, match=r"Tree 1, counted from 0, has .*\(S \(A c\) dogs\)") as caught:
+        jackknifed(trees, folds=2)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 @pytest.mark.parametrize("row", [12, -13, "a", 1.0, True])

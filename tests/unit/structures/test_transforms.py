@@ -135,7 +135,9 @@ def test_a_separator_in_a_label_is_refused():
     assert brackets("(S (A a+b))").collapsed() == brackets("(S (A a+b))")
 
 
-@pytest.mark.parametrize("text", ["(S (+A a))", "(S (+ +) (N a))", "(S (X (++ a) (N b)))", "(NP (C++ a) (A+ b))", "(+ (+ +))"])
+@pytest.mark.parametrize(
+    "text", ["(S (+A a))", "(S (+ +) (N a))", "(S (X (++ a) (N b)))", "(NP (C++ a) (A+ b))", "(+ (+ +))"]
+)
 def test_labels_that_are_no_chains_stay_when_chains_are_expanded(text):
     assert brackets(text).expanded() == brackets(text)
 
