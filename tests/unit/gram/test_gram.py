@@ -37,7 +37,9 @@ def test_threads_never_change_a_bit_and_tiles_hardly_do(forest, kernel) -> None:
     np.testing.assert_allclose(tiled, one, rtol=1e-12)
     cross = gram(kernel, some[:100], some[100:])
     np.testing.assert_allclose(cross, one[:100, 100:], rtol=1e-12)
-    np.testing.assert_allclose(gram(kernel, some[:100], some[100:], memory=max(needed // 20, 24_000)), cross, rtol=1e-12)
+    np.testing.assert_allclose(
+        gram(kernel, some[:100], some[100:], memory=max(needed // 20, 24_000)), cross, rtol=1e-12
+    )
     np.testing.assert_allclose(kernel.diagonal(some), one.diagonal(), rtol=1e-12)
 
 

@@ -74,7 +74,8 @@ def test_the_command_names_its_experiments():
     result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, ["reproduce", "pighin2009", "answers"])
     assert (
         result.exit_code == 2
-        and "There is no experiment 'answers'; there are questions, boundary, roles, fragments and all." in result.stderr
+        and "There is no experiment 'answers'; there are questions, boundary, roles, fragments and all."
+        in result.stderr
     )
 
 
