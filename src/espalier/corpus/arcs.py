@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from espalier.corpus.arc_order import bottom_up, previous_siblings
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import FEATURE, check_arcs, read_only, refuse, taken
+from espalier.corpus.soundness import FEATURE, check_arcs, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.soundness import check_forest, read_only, refuse, taken
+from espalier.corpus.soundness import check_forest, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.columns import read_only
 from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits

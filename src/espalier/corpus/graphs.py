@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import EDGES, check_graphs, read_only, refuse, taken
+from espalier.corpus.soundness import EDGES, check_graphs, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.interop import as_tree

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import check_sequences, read_only, refuse, taken
+from espalier.corpus.soundness import check_sequences, refuse, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import split_words
 from espalier.structures.sequence import TaggedSequence

@@ -16,7 +16,7 @@ from espalier import _core
 from espalier.corpus.arc_order import depths
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.structures.columns import unshared
+from espalier.structures.columns import read_only, unshared
 
 Arrays = dict[str, NDArray[Any]]
 Require = Callable[[bool, str], None]
@@ -35,11 +35,6 @@ def refuse(corpus: str, remedy: str) -> Require:
             raise InputError(f"These arrays are no {corpus}: {what}. {remedy}")
 
     return require
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array through a buffer that is read-only, so that numpy does not let it be made writable again."""
-    return np.asarray(array.data.toreadonly()) if array.flags.writeable else array
 
 
 def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, require: Require) -> Arrays:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
-from espalier.corpus.soundness import read_only
 from espalier.errors import InputError
 from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
 from espalier.kernels.schedule import Progress, Schedule
+from espalier.structures.columns import read_only
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree

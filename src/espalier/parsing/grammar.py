@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.soundness import Require, read_only, refuse
+from espalier.corpus.soundness import Require, refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
+from espalier.structures.columns import read_only
 from espalier.structures.numbers import whole_number
 
 MAX_UNARY = 3  # unary rules one on top of the other

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.soundness import read_only, refuse
+from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.requests import positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
+from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.sequence import TaggedSequence
 

@@ -11,13 +11,39 @@ from espalier.errors import InputError
 
 
 def unshared(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy, or the array itself where neither it nor what it is a view of can be written to."""
+    """A copy, or the array itself where it is a view of a buffer that nobody can write to."""
     held: Any = array
     while isinstance(held, np.ndarray):
-        if held.flags.writeable:
+        # Who owns the numbers of an array can make it writable again, whatever its flag says now.
+        if held.flags.writeable or held.flags.owndata:
             return np.array(array)
         held = held.base
     return np.ascontiguousarray(array)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array through a buffer that is read-only, so that numpy does not let it be made writable again."""
+    if not array.flags.writeable:
+        return array
+    if (
+        array.dtype.kind not in "biufcO"
+    ):  # dates and some texts have no buffers, but views of what is closed stay closed
+        array.flags.writeable = False
+        return array.view()
+    return np.asarray(array.data.toreadonly())
+
+
+def read_only_sparse(matrix: Any) -> Any:
+    """A sparse matrix by rows whose three arrays cannot be written to; a copy unless it is one already."""
+    matrix = matrix.tocsr()
+    parts = (matrix.data, matrix.indices, matrix.indptr)
+    if all(unshared(part) is part for part in parts):
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()  # scipy would do so in place later, where it can no longer
+    for name in ("data", "indices", "indptr"):
+        setattr(matrix, name, read_only(getattr(matrix, name)))
+    return matrix
 
 
 def unmasked(values: Any) -> Any:

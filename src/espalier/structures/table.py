@@ -6,6 +6,7 @@ It converts nothing: kernels intern the columns they name. Reading files is left
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.structures.columns import equal_columns, unmasked, unshared
+from espalier.structures.columns import equal_columns, read_only, read_only_sparse, unmasked, unshared
 
 
 @final
@@ -43,8 +44,8 @@ class Table:
     -----
     A column is a sequence, a numpy array (2-D for vectors), a scipy sparse matrix, or any object
     with a length that takes an array of indices, such as a ``Forest``. A list is kept as a tuple
-    and an array as a copy that cannot be written to, because a table does not change; an array that
-    nobody can write to is not copied. A column of a frame becomes an array if it holds numbers and a
+    and an array as a copy that cannot be written to, because a table does not change; a view of a buffer
+    that nobody can write to is not copied. A column of a frame becomes an array if it holds numbers and a
     tuple otherwise, with None for what is missing. What a masked array masks becomes NaN among
     numbers and None elsewhere. Two tables are equal whose columns have equal names, in the same
     order, and equal values; missing numbers equal each other.
@@ -142,7 +143,9 @@ class Table:
     def _column(self, name: str) -> Any:
         if name not in self._columns:
             raise unknown_column(name, self.columns)
-        return self._columns[name]
+        values = self._columns[name]
+        # A sparse matrix can be given other arrays, so each caller has one of their own around the same arrays.
+        return copy.copy(values) if hasattr(values, "tocsr") else values
 
     def _row(self, index: int) -> dict[str, Any]:
         if not -self._n_rows <= index < self._n_rows:
@@ -176,7 +179,7 @@ class Table:
         return f"Table of {self._n_rows} rows: {kinds}" if kinds else "Table without columns"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (dict(self._columns), self._n_rows, dict(self.feature_names))
+        return _unpickled, (dict(self._columns), self._n_rows, dict(self.feature_names))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Table cannot be changed; with_column makes a new one.")
@@ -206,6 +209,11 @@ def _restore(columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) 
     table = Table.__new__(Table)
     _set(table, columns, n_rows, features)
     return table
+
+
+def _unpickled(columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) -> Table:
+    """A table of columns that were copied or read, whose arrays can be written to until they are closed again."""
+    return _restore({name: _frozen_column(values, name) for name, values in columns.items()}, n_rows, features)
 
 
 def refuse_lazy(data: Any) -> None:
@@ -242,7 +250,7 @@ def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
 
 def _frozen_column(values: Any, name: str) -> Any:
     if hasattr(values, "tocsr"):
-        return values.tocsr().copy()
+        return read_only_sparse(values)
     if hasattr(values, "to_numpy"):  # a Series of pandas or polars
         values = _from_series(values)
     if isinstance(values, np.ma.MaskedArray):
@@ -250,9 +258,7 @@ def _frozen_column(values: Any, name: str) -> Any:
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
             raise InputError(f"Column {name!r} is a single number, not one value per row.")
-        own = unshared(values)
-        own.flags.writeable = False
-        return own
+        return read_only(unshared(values))
     if isinstance(values, (list, tuple, range)):
         return tuple(values)
     has_items = hasattr(values, "__len__") and hasattr(values, "__getitem__")
@@ -287,8 +293,8 @@ def _taken(values: Any, indices: NDArray[np.intp]) -> Any:
         return tuple([values[index] for index in indices.tolist()])
     taken = values[indices]
     if isinstance(taken, np.ndarray):
-        taken.flags.writeable = False
-    return taken
+        return read_only(taken)
+    return read_only_sparse(taken) if hasattr(taken, "tocsr") else taken
 
 
 def _row_indices(key: Any, n_rows: int) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numpy as np
@@ -286,3 +287,38 @@ def test_what_is_masked_is_missing():
             es.RBF(on=name)(column)
     with pytest.raises(InputError, match="y is masked in 1 rows, the first is row 1"):
         es.KernelSVR(es.RBF()).fit(np.ones((3, 1)), np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]))
+
+
+def test_arrays_of_a_table_stay_read_only():
+    texts = np.array(["a", "b"])
+    days = np.array(["2020-01-01", "2020-01-02"], "datetime64[D]")
+    closed = np.array([1.0, 2.0])
+    closed.flags.writeable = False
+    table = Table(x=np.array([1.0, 2.0]), v=np.ones((2, 3), order="F"), s=texts, d=days, o=closed, e=np.zeros((2, 0)))
+    for made in (table, table[[1, 0]], table[["x", "v"]], copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        for name in made.columns:
+            column = made[name]
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                column.flags.writeable = True
+            with pytest.raises(ValueError, match="read-only"):
+                column[...] = column[0] if column.size else 0
+    closed.flags.writeable = True  # its owner may change it, and the table keeps what it was given
+    closed[0] = 9.0
+    assert table["o"].tolist() == [1.0, 2.0]
+
+
+def test_sparse_columns_of_a_table_stay_what_they_are():
+    given = sparse.csr_array(([2.0, 1.0, 3.0], [1, 0, 0], [0, 2, 3]), shape=(2, 2))  # in no order
+    table = Table(s=given)
+    for made in (table, table[[0, 1]], table[["s"]], copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        for part in (made["s"].data, made["s"].indices, made["s"].indptr):
+            with pytest.raises(ValueError, match="read-only"):
+                part[0] = 1
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                part.flags.writeable = True
+        made["s"].data = np.zeros(3)  # changes the matrix that was handed out, not the table
+        made["s"].sort_indices()
+        assert made["s"].toarray().tolist() == [[1.0, 2.0], [3.0, 0.0]]
+        assert (made["s"] @ made["s"].T).toarray().tolist() == [[5.0, 3.0], [3.0, 9.0]]
+    assert given.data.flags.writeable
+    assert np.shares_memory(Table(table)["s"].data, table["s"].data)
