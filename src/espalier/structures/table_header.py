@@ -7,6 +7,8 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.limits import shortened
@@ -20,14 +22,19 @@ def named_columns(
     """The names of the columns, and the rows that follow."""
     if isinstance(columns, str):
         raise TypeError(f"columns must be a sequence of names, got the str {columns!r}.")
+    if header is not None and not isinstance(header, (bool, np.bool_)):
+        raise TypeError(
+            f"header must be True, False or None, got {header!r}. It says whether the first row holds the names; "
+            "pass the names themselves as columns=[...], which reads every row."
+        )
     if header is None and columns is not None:
         return columns, rows
     first = next(rows, None)
     if first is None:
-        if header is False:
+        if header is not None and not header:
             return columns or [], rows
         raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
-    if header is False:
+    if header is not None and not header:
         made_up = [f"column_{k}" for k in range(1, len(first[1]) + 1)]
         return made_up if columns is None else columns, itertools.chain([first], rows)
     if header is None:

@@ -203,3 +203,10 @@ def test_a_number_that_no_float_holds_is_an_error_with_file_and_line(value):
         read_table(io.StringIO(text), format="jsonl")
     with pytest.raises(InputError, match=r"line 2, column 'a': .* is not a finite number"):
         csv_table("a\n1e999\n", numeric=["a"])
+
+
+@pytest.mark.parametrize("header", [["l", "t"], "l", 0, 1, ()])
+def test_a_header_that_is_neither_true_nor_false_is_refused(header):
+    with pytest.raises(TypeError, match=r"header must be True, False or None.*columns=\[\.\.\.\]"):
+        read_table(io.StringIO("x,1\ny,2\n"), format="csv", header=header)
+    assert len(read_table(io.StringIO("x,1\ny,2\n"), format="csv", header=np.False_)) == 2
