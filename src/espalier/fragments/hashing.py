@@ -86,7 +86,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""
-        from scipy.sparse import csr_matrix, diags_array, vstack
+        from scipy.sparse import csr_matrix, vstack
 
         term = self._term()
         if isinstance(X, Iterator):
@@ -110,7 +110,9 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         if self.values != "kernel":
             return counts
         scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=self.n_threads, memory=self.memory)
-        return csr_matrix(diags_array(scale) @ counts)
+        # A product with a diagonal matrix would make scipy hold an array as long as all columns.
+        counts.data *= np.repeat(scale, np.diff(counts.indptr))
+        return counts
 
     def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
         """Yield the features of any number of trees, a chunk at a time."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.random_trees import random_trees
@@ -79,3 +81,20 @@ def test_an_iterator_is_read_in_chunks():
 def test_mistakes_are_one_clear_error(options, error, message):
     with pytest.raises(error, match=message):
         HashedFragments(**options).fit(TREES)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="The memory in use is read from /proc.")
+def test_memory_follows_the_trees_and_not_the_number_of_columns():
+    import resource
+
+    trees = ["(NP (D the) (N cat))", "(NP (D a) (N cat))"]
+    few = HashedFragments(es.SubsetTree(), n_features=2**20).transform(trees)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + 2**30, before[1]))  # one array of a byte a column is too much
+    try:
+        many = HashedFragments(es.SubsetTree(), n_features=2**31 - 1).transform(trees)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert many.shape == (2, 2**31 - 1)
+    np.testing.assert_array_equal(np.sort(abs(many.data)), np.sort(abs(few.data)))
