@@ -16,7 +16,7 @@ from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Schedule, user_level
-from espalier.kernels.underflow import Mask, without_fragment
+from espalier.kernels.underflow import Mask, check_cancellation, may_cancel, without_fragment
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +27,8 @@ class Normalized(Wrapper):
 
     Where an item has nothing in common even with itself, :math:`K(x, x) = 0` (a lone leaf under
     ``SubsetTree``), the value is 0, the diagonal included, and one warning counts such items. Where it has fragments
-    that weigh too little for floating-point numbers, an error names the hyperparameters that are too small.
+    that weigh too little for floating-point numbers, an error names the hyperparameters that are too small; so it does
+    where a hyperparameter is so small that rounding has left too few digits of its gradient.
 
     Notes
     -----
@@ -93,7 +94,8 @@ class NormalizedPlan(WrapperPlan):
                 return {}
             inner, rows, columns = _pulled(cotangent, kept, root, root, constant_diagonal=True)
             np.fill_diagonal(inner, (rows + columns) * (-0.5 / root**2))
-            return self._gradients(kernel, pullback(inner))
+            gradients = self._gradients(kernel, pullback(inner))
+            return _checked(self.bind(kernel), gradients, cotangent, kept, constant_diagonal=True)
 
         return kept, pull_back
 
@@ -124,7 +126,8 @@ class NormalizedCrossPlan(WrapperPlan):
                 return {}
             inner, row_sums, column_sums = _pulled(cotangent, kept, *roots)
             row_pull, column_pull = row_sums * (-0.5 / roots[0] ** 2), column_sums * (-0.5 / roots[1] ** 2)
-            return self._gradients(kernel, pullback(inner), pull_rows(row_pull), pull_columns(column_pull))
+            gradients = self._gradients(kernel, pullback(inner), pull_rows(row_pull), pull_columns(column_pull))
+            return _checked(self.bind(kernel), gradients, cotangent, kept)
 
         return values, pull_back
 
@@ -179,6 +182,21 @@ def _pulled(
         np.multiply(rows[block, None], columns, out=products)
         np.divide(given, products, out=inner[block])
     return inner, row_sums, column_sums
+
+
+def _checked(
+    kernel: Kernel, gradients: Gradients, cotangent: Matrix | ByRows, values: Matrix, *, constant_diagonal: bool = False
+) -> Gradients:
+    """The gradients, unless rounding has eaten what is left between the matrix's part and the diagonals'."""
+    if may_cancel(kernel):
+        parts = 0.0
+        for block in row_blocks(values.shape):
+            products = np.abs(cotangent[block] * values[block])
+            if constant_diagonal:
+                np.fill_diagonal(products[:, block], 0.0)
+            parts += float(products.sum())
+        check_cancellation(kernel, gradients, parts)
+    return gradients
 
 
 class _Zeros:

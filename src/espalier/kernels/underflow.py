@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from espalier.kernels.inputs import Inputs
 SMALLEST = 1e-280  # what is divided by less has gradients beyond floating-point numbers
 SMALL = 1e-3  # hyperparameters below it are named as the cause
 MODERATE = (0.1, 1e-3)  # what small hyperparameters become where fragments are counted; the second after an overflow
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of each part of a difference, in proportion to the part
+DIGITS = 1e-3  # how much of a gradient may be rounding
 
 Mask = NDArray[np.bool_]
 
@@ -53,6 +55,39 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
     empty = empty.copy()
     empty[small] = True
     return empty
+
+
+def may_cancel(kernel: Kernel) -> bool:
+    """True where some learned number is so small that rounding could hide the gradient of a normalised value."""
+    return any(value * DIGITS < ROUNDING for value in kernel.parameters().values())
+
+
+def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: float) -> None:
+    """Refuse gradients of a normalised kernel that are rounding.
+
+    The gradient is a difference between what the matrix and what the diagonals contribute. For a number t, each is as
+    large as ``parts / t``, and so is their rounding, however small the difference is.
+
+    Parameters
+    ----------
+    kernel, gradients
+        The kernel with its numbers, and the gradient for each.
+    parts
+        The sum of the absolute products of cotangent and value.
+
+    Raises
+    ------
+    FloatingPointError
+        If the rounding may be more than a thousandth of the gradient, and of ``parts``.
+    """
+    for path, value in kernel.parameters().items():
+        gradient = gradients.get(path, 0.0)
+        rounding = parts * ROUNDING  # of the value times its gradient; what is divided by it could overflow
+        if rounding > DIGITS * value * max(abs(gradient), parts):
+            raise FloatingPointError(
+                f"{path} is {value:.3g}, too small for its gradient in {kernel!r}: the gradient is a difference "
+                f"between two nearly equal numbers, and rounding has left too few digits of it. Use a larger {path}."
+            )
 
 
 def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:

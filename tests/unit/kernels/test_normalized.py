@@ -15,6 +15,7 @@ from espalier.kernels.hyperparameters import PerLabel, fixed
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.radial import Radial
+from espalier.kernels.stationary import RBF
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.svm import KernelSVR
 from espalier.testing import check_gradients, check_kernel, rename_labels
@@ -190,6 +191,50 @@ def test_where_some_items_have_no_fragment_others_may_weigh_too_little():
 
 def test_small_values_that_can_be_divided_by_have_gradients():
     trees = ["(S (NP (D the) (N cat)) (VP sleeps))", "(NP (D the) (N dog))"]
+    values, pull_back = Normalized(PartialTree(fixed(1e-100), 0.4)).vjp(trees)
+    assert np.isfinite(values).all()
+    _, pull_back_larger = Normalized(PartialTree(fixed(1e-9), 0.4)).vjp(trees)
+    expected = pull_back_larger(np.ones((2, 2)))["depth_decay"]
+    assert pull_back(np.ones((2, 2))) == pytest.approx({"depth_decay": expected}, rel=1e-6)
     values, pull_back = Normalized(PartialTree(1e-60, 1e-60)).vjp(trees)
     assert np.isfinite(values).all()
-    assert np.isfinite(list(pull_back(np.ones((2, 2))).values())).all()
+    with pytest.raises(FloatingPointError, match=r"^decay is 1e-60, too small for its gradient"):
+        pull_back(np.ones((2, 2)))
+
+
+ONE_LEAF_APART = ["(S (A a) (B b))", "(S (A a) (B c))"]
+FIRST_WITH_SECOND = np.array([[0.0, 1.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("second", [None, ONE_LEAF_APART])
+@pytest.mark.parametrize("decay", [1e-6, 1e-9, 1e-11])
+def test_gradients_of_small_numbers_have_three_digits(decay, second):
+    _, pull_back = Normalized(SubsetTree(decay, frontier=fixed(1.0))).vjp(ONE_LEAF_APART, second)
+    assert pull_back(FIRST_WITH_SECOND)["decay"] == pytest.approx(-1 / 9, rel=1e-3)
+
+
+@pytest.mark.parametrize("second", [None, ONE_LEAF_APART])
+@pytest.mark.parametrize("decay", [1e-13, 2.0**-47, 1e-16, 1e-20, 1e-100])
+def test_a_gradient_that_rounding_has_eaten_is_an_error(decay, second):
+    _, pull_back = Normalized(SubsetTree(decay, frontier=fixed(1.0))).vjp(ONE_LEAF_APART, second)
+    with pytest.raises(FloatingPointError, match=r"^decay is .*, too small for its gradient.*Use a larger decay\.$"):
+        pull_back(FIRST_WITH_SECOND)
+    assert abs(pull_back(np.zeros((2, 2)))["decay"]) == 0
+
+
+def test_the_number_of_a_label_whose_gradient_rounding_has_eaten_is_named():
+    kernel = Normalized(SubsetTree(PerLabel(0.4, values={"B": 1e-20}), frontier=fixed(1.0)))
+    _, pull_back = kernel.vjp(["(S (A a) (B b))", "(S (A c) (B b))"])
+    with pytest.raises(FloatingPointError, match=r"^decay\[B\] is 1e-20, too small"):
+        pull_back(FIRST_WITH_SECOND)
+
+
+def test_the_constant_diagonal_of_a_matrix_has_no_gradient_to_lose():
+    _, pull_back = Normalized(SubsetTree(1e-20, frontier=fixed(1.0))).vjp(ONE_LEAF_APART)
+    assert abs(pull_back(np.eye(2))["decay"]) == 0
+
+
+def test_a_small_length_has_the_gradient_that_is_large():
+    kernel = Normalized(RBF(lengthscale=1e-13))
+    _, pull_back = kernel.vjp(np.array([[0.0], [1e-13]]))
+    assert pull_back(FIRST_WITH_SECOND)["lengthscale"] == pytest.approx(np.exp(-0.5) / 1e-13, rel=1e-6)
