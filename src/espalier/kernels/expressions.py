@@ -20,8 +20,10 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
 from espalier.kernels.similarity import Exact
 from espalier.kernels.wordnet import WordNet, is_usual_folder
+from espalier.structures.limits import shortened
 
-_MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS, _MAX_INTEGER = 10_000, 100, 1_000, 10**9
+_MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS, _MAX_INTEGER = 100_000, 100, 1_000, 10**9
+_MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
 
 _HELPERS: Mapping[str, Callable[..., Any]] = {
     "fixed": fixed,
@@ -119,6 +121,7 @@ class _Reader:
     def __init__(self, text: str, make_wordnet: Callable[..., WordNet]) -> None:
         self.text = text
         self.names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
+        self.n_around = 0  # kernels around what is read
 
     def read(self, node: ast.expr, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -170,7 +173,9 @@ class _Reader:
         if name not in self.names:
             near = difflib.get_close_matches(name, self.names, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise self.refuse(f"{name!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node)
+            raise self.refuse(
+                f"{shortened(name)!r} is no kernel of Espalier and no helper for hyperparameters{hint}", node
+            )
         return self.names[name]
 
     def call(self, node: ast.Call, name: str, depth: int) -> Any:
@@ -178,12 +183,16 @@ class _Reader:
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 raise self.refuse("Arguments must be written out, without *", argument)
+        if self.n_around > _MAX_NESTED:
+            raise self.refuse(f"More than {_MAX_NESTED} kernels stand around this one", node)
+        self.n_around += 1
         arguments = [self.read(argument, depth) for argument in node.args]
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.refuse("Arguments must be written out, without **", keyword.value)
             options[keyword.arg] = self.read(keyword.value, depth)
+        self.n_around -= 1
         try:
             bound = inspect.signature(make).bind(*arguments, **options)
         except TypeError as error:

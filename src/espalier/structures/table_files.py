@@ -275,6 +275,8 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
             raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
         _check_rows(len(frame), path, most)
+        # A value that comes back often is stored once, here as in the file, but not by what reads the table.
+        _check_bytes(frame.estimated_size(), path, limits)
         return frame
     try:
         import pyarrow
@@ -284,7 +286,9 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
     try:
         file = parquet.ParquetFile(io.BytesIO(read_bytes(path, limits=limits)))
         _check_rows(file.metadata.num_rows, path, most)
-        return file.read().to_pydict()
+        table = file.read()
+        _check_bytes(table.nbytes, path, limits)
+        return table.to_pydict()
     except pyarrow.ArrowInvalid as error:
         raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
 
@@ -292,3 +296,8 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
 def _check_rows(n_rows: int, path: Readable, most: int | None) -> None:
     if most is not None and n_rows > most:
         raise too_large(source_name(path), f"has more than {most:,} rows", "max_lines")
+
+
+def _check_bytes(n_bytes: int, path: Readable, limits: ReadLimits) -> None:
+    if limits.max_bytes is not None and n_bytes > limits.max_bytes:
+        raise too_large(source_name(path), f"holds more than {limits.max_bytes:,} bytes", "max_bytes")

@@ -137,3 +137,17 @@ def test_sums_and_products_of_many_kernels_are_read():
         parse_kernel("SubsetTree() + 2 + SubsetTree()")
     with pytest.raises(InputError, match="nested more than 100 deep"):
         parse_kernel("SubsetTree() + (" * 120 + "SubsetTree()" + ")" * 120)
+
+
+def test_kernels_inside_kernels_are_bounded():
+    for wrapper in ("Normalized({})", "Power({}, 2)", "2.0 * Normalized(kernel={})"):
+        text = "SubsetTree()"
+        for _ in range(10):
+            text = wrapper.format(text)
+        assert "SubsetTree" in repr(parse_kernel(text))
+        with pytest.raises(InputError, match="More than 10 kernels stand around this one"):
+            parse_kernel(wrapper.format(text))
+
+
+def test_a_sum_of_a_thousand_kernels_is_read():
+    assert repr(parse_kernel(" + ".join(["SubsetTree()"] * 1000))).count("SubsetTree") == 1000

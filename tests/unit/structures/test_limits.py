@@ -8,6 +8,7 @@ import io
 import pytest
 
 import espalier as es
+from espalier.errors import InputError
 from espalier.structures.files import read_text
 from espalier.structures.limits import ReadLimits
 
@@ -135,3 +136,13 @@ def test_parquet_is_read_from_local_bytes_alone(tmp_path, monkeypatch, address):
         assert len(es.read_table(stream)) == 2
     with (tmp_path / "a.parquet").open(encoding="latin-1") as stream, pytest.raises(TypeError, match="mode 'rb'"):
         es.read_table(stream)
+
+
+def test_parquet_that_grows_beyond_the_limit_of_bytes_is_refused(tmp_path):
+    polars = pytest.importorskip("polars")
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"text": ["a" * 1000] * 5000}).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InputError, match=r"a\.parquet holds more than 1,000,000 bytes(.|\n)*max_bytes"):
+        es.read_table(path, limits=ReadLimits(max_bytes=1_000_000))
+    assert len(es.read_table(path, limits=ReadLimits(max_bytes=6_000_000))) == 5000
