@@ -26,6 +26,7 @@ from espalier.kernels.hyperparameters import (
     number_of,
     with_paths,
 )
+from espalier.structures.columns import refuse_masked
 
 BOUNDS = (1e-6, 1e5)
 
@@ -136,6 +137,7 @@ def start_of_noise(setting: PerLabel, n: int) -> Vector:
 
 
 def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
+    refuse_masked(groups, "noise_groups", rows)
     listed = list(groups)
     if len(listed) != n:
         raise InputError(f"X has {n:,} examples but noise_groups has {len(listed):,} labels.")
@@ -147,7 +149,7 @@ def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
 
 def _vector(values: Any, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
     """One number for each example, finite and not below 0; only of some rows, if these are named."""
-    out = real_numbers(values, name)
+    out = real_numbers(values, name, rows)
     if out.ndim == 0:
         out = np.full(n, float(out))
     if out.shape != (n,):

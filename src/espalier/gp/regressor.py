@@ -32,6 +32,7 @@ from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
+from espalier.structures.columns import refuse_masked
 
 
 class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -263,6 +264,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
         """
+        refuse_masked(y, "y")
+        refuse_masked(sample_weight, "sample_weight")
         mean = self.predict(X, noise_groups=noise_groups)
         return float(r2_score(y, mean, sample_weight=sample_weight))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.structures.columns import refuse_masked
 
 Floats = NDArray[np.float64]
 
@@ -21,12 +22,7 @@ def target_column(y: Any, n_rows: int) -> NDArray[Any]:
         )
     if hasattr(y, "tocsr"):
         raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
-    masked = np.flatnonzero(np.ma.getmaskarray(y)) if isinstance(y, np.ma.MaskedArray) else np.zeros(0, np.intp)
-    if len(masked):
-        raise InputError(
-            f"y is masked in {len(masked):,} rows, the first is row {masked[0]}. Drop these rows from X and y, or fill "
-            "them in."
-        )
+    refuse_masked(y, "y")
     try:
         column = np.asarray(y)
     except ValueError:
@@ -63,8 +59,9 @@ def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None) -> 
     return numbers
 
 
-def real_numbers(given: object, name: str) -> Floats:
-    """Return an array of float64; words, dates and complex numbers are no numbers."""
+def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
+    """Return an array of float64; words, dates, complex numbers and what is masked (in ``rows``) are none."""
+    refuse_masked(given, name, rows)
     kind = type(given).__name__
     try:
         array = np.asarray(given)

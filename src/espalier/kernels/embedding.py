@@ -10,6 +10,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
+from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
@@ -62,6 +63,7 @@ class Embedding(Similarity):
     @classmethod
     def from_arrays(cls, words: Sequence[str], vectors: Any, **options: Any) -> Embedding:
         """Make one of words and an array with a row for each; options are those of the class."""
+        refuse_masked(vectors, "vectors")
         array = np.asarray(vectors, np.float64)
         numbered(words)
         if array.ndim != 2 or len(array) != len(words):
@@ -133,6 +135,8 @@ class Embedding(Similarity):
 
 def _stacked(words: list[str], vectors: list[Any]) -> Floats:
     """The vectors as rows of one array, checked."""
+    for word, vector in zip(words, vectors, strict=True):
+        refuse_masked(vector, f"The vector of {word!r}")
     rows = [np.asarray(vector, np.float64) for vector in vectors]
     for word, row in zip(words, rows, strict=True):
         if row.ndim != 1 or row.shape != rows[0].shape:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel, Matrix
+from espalier.structures.columns import refuse_masked
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -43,6 +44,7 @@ class Precomputed(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        refuse_masked(self.matrix, "matrix")
         matrix = np.array(self.matrix, np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"matrix must be square, got the shape {matrix.shape}.")

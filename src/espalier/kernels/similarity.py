@@ -20,6 +20,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
+from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
@@ -296,6 +297,7 @@ def _vectors(values: Floats, rank: int | None) -> Floats:
 def _checked(symbols: tuple[str, ...], matrix: Any) -> Floats:
     """A copy of a table of similarities that is square, finite, symmetric and 1 on its diagonal."""
     numbered(symbols)
+    refuse_masked(matrix, "matrix")
     values = np.array(matrix, np.float64)
     n = len(symbols)
     if values.shape != (n, n):

@@ -64,6 +64,28 @@ def unmasked(values: Any) -> Any:
     return tuple(None if gone else value for value, gone in zip(values.data.tolist(), mask.tolist(), strict=True))
 
 
+def refuse_masked(values: Any, name: str, rows: NDArray[np.intp] | None = None) -> None:
+    """Refuse an array that masks something, or something in ``rows``: numpy would use the numbers under the mask.
+
+    Examples
+    --------
+    >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
+    Traceback (most recent call last):
+      ...
+    espalier.errors.InputError: y is masked in 1 rows, the first is row 1. Drop what is masked, or fill it in.
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return
+    mask = np.ma.getmaskarray(values)
+    if rows is not None and mask.ndim:
+        mask = mask & np.isin(np.arange(len(mask)), rows).reshape(-1, *[1] * (mask.ndim - 1))
+    masked = np.argwhere(mask)
+    if len(masked):
+        first = masked[0].tolist()
+        where = f"rows, the first is row {first[0]}" if mask.ndim == 1 else f"entries, the first is {first}"
+        raise InputError(f"{name} is masked in {len(masked):,} {where}. Drop what is masked, or fill it in.")
+
+
 def equal_columns(a: Any, b: Any) -> bool:
     """Whether two columns of a table hold the same values; missing numbers equal each other."""
     if a is b:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.gram.targets import Floats, refuse_values, target_column
+from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import as_float
 
 Codes = NDArray[np.intp]
@@ -40,6 +41,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return one weight per row, finite and not negative; None where every row counts the same."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     try:
         weights = np.array(sample_weight, np.float64)
     except (TypeError, ValueError, OverflowError):

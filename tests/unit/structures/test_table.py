@@ -15,6 +15,8 @@ from sklearn.model_selection import cross_val_score
 import espalier as es
 from espalier import SubsetTree
 from espalier.errors import InputError
+from espalier.kernels.embedding import Embedding
+from espalier.kernels.similarity import SimilarityTable
 from espalier.structures import Table, Tree, as_table
 
 
@@ -322,3 +324,44 @@ def test_sparse_columns_of_a_table_stay_what_they_are():
         assert (made["s"] @ made["s"].T).toarray().tolist() == [[5.0, 3.0], [3.0, 9.0]]
     assert given.data.flags.writeable
     assert np.shares_memory(Table(table)["s"].data, table["s"].data)
+
+
+def test_masked_arguments_are_refused():
+    one = np.ma.array([1.0, 2.0, 3.0], mask=[False, False, True])
+    square = np.ma.array(np.eye(2), mask=[[False, True], [True, False]])
+    x, y, kernel = np.arange(3.0)[:, None], [1.0, 2.0, 2.5], es.RBF()
+    grouped = es.GPRegressor(kernel, noise=es.PerLabel(0.1))
+    groups = np.ma.array(["a", "b", "a"], mask=one.mask)
+    calls = {
+        "sample_weight is masked in 1 rows, the first is row 2": [
+            lambda: es.KernelSVC(kernel).fit(x, [0, 1, 1], sample_weight=one),
+            lambda: es.GPRegressor(kernel).fit(x, y, sample_weight=one),
+            lambda: es.GPRegressor(kernel).fit(x, y).score(x, y, sample_weight=one),
+        ],
+        "noise_variance is masked in 1 rows": [lambda: es.GPRegressor(kernel).fit(x, y, noise_variance=one)],
+        "noise_groups is masked in 1 rows": [
+            lambda: grouped.fit(x, y, noise_groups=groups),
+            lambda: grouped.fit(x, y, noise_groups=["a", "b", "a"]).predict_distribution(x, noise_groups=groups),
+        ],
+        r"matrix is masked in 2 entries, the first is \[0, 1\]": [
+            lambda: es.Precomputed(square),
+            lambda: SimilarityTable(["a", "b"], square),
+            lambda: SimilarityTable.nearest_to(["a", "b"], square),
+        ],
+        "vectors is masked in 2 entries": [lambda: Embedding.from_arrays(["a", "b"], square)],
+        "The vector of 'b' is masked in 1 rows": [lambda: Embedding({"a": [1.0, 0.0, 0.0], "b": one})],
+    }
+    for message, refused in calls.items():
+        for call in refused:
+            with pytest.raises(InputError, match=message):
+                call()
+
+
+def test_masks_of_rows_that_count_for_nothing_are_passed_over():
+    x, y, weight = np.arange(3.0)[:, None], [1.0, 2.0, 2.5], [1.0, 1.0, 0.0]
+    known = np.ma.array([0.1, 0.1, 5.0], mask=[False, False, True])
+    model = es.GPRegressor(es.RBF()).fit(x, y, sample_weight=weight, noise_variance=known)
+    assert (
+        model.predict(x).tolist()
+        == es.GPRegressor(es.RBF()).fit(x, y, sample_weight=weight, noise_variance=known.data).predict(x).tolist()
+    )
