@@ -276,7 +276,7 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
             raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
         _check_rows(len(frame), path, most)
         # A value that comes back often is stored once, here as in the file, but not by what reads the table.
-        _check_bytes(frame.estimated_size(), path, limits)
+        _check_bytes(int(frame.estimated_size()), path, limits)
         return frame
     try:
         import pyarrow
