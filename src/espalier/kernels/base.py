@@ -189,6 +189,8 @@ class Kernel:
         trees = self._tree_columns()
         rows = Inputs.of(a).read_strings(trees, "trees")
         columns = None if b is None else Inputs.of(b, like=rows).read_strings(trees, "trees")
+        if columns is not None and not isinstance(a, Inputs):
+            rows.decide_with(columns)
         check_matrix(len(rows), len(rows if columns is None else columns))
         plan = self._make_plan(rows, columns, schedule)
         plan._made_for = self

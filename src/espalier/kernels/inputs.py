@@ -3,8 +3,9 @@
 Each column is interned at most once for a whole expression of kernels, and the columns of a second input
 share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
 a forest that a learner predicts is translated, because who predicts cannot choose the vocabulary of the training rows.
-What the strings of a column are, trees in brackets or words, is decided once for all kernels of the expression, and
-the second input's strings are what the first's are.
+What the strings of a column are, trees in brackets or words, is decided once for all kernels of the expression. The
+second input's strings are what the first's are. In a call of a kernel both inputs decide together, whatever their
+order; what a learner was fitted on decides alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from espalier.corpus.arcs import Arcs
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.graphs import Graphs, NodeLabels, as_graphs
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
-from espalier.corpus.texts import check_words
+from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
@@ -41,6 +42,7 @@ class Inputs:
         self._data = _table_or_column(data)
         self._like = like
         self._translates = translates
+        self._beside: Inputs | None = None  # the second side, where both decide together what strings are
         self._corpora: dict[tuple[str | None, Any], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self._readings: dict[str | None, Reading | None] = {}  # by column: what its strings are
@@ -74,7 +76,12 @@ class Inputs:
         """Rows of these inputs on their own; their strings are what was decided for all."""
         inputs = Inputs(data)
         inputs._readings.update(self._readings)
+        inputs._beside = self._beside
         return inputs
+
+    def decide_with(self, second: Inputs) -> None:
+        """Let the strings of a second side take part in the decision what the strings of this one are."""
+        self._beside = Inputs(second._data)
 
     def read_strings(self, columns: Iterable[str | None], reading: Reading) -> Inputs:
         """Decide what the strings of some columns are, unless that is decided already."""
@@ -138,9 +145,12 @@ class Inputs:
     def _reading(self, on: str | None) -> Reading | None:
         """What the strings of a column are to a kernel of sequences; None where nothing decides."""
         if on not in self._readings:
-            first = None if self._like is None else self._like._reading(on)
+            if self._like is not None:
+                other = self._like._reading(on)
+            else:
+                other = None if self._beside is None else _suggested(self._beside.column(on))
             with _naming(on):
-                self._readings[on] = _decided(self.column(on), first)
+                self._readings[on] = _decided(self.column(on), other)
         return self._readings[on]
 
     def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
@@ -208,7 +218,7 @@ def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabular
         return as_sequences(column, of, vocabulary)
 
 
-def _decided(column: Any, first: Reading | None) -> Reading | None:
+def _decided(column: Any, other: Reading | None) -> Reading | None:
     """What the strings of a column are, given what those are that it is compared with.
 
     A column without strings decides for those that are compared with it: beside a forest, strings are trees.
@@ -216,13 +226,25 @@ def _decided(column: Any, first: Reading | None) -> Reading | None:
     _refuse_numbers(column, "sequences")
     if isinstance(column, Forest | Sequences):
         return "trees" if isinstance(column, Forest) else "words"
-    if first == "trees" or not isinstance(column, Iterable):
-        return first
-    check_words(column, nested=first == "words")
+    if other == "trees" or not isinstance(column, Iterable):
+        return other
+    check_words(column, nested=other == "words")
     kinds = {type(item) for item in column}
     if any(issubclass(kind, str) for kind in kinds):
         return "words"
     return "trees" if Tree in kinds else None
+
+
+def _suggested(column: Any) -> Reading | None:
+    """What a second column says of the strings of the first; None where it could be compared with either reading."""
+    if isinstance(column, Forest | Sequences):
+        return "trees" if isinstance(column, Forest) else "words"
+    if not isinstance(column, Iterable) or hasattr(column, "tocsr"):
+        return None
+    items = list(column)
+    if any(isinstance(item, str) and item.strip() for item in items):
+        return "words" if row_that_reads_as_a_tree(items) is None else None
+    return "trees" if any(isinstance(item, Tree) for item in items) else None
 
 
 def _tree_of(text: str, row: int) -> Tree:

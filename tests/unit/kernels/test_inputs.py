@@ -214,6 +214,36 @@ def test_the_rows_that_a_machine_keeps_are_read_as_all_rows_were():
     np.testing.assert_allclose(model.predict(["(sic)", "a dog"]), [model.dual_coef_[0, 0], 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [es.BagOfWords(), es.Normalized(es.Subsequence(2)), es.Spectrum(1)], ids=repr)
+def test_both_inputs_of_a_call_decide_together_what_strings_are(kernel):
+    words = ["plain text (sic)"]
+    expected = kernel([["plain", "text", "(sic)"]], [["(sic)"]])
+    np.testing.assert_array_equal(kernel(words, ["(sic)"]), expected)
+    np.testing.assert_array_equal(kernel(["(sic)"], words), expected.T)
+    brackets = ["(NP (D the) (N cats))"]
+    trees = [es.Tree.from_brackets(text) for text in brackets]
+    np.testing.assert_array_equal(kernel(trees, brackets), kernel(trees, trees))
+    np.testing.assert_array_equal(kernel(brackets, trees), kernel(trees, trees))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        (["plain text"], ["(S (N cats))"], BOTH),
+        (["(N cats)"], ["(N dogs)"], BOTH),
+        ([["plain", "text"]], ["(N cats)"], BOTH),
+        (["plain text"], es.Forest.from_trees(["(N cats)"]), "is no tree in brackets, 'plain text'"),
+        (["plain text"], [es.Tree.from_brackets("(N cats)")], "is no tree in brackets, 'plain text'"),
+    ],
+)
+def test_what_is_refused_does_not_depend_on_the_order_of_the_inputs(one, other, message):
+    for a, b in ((one, other), (other, one)):
+        with pytest.raises(es.InputError, match="^Row 0 " + message):
+            es.BagOfWords()(a, b)
+        with pytest.raises(es.InputError, match="^Column 'x': Row 0 " + message):
+            es.BagOfWords(on="x")({"x": a}, {"x": b})
+
+
 def test_words_in_brackets_can_be_chosen():
     corpus = es.Sequences.from_items(TREES)
     assert es.BagOfWords()(corpus)[0, 0] == len(TREES[0].split())
