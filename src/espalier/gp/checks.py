@@ -15,6 +15,7 @@ from espalier.gp.transforms import as_transform
 from espalier.gram.targets import check_numbers
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.unused import bound_to_labels
 from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
@@ -66,4 +67,4 @@ def problem_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, grou
         inputs = inputs.rows(noise.rows)
     basis = Basis.of(as_mean(model.mean), inputs)
     plan = kernel.plan(inputs, n_threads=model.n_threads, memory=model.memory)
-    return Problem(plan.bind(kernel), plan, inputs, y, transform, bool(model.standardize), noise, basis)
+    return Problem(bound_to_labels(plan, kernel), plan, inputs, y, transform, bool(model.standardize), noise, basis)

@@ -1,0 +1,41 @@
+"""Numbers of labels that the data do not have: no kernel value depends on them, so nothing can be learned of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.hyperparameters import PerLabel
+from espalier.kernels.schedule import user_level
+
+MOST_NAMED = 5
+
+
+def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
+    """The kernel with a number for each label of a plan's data; warn of numbers of other names, which stay."""
+    bound = plan.bind(kernel)
+    unused = _unused(bound, plan.bind(_without_values(kernel)))
+    if unused:
+        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
+        warnings.warn(
+            f"The data have no label for {len(unused):,} of the numbers that values of PerLabel gives: "
+            f"{', '.join(unused[:MOST_NAMED])}{more}. No value of the kernel depends on them, so their learned values "
+            "mean nothing. If a name is misspelt, write it as the label or the group is written.",
+            stacklevel=user_level(),
+        )
+    bound_kernel: Kernel = bound
+    return bound_kernel
+
+
+def _unused(bound: Kernel, used: Kernel) -> list[str]:
+    names = used.parameters().keys()
+    # A kernel that gives no label a number of its own, even now, does not say which it uses.
+    return [path for path in bound.parameters() if path not in names and path.split("[")[0] not in names]
+
+
+def _without_values(kernel: Kernel) -> Kernel:
+    """The kernel without the numbers that a caller gave by name."""
+    settings = {name: setting for name, setting in kernel._settings() if isinstance(setting, PerLabel)}
+    changed = replace(kernel, **{name: replace(setting, values=None) for name, setting in settings.items()})
+    return changed._with_children([_without_values(child) for _, child in kernel._children()])
