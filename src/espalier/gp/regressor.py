@@ -29,6 +29,7 @@ from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
 from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
@@ -263,10 +264,13 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
 
         The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
+        The target of a row with a ``sample_weight`` of 0 may be missing (None or NaN).
         """
         refuse_masked(y, "y")
         refuse_masked(sample_weight, "sample_weight")
         mean = self.predict(X, noise_groups=noise_groups)
+        if sample_weight is not None:
+            y = without_gaps(y, sample_weight)
         return float(r2_score(y, mean, sample_weight=sample_weight))
 
     def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:

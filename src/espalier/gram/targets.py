@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -57,6 +58,39 @@ def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None) -> 
     numbers = real_numbers(column, "y")
     check_finite_numbers(numbers, "y", rows)
     return numbers
+
+
+def without_gaps(y: Any, weights: Any) -> Any:
+    """Return y with each missing target of a row of weight 0 replaced by the target of the first row with weight.
+
+    Rows of weight 0 take no part, so what is missing there is no error; the value that stands in for it counts nothing.
+    Missing are None, NaN, infinity and pandas' NA. All else is left for the checks that follow.
+
+    Examples
+    --------
+    >>> without_gaps(["yes", None, "no"], [1.0, 0.0, 1.0])
+    ['yes', 'yes', 'no']
+    """
+    if y is None or hasattr(y, "tocsr") or isinstance(y, np.ma.MaskedArray):
+        return y
+    given, weights = np.asarray(y, dtype=object), np.asarray(weights, np.float64)
+    if given.ndim == 0 or given.size != len(given) or weights.shape != (len(given),) or not weights.any():
+        return y
+    filled = given.ravel().copy()
+    gaps = [row for row in np.flatnonzero(weights == 0).tolist() if _is_missing(filled[row])]
+    if not gaps:
+        return y
+    filled[gaps] = filled[int(np.flatnonzero(weights)[0])]
+    if isinstance(y, list | tuple):  # numpy finds the type of what is left
+        return filled.reshape(given.shape).tolist()
+    return filled.astype(np.asarray(y).dtype).reshape(given.shape)
+
+
+def _is_missing(target: Any) -> bool:
+    # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
+    if target is None or type(target).__name__ == "NAType":
+        return True
+    return isinstance(target, float | np.floating) and not math.isfinite(target)
 
 
 def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None) -> Floats:

@@ -25,6 +25,7 @@ from espalier.blas import blas_threads
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
@@ -56,7 +57,8 @@ class KernelMachine(KernelEstimator):
         y
             One target per row.
         sample_weight
-            One weight per row, by which ``C`` is multiplied; a row with weight 0 is left out.
+            One weight per row, by which ``C`` is multiplied; a row with weight 0 is left out, and its target
+            may be missing (None or NaN). The row itself must be one that the kernel reads.
 
         Returns
         -------
@@ -64,8 +66,8 @@ class KernelMachine(KernelEstimator):
         """
         self._check_settings()
         inputs = Inputs.of(X)
-        targets = self._check_targets(y, len(inputs))
         weights = check_weights(sample_weight, len(inputs))
+        targets = self._check_targets(y if weights is None else without_gaps(y, weights), len(inputs))
         schedule = self._schedule()
         matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
         self._learn(matrix, targets, weights)

@@ -37,6 +37,17 @@ def recorded(function):
     return result, [str(warning.message) for warning in caught]
 
 
+def test_targets_without_weight_may_be_missing_in_scores():
+    model = GPRegressor(KERNEL, learn=False).fit(TREES, Y)
+    y, weight = Y.copy(), np.ones(30)
+    y[3], weight[3] = np.nan, 0.0
+    rest = np.flatnonzero(weight)
+    assert model.score(TREES, y, weight) == pytest.approx(model.score([TREES[row] for row in rest], Y[rest]))
+    assert model.score(TREES, Y, weight) == model.score(TREES, y, weight)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.score(TREES, y, np.ones(30))
+
+
 # Starts
 
 

@@ -378,6 +378,25 @@ def test_bad_weights_are_errors(weight, message):
         KernelSVC(KERNEL).fit(FOREST, LABELS, weight)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("make", [list, lambda labels: np.array(labels, object), lambda labels: pd.Series(labels)])
+def test_labels_of_rows_without_weight_may_be_missing(missing, make):
+    labels, weight = LABELS.tolist(), np.ones(160)
+    labels[0], labels[7], weight[[0, 7]] = missing, missing, 0.0
+    model = KernelSVC(KERNEL).fit(TREES, make(labels), weight)
+    rest = np.flatnonzero(weight)
+    assert model.classes_.tolist() == sorted(set(LABELS))
+    close(model.decision_function(TREES), KernelSVC(KERNEL).fit(FOREST[rest], LABELS[rest]).decision_function(TREES))
+    weight[7] = 1.0
+    with pytest.raises(ValueError, match="Row 7 of y holds no label"):
+        KernelSVC(KERNEL).fit(TREES, make(labels), weight)
+
+
+def test_classes_that_are_numbers_may_be_missing_in_rows_without_weight():
+    model = KernelSVC(KERNEL).fit(TREES[:4], np.array([0.0, 1.0, np.nan, 1.0]), [1, 1, 0, 1])
+    assert model.classes_.tolist() == [0.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("kernel", "X", "error", "message"),
     [

@@ -31,6 +31,18 @@ def test_predictions_equal_scikit_learn(C, epsilon, weighted):
     assert ours.dual_coef_.shape == (1, len(ours.support_)) and ours.intercept_.shape == (1,)
 
 
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_targets_of_rows_without_weight_may_be_missing(missing):
+    sizes, weight = SIZES.copy(), np.ones(120)
+    sizes[[0, 7]], weight[[0, 7]] = missing, 0.0
+    rest = np.flatnonzero(weight)
+    found = KernelSVR(KERNEL).fit(FOREST, sizes, weight).predict(FOREST)
+    np.testing.assert_allclose(found, KernelSVR(KERNEL).fit(FOREST[rest], SIZES[rest]).predict(FOREST), rtol=1e-9)
+    weight[7] = 1.0
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity): row 7"):
+        KernelSVR(KERNEL).fit(FOREST, sizes, weight)
+
+
 def test_learns_the_size_of_a_tree():
     model = KernelSVR(es.SubsetTree(decay=0.2, max_depth=1), C=10.0).fit(FOREST[TRAIN], SIZES[TRAIN])
     assert model.score(FOREST[TEST], SIZES[TEST]) > 0.9
