@@ -82,7 +82,9 @@ def main(
 @app.command()
 @reported
 def demo(
-    n: Annotated[int, typer.Option(help="How many questions to draw; a quarter is held out.")] = 1600,
+    n: Annotated[
+        int, typer.Option(help="How many questions to draw; a quarter, rounded down to a multiple of 20, is held out.")
+    ] = 1600,
     seed: Annotated[int, typer.Option(help="Which questions: the same seed gives the same.")] = 0,
     svg: Annotated[
         Path | None,
@@ -90,7 +92,7 @@ def demo(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Tell a story of questions: words mislead, and trees do not."""
+    """Show that words mislead and trees do not."""
     if svg is not None and svg.exists() and not svg.is_dir():
         raise NotADirectoryError(20, "--svg names a folder, and this is a file", svg)
     from espalier.cli.experiment import run_experiment
@@ -108,7 +110,7 @@ def demo(
 @app.command()
 @reported
 def describe(file: BracketFile, encoding: Encoding = "utf-8") -> None:
-    """Count the trees and nodes of a file, and what kernels need.
+    """Count the trees and nodes of a file.
 
     Shows the memory that kernels would need too.
     """
@@ -127,7 +129,7 @@ def nearest(
     encoding: Encoding = "utf-8",
     threads: Threads = None,
 ) -> None:
-    """Show the trees of a file that are most like a tree."""
+    """Show the trees that are most like one."""
     from espalier.gram import nearest as find_nearest
     from espalier.structures.tree import Tree
 
@@ -169,7 +171,9 @@ def gram(
         str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu, if not as below.")
     ] = None,
 ) -> None:
-    """Write the matrix of kernel values of all items of a file.
+    """Write the kernel matrix of a file.
+
+    It holds the values of all items with each other.
 
     Tree kernels read trees in brackets; kernels over sequences a text in each line; Tagging, DependencySubtree,
     WeisfeilerLehman and kernels over tags CoNLL-U.

@@ -35,7 +35,7 @@ def write_gram(
 
 def check_matrix_format(output: Path) -> None:
     """Refuse a name whose ending is that of no format a matrix is written in; one without an ending is numpy's."""
-    if output.suffix not in _WRITERS:
+    if output.suffix.lower() not in _WRITERS:
         *others, last = filter(None, _WRITERS)
         raise InputError(
             f"The format of a matrix follows from the name of its file, which ends in {', '.join(others)} or {last}; "
@@ -51,7 +51,7 @@ def save_array(matrix: Matrix, output: Path) -> None:
         return
     check_matrix_format(output)
     with written(output) as stream:
-        _WRITERS[output.suffix](stream, matrix)
+        _WRITERS[output.suffix.lower()](stream, matrix)
 
 
 def _write_npy(stream: IO[bytes], matrix: Matrix) -> None:

@@ -23,6 +23,13 @@ def from_standard_input(context: typer.Context, value: Any) -> Any:
     return STANDARD_INPUT
 
 
+def model_file(value: Path) -> Path:
+    """Refuse ``-`` for a model, whose file is read in parts."""
+    if value == STANDARD_OUTPUT:
+        raise typer.BadParameter("a model must be a file; - is standard input, for trees, text and tables.")
+    return value
+
+
 def to_standard_output(value: Path | None) -> Path | None:
     """Let ``-`` stand for standard output, where that is the default."""
     return None if value == STANDARD_OUTPUT else value
@@ -113,7 +120,7 @@ def check_output(output: Path, what: str, *inputs: Path | None, json: bool = Fal
 
 def is_json(output: Path | None) -> bool:
     """Whether a name is that of JSON Lines."""
-    return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
+    return output is not None and output.name.removesuffix(".gz").lower().endswith(".jsonl")
 
 
 def markov_of(text: str | None) -> tuple[int, int | None] | None:

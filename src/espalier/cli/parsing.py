@@ -27,6 +27,7 @@ from espalier.cli.options import (
     from_standard_input,
     is_json,
     markov_of,
+    model_file,
     to_standard_output,
 )
 from espalier.cli.reporting import reported, say
@@ -76,7 +77,9 @@ def grammar(
 @app.command()
 @reported
 def parse(
-    grammar: Annotated[Path, typer.Argument(metavar="GRAMMAR", help="What espalier grammar wrote.")],
+    grammar: Annotated[
+        Path, typer.Argument(metavar="GRAMMAR", callback=model_file, help="What espalier grammar wrote.")
+    ],
     sentences: SentenceFile,
     output: Annotated[
         Path | None,
@@ -258,7 +261,7 @@ def evaluate(
     ] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Compare parses with gold trees, as evalb does.
+    """Compare parses with gold trees.
 
     Compares labelled constituents, as evalb counts them with the rules of Collins.
 

@@ -44,13 +44,13 @@ HERE = Path("docs/results")
 
 
 PAPERS = {
-    "beck2014": "Beck (2014): kernels on strings and trees, combined. They are learned by Gaussian processes. "
+    "beck2014": "Beck (2014): kernels, combined. They compare strings and trees; Gaussian processes learn them. "
     "Experiments: questions, sentiment, emotion.",
-    "beck2015": "Beck and others (2015): tree kernels that are learned. Gaussian processes learn them. "
+    "beck2015": "Beck and others (2015): learned kernels. Gaussian processes learn them from trees. "
     "Experiments: synthetic, time, emotion, quality.",
-    "collins2001": "Collins and Duffy (2001): kernels choose among parses. A grammar proposes them. "
+    "collins2001": "Collins and Duffy (2001): reranking. Kernels choose among the parses of a grammar. "
     "Experiments: questions, beyond, treebanks, tagging, cost.",
-    "pighin2009": "Pighin and Moschitti (2009): fragments of kernels, mined. Linear machines follow. "
+    "pighin2009": "Pighin and Moschitti (2009): fragments. They are mined from kernels for linear machines. "
     "Experiments: questions, boundary, roles, fragments.",
 }
 

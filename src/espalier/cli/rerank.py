@@ -8,12 +8,20 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli.bars import bar
-from espalier.cli.options import Encoding, Tags, check_output, from_standard_input, is_json, to_standard_output
+from espalier.cli.options import (
+    Encoding,
+    Tags,
+    check_output,
+    from_standard_input,
+    is_json,
+    model_file,
+    to_standard_output,
+)
 from espalier.cli.reporting import reported, shown
 
 app = typer.Typer(
     name="rerank",
-    help="Learn to choose among a parser's candidates, and choose.",
+    help="Learn to choose among candidates.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -27,7 +35,7 @@ Groups = Annotated[
         help="Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too; - for standard input.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="RERANKER", help="What espalier rerank fit wrote.")]
+Model = Annotated[Path, typer.Argument(metavar="RERANKER", callback=model_file, help="What espalier rerank fit wrote.")]
 Gold = Annotated[
     Path | None,
     typer.Option(
@@ -40,7 +48,7 @@ Gold = Annotated[
 
 @app.callback()
 def rerank() -> None:
-    """Learn to choose among a parser's candidates, and choose."""
+    """Learn to choose among candidates."""
 
 
 @app.command()
@@ -104,7 +112,7 @@ def fit(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Learn from groups of candidates with gold trees.
+    """Learn from groups with gold trees.
 
     Gold trees given by --gold are first brought into the form of the candidates: without traces and function tags, and
     with their outer label.
@@ -238,13 +246,13 @@ def explain(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Say which fragments made one candidate win over another.
+    """Say why one candidate beats another.
 
-    Draws both side by side.
+    Lists the fragments that made it win, and draws both side by side.
     """
     if output is not None:
         check_output(output, "The page", reranker, groups, gold)
-        if output.suffix not in ("", ".html", ".htm", ".svg"):
+        if output.suffix.lower() not in ("", ".html", ".htm", ".svg"):
             raise ValueError(f"A page has a name in .html, and a drawing one in .svg; got {output}.")
     from espalier.cli.ranking import candidate_number, groups_of, loaded
     from espalier.explain import Comparison
@@ -264,5 +272,5 @@ def explain(
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
         typer.echo(f"{share:+.4g}\t{shown(word)}")
     if output is not None:
-        write_text(output, found.to_svg() if output.suffix == ".svg" else found.to_html())
+        write_text(output, found.to_svg() if output.suffix.lower() == ".svg" else found.to_html())
         typer.echo(f"Drawn in {output}")

@@ -17,6 +17,7 @@ from espalier.cli.options import (
     check_output,
     from_standard_input,
     is_json,
+    model_file,
     to_standard_output,
 )
 from espalier.cli.reporting import reported
@@ -57,7 +58,7 @@ def fit(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Learn a trigram tagger from tagged sentences."""
+    """Learn a trigram tagger from sentences."""
     check_output(output, "A tagger", *treebank)
     from espalier.parsing import Tagger
 
@@ -71,7 +72,7 @@ def fit(
 @app.command()
 @reported
 def apply(
-    tagger: Annotated[Path, typer.Argument(metavar="TAGGER", help="What espalier tag fit wrote.")],
+    tagger: Annotated[Path, typer.Argument(metavar="TAGGER", callback=model_file, help="What espalier tag fit wrote.")],
     sentences: SentenceFile,
     output: Annotated[
         Path | None,

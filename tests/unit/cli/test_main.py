@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from espalier.cli import main, matrix
 from espalier.cli.experiment import run_experiment
 from espalier.cli.main import app, run
-from espalier.demo import BEST_SCORE
+from espalier.demo import BEST_SCORE, BLOCK
 from espalier.kernels import Normalized, SubsetTree
 
 TREES = ["(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (D a) (N cat)) (VP (V sat)))", "(NP (N dog))"]
@@ -292,9 +292,15 @@ def test_the_demo_is_the_same_for_the_same_seed(experiment):
 
 
 @pytest.mark.parametrize("group", [[], ["rerank"], ["tag"], ["reproduce"]], ids=" ".join)
-def test_summaries_in_help_are_whole_at_80_columns(group):
-    help_text = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, [*group, "--help"]).stdout
+def test_summaries_in_help_are_whole_at_60_columns(group):
+    help_text = CliRunner(env={"COLUMNS": "60", "NO_COLOR": "1"}).invoke(app, [*group, "--help"]).stdout
     listed = help_text[help_text.index("Commands:") :]
     assert len(listed.splitlines()) > 3
     for line in listed.splitlines()[1:]:
-        assert line.endswith(".") and not line.endswith("..") and len(line) <= 80
+        assert line.endswith(".") and not line.endswith("..") and len(line) <= 60
+
+
+def test_the_help_of_the_demo_says_how_many_questions_are_held_out():
+    help_text = " ".join(CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["demo", "--help"]).stdout.split())
+    assert f"a quarter, rounded down to a multiple of {BLOCK}, is held out" in help_text
+    assert f"Each of {BLOCK} held-out questions" in invoke("demo", "--n", "120").stdout

@@ -49,9 +49,17 @@ def test_a_name_in_npz_gets_an_archive(tmp_path):
         np.testing.assert_array_equal(archive["gram"], VALUES)
 
 
-@pytest.mark.parametrize("name", ["k.txt", "k.csv.gz", "k.NPY", "k.parquet"])
+@pytest.mark.parametrize("name", ["k.txt", "k.csv.gz", "k.NPYX", "k.parquet"])
 def test_a_name_of_no_known_format_is_refused_and_the_known_ones_are_named(tmp_path, name):
     for refuse in (check_matrix_format, lambda output: save_array(VALUES, output)):
         with pytest.raises(InputError, match=r"ends in \.npy, \.npz, \.csv or \.tsv.*got '.*" + name):
             refuse(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_ending_of_a_name_may_be_in_capitals(tmp_path):
+    for name in ("k.CSV", "k.csv", "k.NPY"):
+        check_matrix_format(tmp_path / name)
+        save_array(VALUES, tmp_path / name)
+    assert (tmp_path / "k.CSV").read_bytes() == (tmp_path / "k.csv").read_bytes()
+    assert np.load(tmp_path / "k.NPY").tobytes() == VALUES.tobytes()

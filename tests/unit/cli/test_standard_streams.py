@@ -1,4 +1,4 @@
-"""A dash is standard input to every command that reads a file, and standard output where text is written."""
+"""A dash is standard input to what reads trees, text or tables, and standard output where text is written."""
 
 from __future__ import annotations
 
@@ -142,3 +142,14 @@ def test_a_pipe_carries_a_matrix_from_trees_to_numbers():
     assert result.returncode == 0, result.stderr
     matrix = np.array([[float(value) for value in line.split(",")] for line in result.stdout.splitlines()])
     np.testing.assert_array_equal(matrix, Normalized(SubsetTree(decay=0.4))(TREES))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["parse", "-", "x"], ["tag", "apply", "-", "x"], *(["rerank", name, "-", "x"] for name in ("apply", "score"))],
+    ids=" ".join,
+)
+def test_a_model_from_standard_input_is_refused(command):
+    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, command)
+    assert result.exit_code == 2
+    assert "a model must be a file; - is standard input, for trees, text and tables." in result.stderr
