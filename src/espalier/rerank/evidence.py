@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.errors import KernelOverflowError
 from espalier.gp.parameters import Parameter
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.inputs import Inputs
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 
 SCORE = "score.variance"
 _PREFIX = "kernel."
+_LARGEST = 1e150  # sums of squares of larger covariances may overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,12 @@ class Problem:
         return out
 
     def _mode(self, matrix: Floats) -> Mode:
+        largest = float(np.abs(matrix).max(initial=0.0))
+        if not largest <= _LARGEST:
+            raise KernelOverflowError(
+                f"The covariances of the differences of utilities reach {largest:.0e}, and their squares are too large "
+                "for a float64. Take Normalized(kernel), or a smaller scale or decay."
+            )
         mode = find_mode(matrix, self.scores.offset, self.near)
         self.near = mode.dual
         return mode

@@ -92,6 +92,12 @@ class GPPreference(Chooser):
     Probabilities are cautious: every candidate keeps its noise, so no candidate of a hundred is very probable. They
     have the order of ``decision_function``, so that the most probable candidate is the one that ``predict`` chooses.
 
+    They are too cautious also because of Laplace's approximation, the more so the larger the kernel's scale is. It
+    takes the width of the posterior from its peak, and drives probabilities to one half where the posterior is sure.
+    After one preference between two candidates whose difference has a prior variance of 100, it gives .725 to the same
+    preference, and the exact posterior .955; with a variance of 1e5 it gives .524, and the exact posterior .999. Use
+    probabilities to order candidates; do not read them as calibrated.
+
     A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
     score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
     would make the score look twice as good as it is.
@@ -145,13 +151,14 @@ class GPPreference(Chooser):
         The utilities of a group have a joint normal posterior, and noise is added to each. For two candidates this
         is the probability that one is larger. For more, all are given the same variance, that of the mean difference:
         see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. They are cautious, the
-        more so the more candidates there are: see the notes.
+        more so the more candidates there are and the larger the kernel's scale is: they order candidates, and are not
+        calibrated. See the notes.
 
         Raises
         ------
         KernelOverflowError
-            If kernel values are so large that covariances are not finite. If they are smaller, but rounding still
-            destroys the covariances, one warning says in how many groups.
+            If kernel values are so large that covariances are not finite; above 1e150 ``fit`` raises it. If they
+            are smaller, but rounding still destroys the covariances, one warning says in how many groups.
         """
         return [largest(mean, covariance) for mean, covariance in self._utilities(groups)]
 

@@ -228,6 +228,14 @@ def test_kernels_of_huge_values_have_probabilities(scale):
     assert all(own.sum() == pytest.approx(1.0) for own in found)
 
 
+@pytest.mark.parametrize("scale", [1e151, 1e200, 1e300])
+def test_kernels_whose_squares_overflow_are_refused(scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(es.KernelOverflowError, match=r"reach .e\+.*too large for a float64.*Normalized"):
+            GPPreference(scale * TREE, learn=False, random_state=0).fit(groups_of(0, 20))
+
+
 def test_covariances_that_rounding_has_eaten_up_are_told_once():
     kept, lost = 1e10 + np.eye(3), 1e20 * np.ones((3, 3))
     with warnings.catch_warnings():
