@@ -24,6 +24,7 @@ from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import syntax_error
+from espalier.structures.table import refuse_lazy
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Forest:
         vocabulary
             Grow this vocabulary instead of a new one, so that the result can be compared with its corpora.
         """
+        refuse_lazy(trees)
         items = list(trees)
         if missing not in ("error", "empty"):
             raise ValueError(f"missing must be 'error' or 'empty', got {missing!r}.")

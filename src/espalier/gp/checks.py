@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from espalier.gram.targets import check_numbers
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.unused import bound_to_labels
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import as_float, shown, whole_number
 
 if TYPE_CHECKING:
     from espalier.gp.regressor import GPRegressor
@@ -37,8 +38,8 @@ def settings_of(model: GPRegressor) -> Settings:
             continue
         whole_number(name, value, low, wanted=f"an integer of at least {low}")
     tolerance = model.tolerance
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance > 0:
-        raise ValueError(f"tolerance must be a positive number, got {tolerance!r}.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 < as_float(tolerance) < math.inf:
+        raise ValueError(f"tolerance must be a positive finite number, got {shown(tolerance)}.")
     for name in ("learn", "standardize"):
         value = getattr(model, name)
         if not isinstance(value, bool | np.bool_):

@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import betaln, gammaln
 
+from espalier.structures.numbers import as_float, shown
+
 
 @runtime_checkable
 class Prior(Protocol):
@@ -35,8 +37,10 @@ class _Positive:
         for field in fields(self):
             value = getattr(self, field.name)
             real = isinstance(value, Real) and not isinstance(value, bool)
-            if not real or not 0 < float(value) < math.inf:
-                raise ValueError(f"{field.name} of a {type(self).__name__} prior must be positive, got {value!r}.")
+            if not real or not 0 < as_float(value) < math.inf:
+                raise ValueError(
+                    f"{field.name} of a {type(self).__name__} prior must be positive and finite, got {shown(value)}."
+                )
             if isinstance(value, np.generic):  # would not print as Python reads it
                 object.__setattr__(self, field.name, value.item())
 

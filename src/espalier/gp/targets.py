@@ -93,10 +93,10 @@ def levels_of(quantiles: object) -> Vector:
     """Return quantile levels as an array, or say what is wrong with them."""
     try:
         levels = np.atleast_1d(np.asarray(quantiles, np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         levels = np.array([np.nan])
     if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
         raise ValueError(
-            f"quantiles must lie between 0 and 1, both excluded, such as [0.05, 0.5, 0.95], got {quantiles!r}."
+            f"quantiles must lie between 0 and 1, both excluded, such as [0.05, 0.5, 0.95], got {quantiles!r:.80}."
         )
     return levels

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.structures.columns import refuse_masked
+from espalier.structures.table import refuse_lazy
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +22,7 @@ def target_column(y: Any, n_rows: int) -> NDArray[Any]:
         raise InputError(
             "This estimator requires y to be passed, but the target y is None. Give one label or number per row."
         )
+    refuse_lazy(y)
     if hasattr(y, "tocsr"):
         raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
     refuse_masked(y, "y")

@@ -167,7 +167,7 @@ class Spectrum(FeatureKernel):
             self, "length", whole_number("length", self.length, wanted=f"an integer from 1 to {LARGEST:,}")
         )
         if self.shortest is not None:
-            wanted = f"an integer from 1 to length, {self.length:,},"
+            wanted = f"an integer from 1 to length ({self.length:,})"
             shortest = whole_number("shortest", self.shortest, 1, self.length, wanted=wanted)
             object.__setattr__(self, "shortest", shortest)
         weights = weights_by_length(self.order_weights, self.length + 1 - self._first, self._first)

@@ -11,7 +11,7 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import float_array, whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
 
@@ -64,7 +64,7 @@ class Embedding(Similarity):
     def from_arrays(cls, words: Sequence[str], vectors: Any, **options: Any) -> Embedding:
         """Make one of words and an array with a row for each; options are those of the class."""
         refuse_masked(vectors, "vectors")
-        array = np.asarray(vectors, np.float64)
+        array = float_array(vectors, "vectors")
         numbered(words)
         if array.ndim != 2 or len(array) != len(words):
             raise InputError(f"{len(words):,} words need an array with {len(words):,} rows, got {array.shape}.")
@@ -137,7 +137,7 @@ def _stacked(words: list[str], vectors: list[Any]) -> Floats:
     """The vectors as rows of one array, checked."""
     for word, vector in zip(words, vectors, strict=True):
         refuse_masked(vector, f"The vector of {word!r}")
-    rows = [np.asarray(vector, np.float64) for vector in vectors]
+    rows = [float_array(vector, f"The vector of {word!r}") for word, vector in zip(words, vectors, strict=True)]
     for word, row in zip(words, rows, strict=True):
         if row.ndim != 1 or row.shape != rows[0].shape:
             raise InputError(

@@ -33,8 +33,8 @@ def weights_by_length(
     """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
     if n > MOST_WEIGHTS:
         raise ValueError(
-            f"{name} has one number for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. No text is "
-            "that long: use a smaller number."
+            f"{name} has one number for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. Use a "
+            "smaller number."
         )
     if isinstance(given, tuple | list):
         given = _of_tuple(tuple(given), name)

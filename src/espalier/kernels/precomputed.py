@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel, Matrix
 from espalier.structures.columns import refuse_masked
+from espalier.structures.numbers import float_array
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -45,7 +46,7 @@ class Precomputed(Kernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_masked(self.matrix, "matrix")
-        matrix = np.array(self.matrix, np.float64)
+        matrix = float_array(self.matrix, "matrix")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"matrix must be square, got the shape {matrix.shape}.")
         if not np.isfinite(matrix).all():

@@ -21,7 +21,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import float_array, whole_number
 
 if TYPE_CHECKING:
     from espalier.kernels.embedding import Embedding
@@ -245,7 +245,7 @@ def check_similarity(similarity: Any, mix: Any) -> None:
         raise TypeError(f"similarity must be a Similarity or None, got {type(similarity).__name__}.{hint}")
     check_one_number("mix", mix)
     if not 0.0 <= hyper.number_of(mix) <= 1.0:
-        raise ValueError(f"mix must lie between 0 and 1, got {mix!r}.")
+        raise ValueError(f"mix must lie between 0 and 1, got {mix!r:.60}.")
     if similarity is None and mix != hyper.fixed(0.0):
         raise ValueError(f"mix is the share of exact matching beside a similarity, and there is none; got {mix!r}.")
 
@@ -298,7 +298,7 @@ def _checked(symbols: tuple[str, ...], matrix: Any) -> Floats:
     """A copy of a table of similarities that is square, finite, symmetric and 1 on its diagonal."""
     numbered(symbols)
     refuse_masked(matrix, "matrix")
-    values = np.array(matrix, np.float64)
+    values = float_array(matrix, "matrix")
     n = len(symbols)
     if values.shape != (n, n):
         raise InputError(f"{n:,} symbols need a matrix of {n:,} rows and columns, got the shape {values.shape}.")

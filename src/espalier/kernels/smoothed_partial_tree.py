@@ -22,6 +22,7 @@ from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_s
 from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.kernels.wide_nodes import check_widths
+from espalier.structures.numbers import shown
 
 Soft = Literal["leaves", "all"]
 
@@ -237,4 +238,4 @@ def _check_threshold(threshold: Any) -> None:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.integer | np.floating):
         raise TypeError(f"threshold must be a number, got {threshold!r}.")
     if not 0.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold must lie between 0 and 1, got {threshold!r}.")
+        raise ValueError(f"threshold must lie between 0 and 1, got {shown(threshold)}.")

@@ -16,7 +16,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.kernels.order_weights import MOST_WEIGHTS, order_values, weights_by_length
 from espalier.structures.numbers import whole_number
 
 Ids = NDArray[np.int64]
@@ -75,7 +75,11 @@ class WeisfeilerLehman(FeatureKernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "iterations", whole_number("iterations", self.iterations, 0, wanted="an integer of 0 or more")
+            self,
+            "iterations",
+            whole_number(
+                "iterations", self.iterations, 0, MOST_WEIGHTS - 1, wanted=f"an integer from 0 to {MOST_WEIGHTS - 1:,}"
+            ),
         )
         if self.labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {self.labels!r}.")

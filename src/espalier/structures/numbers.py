@@ -10,6 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
 
 LARGEST = 2**31 - 1  # what the compiled core counts with
 
@@ -76,6 +79,22 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1)
+
+
+def float_array(given: Any, name: str) -> NDArray[np.float64]:
+    """A new array of float64; an integer that no float64 can hold is named.
+
+    Examples
+    --------
+    >>> float_array([1, 10**400], "matrix")
+    Traceback (most recent call last):
+      ...
+    espalier.errors.InputError: matrix holds an integer that is too large for a float64. Use smaller numbers.
+    """
+    try:
+        return np.array(given, np.float64)
+    except OverflowError:
+        raise InputError(f"{name} holds an integer that is too large for a float64. Use smaller numbers.") from None
 
 
 def shown(value: Any) -> str:

@@ -29,7 +29,7 @@ from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
-from espalier.structures.numbers import as_float, whole_number
+from espalier.structures.numbers import as_float, shown, whole_number
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
@@ -187,7 +187,7 @@ def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not zero):
         allowed = "0 or a positive" if zero else "a positive"
-        raise ValueError(f"{name} must be {allowed} finite number, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed} finite number, got {shown(value)}.")
 
 
 def check_progress(progress: Any) -> None:

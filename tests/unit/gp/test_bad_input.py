@@ -148,8 +148,8 @@ BAD = {
         ValueError,
         "max_iterations must be an integer of at least 0, got 2.5",
     ),
-    "tolerance": (lambda: fit(tolerance=0), ValueError, "tolerance must be a positive number, got 0"),
-    "tolerance is nan": (lambda: fit(tolerance=math.nan), ValueError, "tolerance must be a positive number"),
+    "tolerance": (lambda: fit(tolerance=0), ValueError, "tolerance must be a positive finite number, got 0"),
+    "tolerance is nan": (lambda: fit(tolerance=math.nan), ValueError, "tolerance must be a positive finite number"),
     "prior": (lambda: fit(noise=Learned(0.1, prior=3)), TypeError, "The prior of noise must be"),
     "prior is a class": (
         lambda: fit(noise=Learned(0.1, prior=es.LogNormal)),

@@ -182,7 +182,7 @@ def test_it_prints_as_it_is_made():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: es.WeisfeilerLehman(-1), ValueError, "iterations must be an integer of 0 or more, got -1"),
+        (lambda: es.WeisfeilerLehman(-1), ValueError, "iterations must be an integer from 0 to 999,999, got -1"),
         (lambda: es.WeisfeilerLehman(True), ValueError, "iterations must be an integer"),
         (lambda: es.WeisfeilerLehman(1.5), ValueError, "iterations must be an integer"),
         (lambda: es.WeisfeilerLehman(1, (1.0,)), ValueError, "iteration_weights must have one .* from 0 to 1, got 1"),

@@ -9,6 +9,7 @@ import pytest
 
 import espalier as es
 from espalier.demo import generate
+from espalier.gp.targets import levels_of
 from espalier.kernels import fixed as fixed_number
 from espalier.kernels.expressions import parse_kernel
 from espalier.parsing import PCFG
@@ -77,7 +78,7 @@ def test_a_number_that_is_too_large_says_what_is_allowed():
         ValueError, match="order_weights has one number for each length, and at most 1,000,000 are allowed"
     ):
         es.Subsequence(2**30)
-    with pytest.raises(ValueError, match="iteration_weights has one number for each round"):
+    with pytest.raises(ValueError, match="iterations must be an integer from 0 to 999,999, got 1073741824"):
         es.WeisfeilerLehman(2**30)
     with pytest.raises(ValueError, match="n must be an integer of at least 0, got an integer of about 5,001 digits"):
         whole_number("n", -(10**5000), 0)
@@ -133,3 +134,26 @@ def test_numbers_of_numpy_print_as_they_are_read():
 def test_large_integers_are_shown_short():
     assert shown(10**5000) == "an integer of about 5,001 digits"
     assert as_float(10**400) == math.inf == -as_float(-(10**400))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda huge: es.Gamma(huge), "shape of a Gamma prior must be positive and finite, got an integer of about"),
+        (lambda huge: es.LogNormal(huge, 1.0), "median of a LogNormal prior must be positive and finite, got an int"),
+        (lambda huge: es.GPRegressor(es.SubsetTree(), tolerance=huge).fit(TREES, [0, 1]), "tolerance must be a posi"),
+        (lambda huge: levels_of([huge]), "quantiles must lie between 0 and 1"),
+        (lambda huge: es.SimilarityTable(["a", "b"], [[1, huge], [huge, 1]]), "matrix holds an integer that is too"),
+        (lambda huge: es.Precomputed([[huge]]), "matrix holds an integer that is too large for a float64"),
+        (lambda huge: es.Embedding({"b": [1], "a": [huge]}), "The vector of 'a' holds an integer that is too large"),
+        (lambda huge: es.Embedding.from_arrays(["a"], [[huge]]), "vectors holds an integer that is too large"),
+        (lambda huge: es.KernelSVC(es.SubsetTree(), C=huge).fit(TREES, [0, 1]), "C must be .*integer of about 401"),
+        (lambda huge: es.KernelSVR(es.SubsetTree(), epsilon=huge).fit(TREES, [0, 1]), "epsilon must be .*about 401"),
+        (lambda huge: es.SmoothedPartialTree(es.Exact(), threshold=huge), "threshold must lie .*about 401 digits"),
+        (lambda huge: es.Spectrum(3, huge), r"shortest must be an integer from 1 to length \(3\), got an integer of"),
+    ],
+)
+def test_an_integer_beyond_every_float_is_refused_in_few_words(call, message):
+    with pytest.raises(ValueError, match=f"^{message}") as caught:
+        call(10**400)
+    assert len(str(caught.value)) < 250

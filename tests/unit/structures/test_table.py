@@ -230,6 +230,13 @@ def test_a_lazy_frame_is_to_be_collected():
     for call in (lambda: Table(lazy), lambda: SubsetTree(on="tree")(lazy), lambda: SubsetTree(on="tree").plan(lazy)):
         with pytest.raises(TypeError, match=r"A LazyFrame is a query that holds no rows yet. Pass frame.collect\(\)"):
             call()
+    for call in (
+        lambda: es.Forest.from_trees(lazy),
+        lambda: es.KernelSVC(es.SubsetTree()).fit(["(A a)"], lazy),
+        lambda: es.GPRegressor(es.SubsetTree()).fit(["(A a)"], lazy),
+    ):
+        with pytest.raises(TypeError, match=r"A LazyFrame is a query that holds no rows yet. Pass frame.collect\(\)"):
+            call()
     assert Table(lazy.collect())["tree"] == ("(A a)",)
 
 
