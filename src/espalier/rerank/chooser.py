@@ -206,10 +206,9 @@ class Chooser(KernelEstimator):
 
         Groups whose candidates are all equally good leave nothing to choose: if all groups are such, the weight is 0.
         """
-        measured = [(group, quality(group)) for group in groups]
-        telling = [(group, counts) for group, counts in measured if (counts != counts[:, :1]).any()]
-        groups, counts = [group for group, _ in telling], [own for _, own in telling]
-        if not groups:
+        groups = [group for group in groups if len(group) > 1]
+        counts = [quality(group) for group in groups]
+        if not any((own != own[:, :1]).any() for own in counts):
             warnings.warn(
                 "Every development group has only one candidate or candidates that are all equally good, so no weight "
                 "of the parser's score can be chosen, and the weight is 0. Pass development groups whose candidates "
