@@ -28,7 +28,7 @@ _Key = tuple[int, int]  # the id of a library, and the thread where it keeps a n
 
 
 class _Library:
-    """One BLAS. What follows is asked for in every call, so it is looked up once."""
+    """One BLAS, with the functions that every call needs, looked up once."""
 
     def __init__(self, controller: Any) -> None:
         self._controller = controller
@@ -146,7 +146,7 @@ def blas_threads(n_threads: int | None = None) -> Iterator[None]:
 
 
 def workers(n_cores: int) -> int:
-    """How many threads may work on pieces of a matrix: what was asked for, else all cores.
+    """How many threads may work on pieces of a matrix: the caller's number, or all cores.
 
     Never more than the user allowed a BLAS to have, by the environment or by ``threadpool_limits``.
     """
