@@ -14,12 +14,13 @@ from espalier.kernels import SubsetTree
 from espalier.parsing import PCFG, evaluate, oracle
 from espalier.reproduce import collins2001
 from espalier.reproduce.collins2001 import beyond, corpora, cost, questions, questions_page, tagging, treebanks
-from espalier.reproduce.collins2001.candidates import Judged, Lists, best_grammar, make_lists
-from espalier.reproduce.collins2001.learning import best_trial, best_weight, trial
+from espalier.reproduce.collins2001.candidates import N_KNOWN, Judged, Lists, best_grammar, make_lists
+from espalier.reproduce.collins2001.learning import add_test, best_trial, best_weight, choose, trial
 from espalier.reproduce.collins2001.page import counted, mean
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.store import Store
 from espalier.rerank import VotedPerceptron
+from espalier.rerank.chooser import spread
 from espalier.rerank.training import TrainingSet
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
@@ -89,8 +90,37 @@ def test_the_weight_of_the_score_is_the_one_that_fit_would_choose(lists):
     share, weight = best_weight(bare.decision_function(lists.development.groups), lists.development)
     assert weight == pytest.approx(own.score_weight_) and (share == 0.0) == (weight == 0.0)
     found = trial(VotedPerceptron(SubsetTree(0.5), score_weight=0.0, **options), lists)
-    chosen = lists.test.evaluation(own.predict(lists.test.groups).tolist())
-    assert found["test"]["weighed"] == lists.test.measured(chosen)
+    chosen = lists.development.evaluation(own.predict(lists.development.groups).tolist())
+    assert found["development"]["weighed"] == lists.development.measured(chosen)
+
+
+def test_what_is_chosen_is_trained_on_training_and_development_groups_together(lists):
+    options = {"sample": 5, "random_state": 0, "score_weight": 0.0}
+    record = trial(VotedPerceptron(SubsetTree(0.5), **options), lists)
+    assert "test" not in record
+    add_test(record, VotedPerceptron(SubsetTree(0.5), **options), lists)
+    first = VotedPerceptron(SubsetTree(0.5), **options).fit(lists.train)
+    both = VotedPerceptron(SubsetTree(0.5), **options).fit([*lists.train, *lists.development.groups])
+    alone = lists.test.evaluation(both.predict(lists.test.groups).tolist())
+    assert record["test"]["alone"] == lists.test.measured(alone)
+    # The score keeps its weight beside values that have grown.
+    known = lists.train[:N_KNOWN]
+    grown = spread(both.decision_function(known)) / spread(first.decision_function(known))
+    both.score_weight_ = record["weight"] * grown
+    weighed = lists.test.evaluation(both.predict(lists.test.groups).tolist())
+    assert grown > 1.0 and record["test"]["weighed"] == lists.test.measured(weighed)
+
+
+def test_only_what_is_best_on_development_groups_is_tested(lists):
+    def make(record):
+        return VotedPerceptron(SubsetTree(record["decay"]), sample=5, score_weight=0.0, random_state=0)
+
+    trials = [{"decay": decay, **trial(make({"decay": decay}), lists)} for decay in (0.2, 0.5, 0.9)]
+    choose(trials, lists, make)
+    tested = [own["decay"] for own in trials if "test" in own]
+    assert set(tested) == {best_trial(trials, kind)["decay"] for kind in ("alone", "weighed")}
+    choose(trials, lists, make, [("alone", {"decay": decay}) for decay in (0.2, 0.5, 0.9)])
+    assert all("test" in own for own in trials)
 
 
 def test_test_questions_take_part_in_no_choice(lists):
@@ -100,6 +130,8 @@ def test_test_questions_take_part_in_no_choice(lists):
         learner = VotedPerceptron(SubsetTree(decay), sample=5, score_weight=0.0, random_state=0)
         a, b = (trial(learner, own) for own in (lists, other))
         assert a["development"] == b["development"] and a["weight"] == b["weight"]
+        for record, own in ((a, lists), (b, other)):
+            add_test(record, learner, own)
         assert a["test"] != b["test"]
     trials = [
         {"name": k, "development": {"weighed": {"score": s}}, "test": {}} for k, s in ((0, 1.0), (1, 2.0), (2, 2.0))
@@ -191,7 +223,12 @@ def test_the_page_of_questions_says_what_was_chosen_and_reached(tmp_path):
             {"trials": [outcome(85.0, decay=0.4, C=0.1, passes=15 - split, gap=0.05)]},
             seconds=1,
         )
+        ways = [outcome(83.0 + split, epochs=1, decay=0.5, updates=way) for way in ("all", "best")]
+        ways[1]["development"] = {"alone": measured(85.0), "weighed": measured(83.0)}
+        results.add({**key, "learner": "updates"}, {"trials": ways}, seconds=1)
     text = questions.page(results).text
+    assert 'alone `"best"` is better in 2 of 2 comparisons, with the grammar `"best"` is better in 0 of 2' in text
+    assert "| 800 / 200 / 336, the plain grammar, one epoch | 82.5 ± 0.7, 2.5 ± 0.7 | 85.0 ± 0.0, 5.0 ± 0.0 |" in text
     assert "| the grammar's first parse | 74 | 80.0 ± 0.0 |" in text
     assert "| perceptron with the grammar, one epoch |  | 85.0 ± 1.4 | 5.0 ± 1.4 |" in text
     assert "with the grammar's score: perceptron, one epoch 5.0 ± 1.4; perceptron, two epochs 6.0 ± 1.4;" in text

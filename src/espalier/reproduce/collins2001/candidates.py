@@ -20,6 +20,7 @@ from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 
 FOLDS = 5
+N_KNOWN = 200  # training groups by which the values of two fits are brought to one scale
 # How much grammars remember, ancestors and siblings; how rare a word is that stands for unknown ones; and whether tags
 # remember their parents while contexts that were seen seldom are forgotten.
 MARKOV_GRID = ((1, 2), (2, 1), (2, 2))
@@ -87,6 +88,11 @@ class Lists:
     train: Sequence[Group]
     development: Judged
     test: Judged
+
+    @cached_property
+    def known(self) -> Judged:
+        """The first training groups, which every learner sees."""
+        return Judged(self.train[:N_KNOWN])
 
     @property
     def baselines(self) -> Record:

@@ -14,7 +14,7 @@ from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.parsing import PCFG
 from espalier.reproduce.collins2001.corpora import question_trees, shuffled
-from espalier.reproduce.collins2001.learning import PAPER, SAMPLE
+from espalier.reproduce.collins2001.learning import PAPER, SAMPLE, UPDATES
 from espalier.reproduce.page import COLOURS, Page, logarithmic
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
@@ -40,7 +40,8 @@ Result = TypeVar("Result")
 
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
-    return {"decay": DECAY, "candidates": 10 if quick else K, "sampled": 5 if quick else SAMPLE, "repeats": REPEATS}
+    counts = {"candidates": 10 if quick else K, "sampled": 5 if quick else SAMPLE, "repeats": REPEATS}
+    return {"decay": DECAY, **counts, "updates": UPDATES}
 
 
 def tasks(plan: Plan) -> list[Task]:
@@ -60,7 +61,8 @@ def measure(what: str, plan: Plan) -> Record:
     full = propose(PCFG.from_treebank(train), test, common["candidates"])
     parse_seconds = time.process_time() - start
     full = [group for group in full if len(group) == common["candidates"]][:n_scored]
-    learner = VotedPerceptron(SubsetTree(DECAY), sample=common["sampled"], score_weight=0.0, random_state=plan.seed)
+    options = {"sample": common["sampled"], "score_weight": 0.0, "random_state": plan.seed, "updates": UPDATES}
+    learner = VotedPerceptron(SubsetTree(DECAY), **options)
     seconds = _seconds(lambda: learner.fit(groups))
     rerank = _seconds(lambda: learner.predict(full))
     return {
@@ -127,7 +129,7 @@ def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: 
 
 def one_epoch(data: TrainingSet, kernel: SubsetTree, compress: bool) -> NDArray[np.float64]:
     """One epoch of the perceptron, with a model in either form; the coefficients of the last one."""
-    course = Course(data, 1, "best")
+    course = Course(data, 1, UPDATES)
     course.epoch(growing_sum(kernel, data.items, compress=compress))
     return course.last
 

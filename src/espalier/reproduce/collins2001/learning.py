@@ -1,10 +1,14 @@
-"""Learners on the candidates of a split: fitted on training groups, weighed and chosen on development data."""
+"""Learners on the candidates of a split: fitted on training groups, weighed and chosen on development groups.
+
+What is chosen is fitted again, on training and development groups together, and measured on test groups.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,42 +20,70 @@ from espalier.reproduce.records import Record, short
 from espalier.rerank import CompressedModel
 from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
 from espalier.rerank.combination import is_compressible
+from espalier.rerank.perceptron import Updates
 from espalier.rerank.quality import chosen_f1
+from espalier.structures.group import Group
 
 PAPER = (
     "Collins and Duffy, [Convolution Kernels for Natural Language]"
     "(https://papers.nips.cc/paper/2001/hash/bf424cb7b0dea050a42b9739eb261a3a-Abstract.html), NIPS 2001"
 )
 SAMPLE = 20  # candidates of each training group that are learned from, as in the paper
+UPDATES: Updates = "best"  # which rivals perceptrons take away, of the two ways that are compared
 
 Values = Sequence[NDArray[np.float64]]
 
 
 def trial(chooser: Chooser, lists: Lists, *, unit: bool = False) -> Record:
-    """Fit a learner; measure what it says of candidates alone, and beside the parser's score.
+    """Fit a learner on training groups; measure it on development groups, alone and beside the parser's score.
 
     The learner is fitted once, the weight of the score then chosen on development data as ``fit`` would choose it. A
     weight that it has learned itself is measured too, and with ``unit`` the weight 1. Seconds are those of the
     processor.
     """
+    seconds = _fit(chooser, lists.train)
+    values = values_of(chooser, lists.development)
+    share, weight = best_weight(values, lists.development)
+    out: Record = {"fit_seconds": short(seconds), "share": share, "weight": short(weight)}
+    out["spread"] = short(spread(values_of(chooser, lists.known)))
+    weights = _weights(chooser, weight, unit=unit)
+    if "learned" in weights:
+        out["learned_weight"] = short(weights["learned"])
+    out["development"] = _measured(values, lists.development, weights)
+    return out
+
+
+def add_test(record: Record, chooser: Chooser, lists: Lists, *, unit: bool = False) -> None:
+    """Fit a learner whose settings are chosen on training and development groups together, and measure on test groups.
+
+    The weight of the score is the one of the trial, of which ``record`` is. It grows as the spread of the learner's
+    values does on groups that were learned from both times.
+    """
+    record["refit_seconds"] = short(_fit(chooser, [*lists.train, *lists.development.groups]))
+    grown = spread(values_of(chooser, lists.known)) / (record["spread"] or 1.0)
+    weights = _weights(chooser, record["weight"] * grown, unit=unit)
+    record["test"] = _measured(values_of(chooser, lists.test), lists.test, weights)
+
+
+def _fit(chooser: Chooser, groups: Sequence[Group]) -> float:
+    """Seconds of the processor."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that learning stopped at its last pass is kept in the record
-        chooser.fit(lists.train)
-    seconds = time.process_time() - start
-    parts = {"development": lists.development, "test": lists.test}
-    values = {name: values_of(chooser, part) for name, part in parts.items()}
-    share, weight = best_weight(values["development"], lists.development)
-    out: Record = {"fit_seconds": short(seconds), "share": share, "weight": short(weight)}
+        chooser.fit(groups)
+    return time.process_time() - start
+
+
+def _weights(chooser: Chooser, weight: float, *, unit: bool) -> dict[str, float]:
+    """The weights of the score that are measured, by name."""
     weights = {"alone": 0.0, "weighed": weight}
     if chooser.score_weight_:
         weights["learned"] = chooser.score_weight_
-        out["learned_weight"] = short(chooser.score_weight_)
-    if unit:
-        weights["unit"] = 1.0
-    for name, part in parts.items():
-        out[name] = {kind: part.measured(weighed(values[name], part, own)) for kind, own in weights.items()}
-    return out
+    return {**weights, "unit": 1.0} if unit else weights
+
+
+def _measured(values: Values, part: Judged, weights: dict[str, float]) -> Record:
+    return {kind: part.measured(weighed(values, part, own)) for kind, own in weights.items()}
 
 
 def values_of(chooser: Chooser, part: Judged) -> Values:
@@ -83,6 +115,28 @@ def best_weight(values: Values, part: Judged) -> tuple[float, float]:
         if (reached := chosen_f1(part.counts, chosen)) > best[0]:
             best = (reached, share)
     return best[1], best[1] * unit
+
+
+def choose(
+    trials: Sequence[Record],
+    lists: Lists,
+    make: Callable[[Record], Chooser],
+    wanted: Iterable[tuple[str, Mapping[str, Any]]] = (("alone", {}), ("weighed", {})),
+) -> None:
+    """Add what is reached on test groups to the trials that are best on development groups.
+
+    ``wanted`` says by which kind of value, and among which trials: those that have some entries. ``make`` makes the
+    learner of a trial again.
+    """
+    for kind, entries in wanted:
+        record = best_trial(having(trials, entries), kind)
+        if "test" not in record:
+            add_test(record, make(record), lists)
+
+
+def having(trials: Iterable[Record], entries: Mapping[str, Any]) -> list[Record]:
+    """The records that have some entries."""
+    return [own for own in trials if all(own.get(name) == value for name, value in entries.items())]
 
 
 def best_trial(trials: Iterable[Record], kind: str = "weighed") -> Record:

@@ -18,8 +18,8 @@ from espalier.reproduce.collins2001.candidates import (
     shared_settings,
 )
 from espalier.reproduce.collins2001.corpora import question_trees, shuffled
-from espalier.reproduce.collins2001.learning import SAMPLE, best_trial, trial
-from espalier.reproduce.collins2001.questions_page import questions_page
+from espalier.reproduce.collins2001.learning import SAMPLE, UPDATES, add_test, best_trial, choose, trial
+from espalier.reproduce.collins2001.questions_page import MACHINE, PERCEPTRON, questions_page, rows_of
 from espalier.reproduce.page import Page
 from espalier.reproduce.papers import Plan
 from espalier.reproduce.records import Record, short
@@ -36,6 +36,7 @@ SPLITS, K = 10, 100
 
 DEPTHS, DECAYS = (1, 2, 3, 4, 5, 6), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MARKOV_DECAYS = (0.2, 0.4, 0.6, 0.8)
+DECAY = 0.5  # with which updates are compared
 SVM_DECAY, SVM_PASSES = 0.4, 100
 SVM_C = {"small": (0.03, 0.1, 0.3), "large": (0.03, 0.1)}
 GP_CANDIDATES, GP_SAMPLE, GP_ITERATIONS, GP_DECAY = 2000, 2, 50, 0.3
@@ -51,7 +52,8 @@ def settings(*, quick: bool) -> dict[str, Any]:
     fixed = {"passes": SVM_PASSES, "svm_decay": SVM_DECAY, "svm_C": SVM_C, "depths": DEPTHS, "decays": DECAYS}
     grammars = {"markov_grid": MARKOV_GRID, "rare_grid": RARE_GRID, "markov_decays": MARKOV_DECAYS}
     parts = {"parts": sizes(quick=quick), **shared_settings()}
-    return {**counts, **fixed, **grammars, **parts, **preference_settings()}
+    compared = {"updates": UPDATES, "compared_decay": DECAY, "retrained": True}
+    return {**counts, **fixed, **grammars, **parts, **compared, **preference_settings()}
 
 
 def preference_settings() -> dict[str, Any]:
@@ -69,7 +71,7 @@ def tasks(plan: Plan) -> list[Task]:
     return [
         Task({"size": size, "parser": parser, "split": split, "learner": learner}, LEARNERS[learner], plan.arguments)
         for size in sizes(quick=plan.quick)
-        for learners in (("perceptron", "svm"), ("gp",))
+        for learners in (("perceptron", "updates", "svm"), ("gp",))
         for parser in PARSERS
         for split in range(settings(quick=plan.quick)["splits"])
         for learner in learners
@@ -89,19 +91,27 @@ def lists_of(plan: Plan, size: str, parser: str, split: int) -> tuple[Lists, Rec
 def learn_perceptron(size: str, parser: str, split: int, learner: str, plan: Plan) -> Record:
     """Perceptrons by depth and by decay, one epoch; then two with what is best on development data."""
     lists, grammar = lists_of(plan, size, parser, split)
-    trials = [
-        _trial(_perceptron(plan, split, epochs=1, **own), lists, {"epochs": 1, **own}) for own in _grid(plan, parser)
-    ]
+    trials = [_perceptron_trial(plan, split, lists, {"epochs": 1, **own}) for own in _grid(plan, parser)]
     again = [best_trial(trials, kind) for kind in ("alone", "weighed")]
     twice = [{name: record[name] for name in ("depth", "decay")} for record in again]
     if parser == "plain":
         twice.append({"depth": 3, "decay": 1.0})  # the paper's
     trials += [
-        _trial(_perceptron(plan, split, epochs=2, **own), lists, {"epochs": 2, **own})
+        _perceptron_trial(plan, split, lists, {"epochs": 2, **own})
         for row, own in enumerate(twice)
         if own not in twice[:row]
     ]
+    wanted = [(row.kind, row.entries) for row in rows_of(parser) if row.learner == PERCEPTRON]
+    choose(trials, lists, lambda record: _perceptron(plan, split, record), wanted)
     return {"grammar": grammar, "baselines": lists.baselines, "trials": trials}
+
+
+def learn_updates(size: str, parser: str, split: int, learner: str, plan: Plan) -> Record:
+    """Perceptrons that take away all rivals that win, or the best one; on development data alone."""
+    lists, _ = lists_of(plan, size, parser, split)
+    grid = [(epochs, updates) for epochs in (1, 2) for updates in ("all", "best")]
+    settings = [{"epochs": epochs, "depth": None, "decay": DECAY, "updates": updates} for epochs, updates in grid]
+    return {"trials": [_perceptron_trial(plan, split, lists, own) for own in settings]}
 
 
 def _grid(plan: Plan, parser: str) -> Iterator[dict[str, Any]]:
@@ -114,9 +124,14 @@ def _grid(plan: Plan, parser: str) -> Iterator[dict[str, Any]]:
         yield {"depth": None, "decay": decay}
 
 
-def _perceptron(plan: Plan, split: int, *, epochs: int, depth: int | None, decay: float) -> Chooser:
-    kernel = SubsetTree(decay, max_depth=depth)
-    return VotedPerceptron(kernel, epochs=epochs, **common_options(plan, split))
+def _perceptron_trial(plan: Plan, split: int, lists: Lists, setting: Record) -> Record:
+    return {**setting, **trial(_perceptron(plan, split, setting), lists)}
+
+
+def _perceptron(plan: Plan, split: int, setting: Record) -> Chooser:
+    kernel = SubsetTree(setting["decay"], max_depth=setting["depth"])
+    updates = setting.get("updates", UPDATES)
+    return VotedPerceptron(kernel, epochs=setting["epochs"], updates=updates, **common_options(plan, split))
 
 
 def common_options(plan: Plan, split: int) -> dict[str, Any]:
@@ -125,19 +140,21 @@ def common_options(plan: Plan, split: int) -> dict[str, Any]:
     return {"sample": sample, "score_weight": 0.0, "random_state": split, "n_threads": plan.n_threads}
 
 
-def _trial(chooser: Chooser, lists: Lists, setting: Record) -> Record:
-    return {**setting, **trial(chooser, lists)}
-
-
 def learn_svm(size: str, parser: str, split: int, learner: str, plan: Plan) -> Record:
     """Ranking machines by C."""
     lists, _ = lists_of(plan, size, parser, split)
     trials = []
     for C in SVM_C[size][: 1 if plan.quick else None]:
-        machine = RankingSVM(SubsetTree(SVM_DECAY), C=C, max_passes=SVM_PASSES, **common_options(plan, split))
-        record = _trial(machine, lists, {"decay": SVM_DECAY, "C": C})
+        machine = _machine(plan, split, C)
+        record = {"decay": SVM_DECAY, "C": C, **trial(machine, lists)}
         trials.append({**record, "passes": machine.n_passes_, "gap": short(machine.gap_)})
+    wanted = [(row.kind, row.entries) for row in rows_of(parser) if row.learner == MACHINE]
+    choose(trials, lists, lambda record: _machine(plan, split, record["C"]), wanted)
     return {"trials": trials}
+
+
+def _machine(plan: Plan, split: int, C: float) -> RankingSVM:
+    return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_passes=SVM_PASSES, **common_options(plan, split))
 
 
 def learn_gp(size: str, parser: str, split: int, learner: str, plan: Plan) -> Record:
@@ -146,8 +163,8 @@ def learn_gp(size: str, parser: str, split: int, learner: str, plan: Plan) -> Re
     return {"trials": [preference_trial(1.0 * Normalized(SubsetTree(GP_DECAY)), lists, plan, split)[0]]}
 
 
-def preference_trial(kernel: Kernel, lists: Lists, plan: Plan, split: int) -> tuple[Record, GPPreference]:
-    """A Gaussian process of preferences: what is kept of it, and the process.
+def preference_trial(kernel: Kernel, lists: Lists, plan: Plan, split: int) -> tuple[Record, Kernel]:
+    """A Gaussian process of preferences: what is kept of it, and the kernel that it learned from training groups.
 
     It learns beside the grammar's score, whose weight is learned too; for decisions it is chosen as for other learners.
     """
@@ -163,11 +180,14 @@ def preference_trial(kernel: Kernel, lists: Lists, plan: Plan, split: int) -> tu
     )
     record = trial(process, lists)
     evidence = short(process.log_marginal_likelihood_)
-    learned = {path: short(value) for path, value in process.kernel_.parameters().items()}
-    return {**record, "evidence": evidence, "groups": process.n_groups_, "learned": learned}, process
+    fitted = process.kernel_
+    learned = {path: short(value) for path, value in fitted.parameters().items()}
+    record |= {"evidence": evidence, "groups": process.n_groups_, "learned": learned}
+    add_test(record, process, lists)
+    return record, fitted
 
 
-LEARNERS = {"perceptron": learn_perceptron, "svm": learn_svm, "gp": learn_gp}
+LEARNERS = {"perceptron": learn_perceptron, "updates": learn_updates, "svm": learn_svm, "gp": learn_gp}
 
 
 def page(results: Results) -> Page:

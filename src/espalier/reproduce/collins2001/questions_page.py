@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from espalier.reproduce.collins2001.learning import PAPER, best_trial
+from espalier.reproduce.collins2001.candidates import N_KNOWN
+from espalier.reproduce.collins2001.learning import PAPER, best_trial, having
 from espalier.reproduce.collins2001.page import HEADER, HOW_MEASURED, counted, gaps, measures, over
 from espalier.reproduce.page import Page
 from espalier.reproduce.records import Record
@@ -54,6 +55,7 @@ def questions_page(results: Results) -> Page:
     for size, parser in kinds:
         if parser == "plain":
             _tables(out, results.where(size=size, parser=parser, learner="perceptron"), size)
+    _updates(out, results)
     out.section("What was chosen on development data")
     for size, parser in kinds:
         _choices(out, _by_learner(results, size, parser), size, parser)
@@ -70,17 +72,21 @@ def _explain(out: Page, results: Results) -> None:
         f"({_ways(splits['large'])}). A grammar is read off the training "
         f"trees, its {results.settings['candidates']} best parses of each question are the candidates. Those to learn "
         "from come from five grammars, each made of four fifths of the training trees, so that no question was seen "
-        f"by the grammar that parses it (but for {N_REPEATED} of all questions that are like another: up to two of "
-        f"{PARTS['small'].split()[-1]} test questions, and up to five of {PARTS['large'].split()[-1]}, are among the "
-        f"training questions); {results.settings['sampled']} of each question are drawn, and the gold tree "
+        f"by the grammar that parses it, and questions of the same words come into the same fifth ({N_REPEATED} of all "
+        f"questions are like another: up to two of {PARTS['small'].split()[-1]} test questions, and up to five of "
+        f"{PARTS['large'].split()[-1]}, are among the training questions); "
+        f"{results.settings['sampled']} of each question are drawn, and the gold tree "
         "is added. Nothing is added at test. The seed of a split, its folds, samples and orders is its number."
     )
     out.say(HOW_MEASURED)
     out.say(
         "*Alone* is as in the paper: the learner's value decides. *With the grammar* adds the grammar's log "
         "probability with a weight chosen on development questions by F1. All else is chosen there too, by the "
-        "paper's score, for each split by itself, and none of its test questions takes part. The paper trains again on "
-        "training and development questions once settings are chosen; here learners see the training questions only. "
+        "paper's score, for each split by itself, and none of its test questions takes part. As in the paper, learners "
+        "are then trained again with the chosen settings, on training and development questions together, and tested; "
+        "the candidates of development questions are those of the grammar, which has not seen them. The weight of the "
+        "grammar's log probability is kept, in units of the spread of the learner's values on the first "
+        f"{N_KNOWN} training questions. "
         "GPPreference learns its kernel by the evidence of at most 2,000 candidates: gold trees, and two drawn of the "
         "hundred of each question (settled in advance for all splits: one and three were worse on the development "
         "questions of some, which others test), with the grammar's log "
@@ -100,37 +106,58 @@ def _by_learner(results: Results, size: str, parser: str) -> dict[str, list[Reco
     return {name: results.where(size=size, parser=parser, learner=name) for name in names}
 
 
-def _chosen(records: Sequence[Record], kind: str, **wanted: Any) -> list[Record]:
-    """For each split, the trial that is best on development data, of those that have some values."""
-    out = []
-    for record in records:
-        trials = [own for own in record["trials"] if all(own.get(name) == value for name, value in wanted.items())]
-        if trials:
-            out.append(best_trial(trials, kind))
-    return out
+class Row(NamedTuple):
+    """What is chosen on development questions, and shown for test questions.
+
+    Attributes
+    ----------
+    name, paper
+        What it is called, and the paper's score.
+    learner
+        Who learns.
+    kind
+        By which value it is chosen and measured.
+    entries
+        Which trials it is chosen among: those that have these values.
+    """
+
+    name: str
+    paper: str
+    learner: str
+    kind: str
+    entries: Mapping[str, Any]
+
+
+PERCEPTRON, MACHINE, PROCESS = "perceptron", "svm", "gp"
+PAPER_ROWS = (
+    Row("perceptron alone, best depth", "80", PERCEPTRON, "alone", {"epochs": 1, "decay": 1.0}),
+    Row("perceptron alone, best decay", "80", PERCEPTRON, "alone", {"epochs": 1, "depth": None}),
+    Row("perceptron alone, depth 3, two epochs", "81", PERCEPTRON, "alone", {"epochs": 2, "depth": 3}),
+)
+ROWS = (
+    Row("perceptron alone, two epochs", "", PERCEPTRON, "alone", {"epochs": 2}),
+    Row("perceptron with the grammar, one epoch", "", PERCEPTRON, "weighed", {"epochs": 1}),
+    Row("perceptron with the grammar, two epochs", "", PERCEPTRON, "weighed", {"epochs": 2}),
+    Row("ranking SVM alone", "", MACHINE, "alone", {}),
+    Row("ranking SVM with the grammar", "", MACHINE, "weighed", {}),
+    Row("GPPreference alone", "", PROCESS, "alone", {}),
+    Row("GPPreference with the grammar", "", PROCESS, "weighed", {}),
+    Row("GPPreference with the grammar, weight learned", "", PROCESS, "learned", {}),
+)
+
+
+def rows_of(parser: str) -> tuple[Row, ...]:
+    """What is chosen with each kind of grammar; the paper has the plain one."""
+    return (*PAPER_ROWS, *ROWS) if parser == "plain" else ROWS
 
 
 def _rows(found: dict[str, list[Record]], parser: str) -> list[tuple[str, str, list[Record], str]]:
-    """Name, what the paper has, the chosen trials, and whether they are alone or with the grammar."""
-    perceptron = found["perceptron"]
+    """Name, what the paper has, the trial that is chosen for each split, and by which value."""
     rows = []
-    if parser == "plain":
-        rows = [
-            ("perceptron alone, best depth", "80", _chosen(perceptron, "alone", epochs=1, decay=1.0), "alone"),
-            ("perceptron alone, best decay", "80", _chosen(perceptron, "alone", epochs=1, depth=None), "alone"),
-            ("perceptron alone, depth 3, two epochs", "81", _chosen(perceptron, "alone", epochs=2, depth=3), "alone"),
-        ]
-    return [
-        *rows,
-        ("perceptron alone, two epochs", "", _chosen(perceptron, "alone", epochs=2), "alone"),
-        ("perceptron with the grammar, one epoch", "", _chosen(perceptron, "weighed", epochs=1), "weighed"),
-        ("perceptron with the grammar, two epochs", "", _chosen(perceptron, "weighed", epochs=2), "weighed"),
-        ("ranking SVM alone", "", _chosen(found["svm"], "alone"), "alone"),
-        ("ranking SVM with the grammar", "", _chosen(found["svm"], "weighed"), "weighed"),
-        ("GPPreference alone", "", _chosen(found["gp"], "alone"), "alone"),
-        ("GPPreference with the grammar", "", _chosen(found["gp"], "weighed"), "weighed"),
-        ("GPPreference with the grammar, weight learned", "", _chosen(found["gp"], "learned"), "learned"),
-    ]
+    for row in rows_of(parser):
+        trials = [having(record["trials"], row.entries) for record in found[row.learner]]
+        rows.append((row.name, row.paper, [best_trial(own, row.kind) for own in trials if own], row.kind))
+    return rows
 
 
 def _test(out: Page, found: dict[str, list[Record]], size: str, parser: str) -> None:
@@ -185,19 +212,68 @@ def _tables(out: Page, records: Sequence[Record], size: str) -> None:
     ):
         out.section(f"{title}, {PARTS[size]}")
         rest = "decay 1" if name == "depth" else "any depth"
-        out.say(f"Perceptron, one epoch, {rest}: score and improvement.")
-        header = [f"{part}, {kind}" for part in ("development", "test") for kind in ("alone", "with the grammar")]
+        out.say(f"Perceptron, one epoch, {rest}: score and improvement on development questions, as in the paper.")
         lines = []
         for value, paper in published.items():
-            trials = _chosen(records, "alone", epochs=1, **{name: value}, **fixed)
+            trials = [
+                own for record in records for own in having(record["trials"], {"epochs": 1, name: value, **fixed})
+            ]
             cells = [
-                f"{over(trials, f'{part}.{kind}.score')}, {over(trials, f'{part}.{kind}.improvement')}"
-                for part in ("development", "test")
+                f"{over(trials, f'development.{kind}.score')}, {over(trials, f'development.{kind}.improvement')}"
                 for kind in ("alone", "weighed")
             ]
             if trials:
                 lines.append([f"{name} {value:g}", paper, *cells])
-        out.table(["", "paper, development", *header], lines)
+        out.table(["", "paper", "alone", "with the grammar"], lines)
+
+
+def _updates(out: Page, results: Results) -> None:
+    """Which rivals a perceptron takes away, compared on development questions."""
+    records = results.where(learner="updates")
+    if not records:
+        return
+    out.section("Which rivals are taken away, development questions")
+    first = records[0]["trials"][0]
+    out.say(
+        "Figure 3 of the paper goes through the rivals of a question in their order, and takes away each that does not "
+        'score lower than the gold tree, before it scores the next: `updates="all"`. `updates="best"` looks only at '
+        "the rival that scores highest. Score and improvement on development questions, "
+        f"decay {first['decay']:g}; {_wins(records)}. "
+        'All other tables have the perceptrons with the default, `"best"`.'
+    )
+    kinds = [(size, parser) for size in PARTS for parser in GRAMMARS if results.where(size=size, parser=parser)]
+    lines = []
+    for size, parser in kinds:
+        found = [
+            own for record in results.where(size=size, parser=parser, learner="updates") for own in record["trials"]
+        ]
+        for epochs in sorted({own["epochs"] for own in found}):
+            cells = []
+            for kind in ("alone", "weighed"):
+                for updates in ("all", "best"):
+                    trials = having(found, {"epochs": epochs, "updates": updates})
+                    cells.append(
+                        f"{over(trials, f'development.{kind}.score')}, "
+                        f"{over(trials, f'development.{kind}.improvement')}"
+                    )
+            ways = "one epoch" if epochs == 1 else "two epochs"
+            lines.append([f"{PARTS[size]}, {GRAMMARS[parser]}, {ways}", *cells])
+    out.table(["", "all, alone", "best, alone", "all, with the grammar", "best, with the grammar"], lines)
+
+
+def _wins(records: Sequence[Record]) -> str:
+    """How often each way is better, alone and with the grammar."""
+    parts = []
+    for kind, how in (("alone", "alone"), ("weighed", "with the grammar")):
+        better = n_pairs = 0
+        for record in records:
+            by_epochs: dict[int, dict[str, float]] = {}
+            for own in record["trials"]:
+                by_epochs.setdefault(own["epochs"], {})[own["updates"]] = own["development"][kind]["score"]
+            better += sum(pair["best"] > pair["all"] for pair in by_epochs.values())
+            n_pairs += len(by_epochs)
+        parts.append(f'{how} `"best"` is better in {better} of {n_pairs} comparisons')
+    return ", ".join(parts)
 
 
 def _choices(out: Page, found: dict[str, list[Record]], size: str, parser: str) -> None:
