@@ -21,42 +21,57 @@ struct MiningLimits {
 };
 
 // A branch has a `bound`, which no fragment that grows from it passes, and says its `bytes()`. `expand(branch, worker,
-// visit)` weighs and offers all fragments that are one step larger, and calls visit(Branch&&) for those that may grow.
-// The first branches were offered before.
+// findings, visit)` weighs all fragments that are one step larger, tells `findings` of them, and calls visit(Branch&&)
+// for those that may grow. The first branches were offered before.
+//
+// What is found does not depend on the number of threads where there is no limit of visits; with a limit there must be
+// one thread.
 template <class Branch, class Expand>
 Mined branch_and_bound(std::vector<Branch> first, const Expand& expand, Best& best, const MiningLimits& limits,
                        MiningCounts& counts, Team& team) {
   const auto better = [](const Branch& a, const Branch& b) { return a.bound > b.bound; };
   std::stable_sort(first.begin(), first.end(), better);
   std::vector<double> given_up(team.size(), 0.0);
+  std::vector<Findings> of_worker(team.size(), Findings(best, counts));
   std::atomic<std::int64_t> waiting{0};
   team.run(std::ssize(first), [&](std::int64_t task, int worker) {
+    Findings& findings = of_worker[worker];
     std::vector<Branch> stack, found;
+    std::int64_t own_waiting = 0, told_waiting = 0;
+    const auto report = [&] {
+      findings.report();
+      waiting += own_waiting - told_waiting;
+      told_waiting = own_waiting;
+    };
     const auto push = [&](Branch&& branch) {
-      waiting += branch.bytes();
+      own_waiting += branch.bytes();
       stack.push_back(std::move(branch));
     };
     push(std::move(first[task]));
     for (std::int64_t looked = 1; !stack.empty(); ++looked) {
-      if (looked % 16 == 0) team.breathe(worker);
+      if (looked % 16 == 0) {
+        report();
+        team.breathe(worker);
+      }
       const Branch branch = std::move(stack.back());
       stack.pop_back();
-      waiting -= branch.bytes();
+      own_waiting -= branch.bytes();
       if (branch.bound == 0.0 || branch.bound * kSlack < best.threshold()) {
-        ++counts.pruned;
+        findings.prune(1);
         continue;
       }
-      if (counts.visited >= limits.max_visits) {
+      if (findings.n_visited() >= limits.max_visits) {
         given_up[worker] = std::max(given_up[worker], branch.bound);
         continue;
       }
       found.clear();
-      expand(branch, worker, [&](Branch&& next) { found.push_back(std::move(next)); });
+      expand(branch, worker, findings, [&](Branch&& next) { found.push_back(std::move(next)); });
       // The most promising on top of the stack.
       std::stable_sort(found.begin(), found.end(), [&](const Branch& a, const Branch& b) { return better(b, a); });
       for (Branch& next : found) push(std::move(next));
-      if (waiting > limits.memory) throw std::bad_alloc();
+      if (waiting.load(std::memory_order_relaxed) + own_waiting - told_waiting > limits.memory) throw std::bad_alloc();
     }
+    report();
   });
   Mined out = best.finish();
   for (double bound : given_up) {

@@ -208,16 +208,16 @@ Mined mine_partial(const PartialSearch& search, std::int64_t n, const MiningLimi
   Best best(n, counts);
   std::vector<Branch> first = roots(space, search.mass, search.count);
   std::vector<Bounds> bounds(team.size(), Bounds(extensions, max_size));
+  Findings findings(best, counts);
   for (Branch& branch : first) {
     branch.bound = bounds.front()(branch);
-    best.offer(weight_of(branch, space), branch.code);
+    findings.visit(weight_of(branch, space), [&] { return branch.code; });
   }
-  counts.visited += std::ssize(first);
+  findings.report();
   std::vector<Expander> expanders(team.size(), Expander(space));
-  const auto expand = [&](const Branch& branch, int worker, const auto& visit) {
+  const auto expand = [&](const Branch& branch, int worker, Findings& own, const auto& visit) {
     expanders[worker].expand(branch, [&](Branch&& next) {
-      ++counts.visited;
-      best.offer(weight_of(next, space), next.code);
+      own.visit(weight_of(next, space), [&] { return next.code; });
       if (next.size == max_size) return;
       next.bound = bounds[worker](next);
       visit(std::move(next));

@@ -1,5 +1,6 @@
 // The greedy search of Pighin and Moschitti (2009).
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -103,13 +104,46 @@ struct CodeHash {
   std::size_t operator()(const Code& code) const { return hasher(0, code.data(), std::ssize(code)); }
 };
 
+// The n best so far: who enters now is expanded, so that the worst of them must be known at any moment.
+class Leaders {
+ public:
+  Leaders(std::int64_t n, MiningCounts& counts) : n_(n), counts_(counts) {}
+
+  double threshold() const { return counts_.threshold.load(std::memory_order_relaxed); }
+  // Whether the fragment entered.
+  bool offer(double weight, const Code& code) {
+    if (weight == 0.0 || std::abs(weight) < threshold()) return false;
+    if (std::ssize(heap_) == n_) {
+      if (!weighs_more({weight, code}, heap_.front())) return false;
+      std::pop_heap(heap_.begin(), heap_.end(), weighs_more);
+      heap_.back() = {weight, code};
+    } else {
+      heap_.push_back({weight, code});
+      counts_.kept = std::ssize(heap_);
+    }
+    std::push_heap(heap_.begin(), heap_.end(), weighs_more);
+    if (std::ssize(heap_) == n_) counts_.threshold = std::abs(heap_.front().weight);
+    return true;
+  }
+  Mined finish() {
+    Mined out = listed(std::move(heap_));
+    out.bound = threshold();
+    return out;
+  }
+
+ private:
+  std::int64_t n_;
+  MiningCounts& counts_;
+  std::vector<WeighedCode> heap_;  // the worst in front
+};
+
 }  // namespace
 
 Mined mine_greedy(const SubsetSearch& search, std::int64_t n, std::int64_t max_expansions, MiningCounts& counts,
                   Team& team) {
   const Space space(search, true);
   const Codes codes(search, space);
-  Best best(n, counts);
+  Leaders best(n, counts);
   std::unordered_set<Code, CodeHash> seen;
   std::vector<std::pair<double, Code>> level, next_level;
   for (const Branch& branch : roots(search, space)) {

@@ -15,20 +15,20 @@ Mined mine_exact(const SubsetSearch& search, std::int64_t n, const MiningLimits&
   const Space space(search, false);
   Best best(n, counts);
   std::vector<Branch> first = roots(search, space);
-  for (const Branch& branch : first) best.offer(weight_of(branch), closed(branch));
-  counts.visited += std::ssize(first);
+  Findings findings(best, counts);
+  for (const Branch& branch : first) findings.visit(weight_of(branch), [&] { return closed(branch); });
+  findings.report();
   std::erase_if(first, [&](const Branch& branch) { return !space.may_grow(branch); });
   std::vector<Expander> expanders(team.size(), Expander(space));
-  const auto expand = [&](const Branch& branch, int worker, const auto& visit) {
+  const auto expand = [&](const Branch& branch, int worker, Findings& own, const auto& visit) {
     std::int64_t pruned = 0;
     expanders[worker].expand(
         branch, false, [&] { return best.threshold(); }, pruned,
         [&](Branch&& next) {
-          ++counts.visited;
-          best.offer(weight_of(next), closed(next));
+          own.visit(weight_of(next), [&] { return closed(next); });
           if (space.may_grow(next)) visit(std::move(next));
         });
-    counts.pruned += pruned;
+    own.prune(pruned);
   };
   return branch_and_bound(std::move(first), expand, best, limits, counts, team);
 }

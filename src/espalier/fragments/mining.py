@@ -70,7 +70,8 @@ def mine_fragments(
     max_size
         Look only at fragments with at most this many productions; of partial trees, nodes, 8 where None.
     max_visits
-        For ``"exact"``: give up after this many fragments. The result then says how heavy those left out may be.
+        For ``"exact"``: give up after this many fragments, and search in one thread. The result then says how heavy
+        those left out may be.
     kernel
         The kernel, where coefficients are given.
     n_threads, memory
@@ -103,7 +104,8 @@ def mine_fragments(
     True
     """
     _check_options(n, strategy, max_expansions, max_size, max_visits)
-    schedule = Schedule.of(n_threads, memory)
+    # Which fragments a limit leaves out must not depend on who came first.
+    schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
     terms, left_out = tree_terms(dual.kernel)
     parts: list[MinedTerm] = []

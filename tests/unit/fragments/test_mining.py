@@ -238,6 +238,18 @@ def test_a_search_that_gives_up_says_how_heavy_the_rest_may_be():
     assert missed and max(missed) <= part.bound * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kernel", [es.SubsetTree(1.2), es.PartialTree(1.1, 1.1)])
+def test_threads_change_nothing_where_a_search_gives_up(kernel):
+    trees = random_trees(6, 60, max_size=40, depth=7)
+    coefficients = np.random.default_rng(2).normal(size=len(trees))
+    one, *others = (
+        mine_fragments(coefficients, trees, 2000, kernel=kernel, max_visits=3000, n_threads=k)[0]
+        for k in (1, *12 * [3])
+    )
+    for other in others:
+        assert listed(other) == listed(one) and (other.bound, other.n_visited) == (one.bound, one.n_visited)
+
+
 def test_views_and_rows_without_a_coefficient_make_no_difference():
     forest = es.Forest.from_trees(TREES)
     coefficients = np.random.default_rng(3).normal(size=len(TREES))
