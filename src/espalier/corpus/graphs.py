@@ -146,12 +146,13 @@ def _as_graph(item: Any, row: int, labels: NodeLabels) -> Graph:
     if isinstance(item, DependencyTree):
         return Graph.from_dependencies(item, labels)
     try:
-        return Graph.from_tree(as_tree(item))
+        tree = as_tree(item)
     except TreeSyntaxError as error:
         place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
         raise TreeSyntaxError(error.message, source=f"row {row}", **place) from None
     except (TypeError, InputError) as error:
         raise InputError(f"Row {row} must be a Graph, a dependency tree or a tree. {error}") from None
+    return Graph.from_tree(tree)
 
 
 def _append(graph: Graph, lists: dict[str, list[int]], add: Callable[[str], int]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.notation import check_size
 from espalier.structures.sequence import as_texts
 from espalier.structures.tree import Tree
 
@@ -103,6 +104,7 @@ class Graph:
         >>> Graph.from_tree(Tree.from_brackets("(NP (D the) (N cat))"))
         Graph(labels=('NP', 'D', 'the', 'N', 'cat'), edges=((0, 1), (0, 3), (1, 2), (3, 4)), directed=True)
         """
+        check_size(tree)
         labels, edges = list[str](), list[Edge]()
         stack: list[tuple[Tree, int]] = [(tree, -1)]
         while stack:

@@ -141,7 +141,12 @@ class Tree:
         return len(self.children) == 1 and not self.children[0].children
 
     def __iter__(self) -> Iterator[Tree]:
-        """Iterate over all nodes, each before its children, from left to right."""
+        """Iterate over all nodes, each before its children, from left to right.
+
+        A tree of more than ten million nodes is refused, like everywhere where nodes are visited one by one; a shared
+        subtree counts as often as it occurs. :meth:`fold` visits each shared subtree once.
+        """
+        notation.check_size(self)
         stack = [self]
         while stack:
             node = stack.pop()
@@ -150,12 +155,10 @@ class Tree:
 
     def leaves(self) -> list[Tree]:
         """The leaves, from left to right."""
-        notation.check_size(self)
         return [node for node in self if not node.children]
 
     def words(self) -> list[str]:
         """The labels of the leaves, from left to right."""
-        notation.check_size(self)
         return [node.label for node in self if not node.children]
 
     def positions(self) -> Iterator[tuple[int, ...]]:

@@ -223,7 +223,12 @@ def test_a_few_shared_subtrees_are_not_written_out_as_a_billion_nodes():
         es.Tree.words,
         es.Tree.leaves,
         pickle.dumps,
+        list,
         lambda t: list(t.positions()),
+        es.Graph.from_tree,
+        lambda t: es.Tagging()(forest),
+        lambda t: es.WeisfeilerLehman()(forest),
+        lambda t: es.Spectrum()(forest),
     ):
         with pytest.raises(InputError, match="2,147,483,647 nodes once all its shared subtrees are written out"):
             expand(tree)
