@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from espalier.errors import InputError, KernelOverflowError
 from espalier.structures.fragment import Fragment
-from espalier.structures.notation import check_size
 from espalier.structures.tree import Tree
 
 Position = tuple[int, ...]
@@ -174,7 +173,6 @@ class _Subtrees:
 
 def _counts(tree: Tree, numbers: dict[int, int]) -> dict[int, int]:
     """How often each distinct inner subtree occurs in a tree."""
-    check_size(tree)
     counts: dict[int, int] = defaultdict(int)
     for node in tree:
         if node.children:

@@ -11,7 +11,7 @@ from html import escape
 
 from espalier.structures.layout import Highlight, Position, cells, list_nodes, pixels, place, printable
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, EDGE, FOR, LINE, MUTED, TEXT, WORD
-from espalier.structures.tree import Tree
+from espalier.structures.tree import Tree, nodes
 from espalier.structures.tree_elements import GAP, MARK, MARKED, MAX_LABEL, tree_elements
 
 UNEXPANDED = "#6e7781"  # the frame of a node whose children a fragment leaves out
@@ -166,7 +166,7 @@ def _check_one_per_tree(trees: Sequence[Tree], **options: Sequence[object]) -> N
 def summary(tree: Tree) -> str:
     """What a reader of the page who cannot see the picture hears."""
     words: list[str] = []
-    for node in tree:
+    for node in nodes(tree):
         if node.is_leaf:
             words.append(printable(node.label, MAX_LABEL))
         if len(words) > 30:

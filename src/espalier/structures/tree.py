@@ -147,11 +147,7 @@ class Tree:
         subtree counts as often as it occurs. :meth:`fold` visits each shared subtree once.
         """
         notation.check_size(self)
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+        return nodes(self)
 
     def leaves(self) -> list[Tree]:
         """The leaves, from left to right."""
@@ -275,6 +271,15 @@ class Tree:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"A Tree cannot be changed, so {name} cannot be deleted.")
+
+
+def nodes(tree: Tree) -> Iterator[Tree]:
+    """All nodes, each before its children, however many there are: for those who stop early."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
 
 
 _set_label = Tree.__dict__["label"].__set__
