@@ -170,8 +170,8 @@ void bind_subset_tree(nb::module_& m) {
       .def(
           "__init__",
           [](SubsetTreePlan* self, nb::dict a, nb::object b, bool identity, bool leaves, bool per_tree) {
-            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns) {
-              new (self) SubsetTreePlan(rows, columns, PatternOptions{identity, leaves, per_tree});
+            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns, Listener listener) {
+              new (self) SubsetTreePlan(rows, columns, PatternOptions{identity, leaves, per_tree}, std::move(listener));
             });
           },
           "a"_a, "b"_a.none(), "identity"_a, "leaves"_a, "per_tree"_a)
@@ -221,8 +221,8 @@ void bind_partial_tree(nb::module_& m) {
       .def(
           "__init__",
           [](PartialTreePlan* self, nb::dict a, nb::object b, bool per_tree) {
-            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns) {
-              new (self) PartialTreePlan(rows, columns, per_tree);
+            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns, Listener listener) {
+              new (self) PartialTreePlan(rows, columns, per_tree, std::move(listener));
             });
           },
           "a"_a, "b"_a.none(), "per_tree"_a)

@@ -87,7 +87,15 @@ inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
   return view;
 }
 
-// Two forests (or one and None) as the compiled plans take them.
+// For work in one thread that does not hold the interpreter's lock.
+inline Listener released_signals() {
+  return Listener([] {
+    nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+}
+
+// Two forests (or one and None) as the compiled plans take them; they listen to signals while they are made.
 template <class Make>
 void make_plan(nb::dict a, nb::object b, const Make& make) {
   std::vector<nb::object> kept;
@@ -96,7 +104,7 @@ void make_plan(nb::dict a, nb::object b, const Make& make) {
   if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
   const ForestView* other = b.is_none() ? nullptr : &columns;
   nb::gil_scoped_release release;
-  make(rows, other);
+  make(rows, other, released_signals());
 }
 
 template <class Plan>

@@ -30,8 +30,8 @@ void bind_smoothed_tree(nb::module_& m) {
       .def(
           "__init__",
           [](SmoothedTreePlan* self, nb::dict a, nb::object b, bool per_tree, bool soft_labels) {
-            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns) {
-              new (self) SmoothedTreePlan(rows, columns, per_tree, soft_labels);
+            make_plan(a, b, [&](const ForestView& rows, const ForestView* columns, Listener listener) {
+              new (self) SmoothedTreePlan(rows, columns, per_tree, soft_labels, std::move(listener));
             });
           },
           "a"_a, "b"_a.none(), "per_tree"_a, "soft_labels"_a)

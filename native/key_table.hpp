@@ -6,12 +6,17 @@
 #include <vector>
 
 #include "hashing.hpp"
+#include "listener.hpp"
 
 namespace espalier {
 
 class KeyTable {
  public:
+  // With a listener that hears of every sequence.
+  explicit KeyTable(Listener* listener = nullptr) : listener_(listener) {}
+
   std::int32_t number(const std::vector<std::int32_t>& key) {
+    if (listener_) listener_->step(1);
     if (2 * start_.size() > slots_.size()) grow();
     const std::uint64_t hash = hash_of(key);
     const std::size_t slot = slot_of(key, hash);
@@ -60,6 +65,7 @@ class KeyTable {
     }
   }
   Hasher hasher_;
+  Listener* listener_;
   std::vector<std::int32_t> slots_, pool_;
   std::vector<std::int64_t> start_{0};
   std::vector<std::uint64_t> hashes_;

@@ -1,4 +1,4 @@
-// Whom work that holds the interpreter asks now and then whether to go on, as for Ctrl-C.
+// Whom work in one thread asks now and then whether to go on, as for Ctrl-C.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Listener {
   Listener() = default;
   explicit Listener(std::function<void()> ask) : ask_(std::move(ask)) {}  // throws where the work should end
 
-  // Says that about n bytes are read, or as much is done.
+  // Says that about n bytes are read, or n nodes visited.
   void step(std::int64_t n) {
     left_ -= n;
     if (left_ > 0) return;

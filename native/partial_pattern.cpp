@@ -264,11 +264,11 @@ void add_offsets(PartialPattern& pattern) {
 
 }  // namespace
 
-PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bool per_tree) {
+PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bool per_tree, Listener& listener) {
   PartialPattern pattern;
   pattern.symmetric = b == nullptr;
   pattern.n_columns = per_tree ? 1 : (b ? b->n_trees : a.n_trees);
-  KeyTable symbols, shapes;
+  KeyTable symbols(&listener), shapes(&listener);
   Collected rows = collect_subtrees(a, per_tree), columns;
   number_symbols(a, rows, symbols);
   if (b) {
@@ -276,8 +276,12 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
     number_symbols(*b, columns, symbols);
   }
   keep_common(pattern, symbols, rows, b ? &columns : nullptr);
+  const std::int64_t n_nodes = rows.size() + columns.size();
+  listener.step(n_nodes);
   pattern.rows = arrange(a, rows, pattern, shapes);
+  listener.step(n_nodes);
   if (b) pattern.columns = arrange(*b, columns, pattern, shapes);
+  listener.step(n_nodes);
   pattern.shape_start = shapes.starts();
   pattern.shape_symbol = shapes.pool();
   pattern.shape_label = pattern.shape_symbol;
@@ -286,7 +290,9 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
   }
   add_terminal_matches(pattern, pattern.cols(), pattern.rows);
   if (b) add_terminal_matches(pattern, pattern.rows, pattern.columns);
+  listener.step(n_nodes);
   add_occurrences(pattern, per_tree);
+  listener.step(n_nodes);
   add_offsets(pattern);
   return pattern;
 }

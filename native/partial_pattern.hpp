@@ -79,6 +79,6 @@ struct PartialPattern {
   std::int64_t arity(std::int32_t shape) const { return shape_start[shape + 1] - shape_start[shape]; }
 };
 
-PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bool per_tree);
+PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bool per_tree, Listener& listener);
 
 }  // namespace espalier

@@ -64,8 +64,8 @@ void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::i
   }
 }
 
-PartialTreePlan::PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree)
-    : pattern_(make_partial_pattern(a, b, per_tree)) {
+PartialTreePlan::PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree, Listener listener)
+    : pattern_(make_partial_pattern(a, b, per_tree, listener)) {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
   std::int32_t top = 0;
   for (std::int32_t height : rows.run_height) top = std::max(top, height);

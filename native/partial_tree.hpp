@@ -52,7 +52,7 @@ struct CellSet {
 
 class PartialTreePlan {
  public:
-  PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree);
+  PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree, Listener listener = {});
 
   const PartialPattern& pattern() const { return pattern_; }
   std::int64_t n_rows() const { return pattern_.rows.n_trees; }

@@ -313,11 +313,11 @@ void describe_buckets(Pattern& pattern, const ForestView& forest, const Raw& raw
 
 }  // namespace
 
-Pattern make_pattern(const ForestView& a, const ForestView* b, PatternOptions options) {
+Pattern make_pattern(const ForestView& a, const ForestView* b, PatternOptions options, Listener& listener) {
   Pattern pattern;
   pattern.symmetric = b == nullptr;
   pattern.n_columns = options.per_tree ? 1 : (b ? b->n_trees : a.n_trees);
-  KeyTable table;
+  KeyTable table(&listener);
   Raw rows = collect(a, options), columns;
   number_buckets(a, rows, options, table);
   if (b) {
@@ -326,10 +326,15 @@ Pattern make_pattern(const ForestView& a, const ForestView* b, PatternOptions op
   }
   pattern.n_buckets = keep_common(rows, b ? &columns : nullptr, table.size());
   describe_buckets(pattern, a, rows);
+  const std::int64_t n_nodes = std::ssize(rows.subtree) + std::ssize(columns.subtree);
+  listener.step(n_nodes);
   pattern.rows = arrange(a, rows, pattern.n_buckets, pattern.arity);
   if (b) pattern.columns = arrange(*b, columns, pattern.n_buckets, pattern.arity);
+  listener.step(n_nodes);
   add_match_lists(pattern);
+  listener.step(n_nodes);
   add_occurrences(pattern, options.per_tree);
+  listener.step(n_nodes);
   add_offsets(pattern);
   return pattern;
 }

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "listener.hpp"
+
 namespace espalier {
 
 // A forest as arrays owned by the caller.
@@ -92,7 +94,7 @@ struct Pattern {
   }
 };
 
-Pattern make_pattern(const ForestView& a, const ForestView* b, PatternOptions options);
+Pattern make_pattern(const ForestView& a, const ForestView* b, PatternOptions options, Listener& listener);
 
 // Stable counting sort of 0..key.size()-1: returns the items in key order, and where each key starts.
 std::vector<std::int32_t> sort_by_key(const std::vector<std::int32_t>& key, std::int64_t n_keys,

@@ -281,13 +281,14 @@ void link_leaves(SmoothedPattern& pattern, const LabelTables& similarity) {
 
 }  // namespace
 
-SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels) {
+SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels,
+                                      Listener& listener) {
   SmoothedPattern pattern;
   pattern.symmetric = b == nullptr;
   pattern.per_tree = per_tree;
   pattern.soft_labels = soft_labels;
   pattern.n_columns = per_tree ? 1 : (b ? b->n_trees : a.n_trees);
-  KeyTable symbols, shapes;
+  KeyTable symbols(&listener), shapes(&listener);
   Collected rows = collect_subtrees(a, per_tree), columns;
   number_symbols(a, rows, symbols);
   if (b) {
@@ -295,8 +296,12 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
     number_symbols(*b, columns, symbols);
   }
   keep_matching(pattern, symbols, a, rows, b, b ? &columns : nullptr);
+  const std::int64_t n_nodes = rows.size() + columns.size();
+  listener.step(n_nodes);
   pattern.rows = arrange(a, rows, pattern.n_buckets, shapes);
+  listener.step(n_nodes);
   if (b) pattern.columns = arrange(*b, columns, pattern.n_buckets, shapes);
+  listener.step(n_nodes);
   pattern.shape_start = shapes.starts();
   pattern.shape_symbol = shapes.pool();
   for (std::size_t shape = 0; shape + 1 < pattern.shape_start.size(); ++shape) {
@@ -309,6 +314,7 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
   pattern.row_word = places(pattern.labels, pattern.rows.words);
   pattern.column_word = places(pattern.labels, pattern.cols().words);
   add_occurrences(pattern);
+  listener.step(n_nodes);
   if (!soft_labels) link_blocks(pattern, {});
   return pattern;
 }

@@ -125,7 +125,8 @@ struct SmoothedPattern {
   }
 };
 
-SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels);
+SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels,
+                                      Listener& listener);
 
 // Similarities of the rows' labels and words with those of the columns; see SmoothedSettings.
 struct LabelTables {

@@ -41,8 +41,9 @@ void SoftCells::find(const SmoothedPattern& pattern, std::int32_t row_shape, std
   }
 }
 
-SmoothedTreePlan::SmoothedTreePlan(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels)
-    : pattern_(make_smoothed_pattern(a, b, per_tree, soft_labels)) {
+SmoothedTreePlan::SmoothedTreePlan(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels,
+                                   Listener listener)
+    : pattern_(make_smoothed_pattern(a, b, per_tree, soft_labels, listener)) {
   tree_tasks_.push_back(0);
   for (std::int64_t s = 0; s < n_rows(); ++s) {
     if (s + 1 == n_rows() || (s + 1) % 8 == 0) tree_tasks_.push_back(s + 1);

@@ -74,7 +74,7 @@ struct SoftCells {
 
 class SmoothedTreePlan {
  public:
-  SmoothedTreePlan(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels);
+  SmoothedTreePlan(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels, Listener listener = {});
 
   const SmoothedPattern& pattern() const { return pattern_; }
   std::int64_t n_rows() const { return pattern_.rows.n_trees; }

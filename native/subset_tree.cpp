@@ -13,8 +13,8 @@ constexpr std::int64_t kTaskWork = 1 << 13;
 
 }  // namespace
 
-SubsetTreePlan::SubsetTreePlan(const ForestView& a, const ForestView* b, PatternOptions options)
-    : pattern_(make_pattern(a, b, options)), identity_(options.identity) {
+SubsetTreePlan::SubsetTreePlan(const ForestView& a, const ForestView* b, PatternOptions options, Listener listener)
+    : pattern_(make_pattern(a, b, options, listener)), identity_(options.identity) {
   const PatternSide& rows = pattern_.rows;
   for (std::int32_t height : rows.height) top_ = std::max(top_, height);
   std::vector<std::int64_t> start;

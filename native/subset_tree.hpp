@@ -20,7 +20,7 @@ struct Tasks {
 
 class SubsetTreePlan {
  public:
-  SubsetTreePlan(const ForestView& a, const ForestView* b, PatternOptions options);
+  SubsetTreePlan(const ForestView& a, const ForestView* b, PatternOptions options, Listener listener = {});
 
   const Pattern& pattern() const { return pattern_; }
   std::int64_t n_rows() const { return pattern_.rows.n_trees; }

@@ -10,12 +10,15 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "brackets.hpp"
 #include "checks.hpp"
 #include "intern.hpp"
+#include "listener.hpp"
 #include "partial_tree.hpp"
+#include "smoothed_tree.hpp"
 #include "subset_tree.hpp"
 #include "team.hpp"
 #include "vocabulary.hpp"
@@ -366,14 +369,50 @@ void test_patience() {
   CHECK(workers_of(0, 10'000).size() == 3);
 }
 
+// A plan of many subtrees asks several times while it is made whether to go on, and ends where it should.
+void test_plans_listen() {
+  std::vector<std::string> texts;
+  for (int k = 0; k < 100'000; ++k) texts.push_back("(S (A a" + std::to_string(k) + ") (B b))");
+  Vocabulary vocabulary;
+  const ForestArrays forest = interned(texts, vocabulary);
+  const ForestView view = view_of(forest);
+  const auto check = [&](const auto& make) {
+    int n_asked = 0;
+    make(Listener([&] { ++n_asked; }));
+    CHECK(n_asked >= 2);
+    for (int last = 1; last <= n_asked; ++last) {
+      int left = last;
+      bool is_ended = false;
+      try {
+        make(Listener([&] {
+          if (--left == 0) throw Interrupted();
+        }));
+      } catch (const Interrupted&) {
+        is_ended = true;
+      }
+      CHECK(is_ended);
+    }
+  };
+  check([&](Listener listener) { SubsetTreePlan(view, nullptr, PatternOptions{}, std::move(listener)); });
+  check([&](Listener listener) { PartialTreePlan(view, nullptr, false, std::move(listener)); });
+  check([&](Listener listener) { SmoothedTreePlan(view, nullptr, false, false, std::move(listener)); });
+}
+
 }  // namespace
 
 int main() {
   const std::vector<Test> tests = {
-      {"vocabulary", test_vocabulary},       {"brackets", test_brackets},   {"deep and wide trees", test_deep_and_wide},
-      {"interner", test_interner},           {"values", test_values},       {"gradients", test_gradients},
-      {"partial trees", test_partial_trees}, {"empty corpora", test_empty}, {"team", test_team},
+      {"vocabulary", test_vocabulary},
+      {"brackets", test_brackets},
+      {"deep and wide trees", test_deep_and_wide},
+      {"interner", test_interner},
+      {"values", test_values},
+      {"gradients", test_gradients},
+      {"partial trees", test_partial_trees},
+      {"empty corpora", test_empty},
+      {"team", test_team},
       {"patience", test_patience},
+      {"plans listen", test_plans_listen},
   };
   return run_all("core_tests", tests);
 }
