@@ -11,8 +11,10 @@ from espalier.explain.learned_layout import Panel, arrange, divide, settle
 from espalier.explain.plots import check_fitted, legend_above, style
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
+from espalier.structures.layout import printable
 from espalier.structures.numbers import whole_number
 from espalier.structures.palette import BLUE, EDGE, MUTED, ORANGE, TEXT
+from espalier.structures.tree_elements import MAX_LABEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +87,8 @@ def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
         if len(rows) > top:
             shown = [*rows[: (top + 1) // 2], None, *rows[len(rows) - top // 2 :]]
         what = numbered.get(family, "")
-        names = [_GAP if row is None else what + row.path[len(family) + 1 : -1] for row in shown]
+        labels = ("" if row is None else printable(row.path[len(family) + 1 : -1], MAX_LABEL) for row in shown)
+        names = [what + label if label else _GAP for label in labels]
         yield Panel(words.get(family, family), names, shown, len(rows) - sum(row is not None for row in shown))
     if apart:
         yield Panel(_SIGNED, [row.path.removeprefix(f"{_SIGNED}.") for row in apart], list(apart))
@@ -98,7 +101,7 @@ def _descriptions(kernel: Kernel, prefix: str = "kernel.") -> Iterator[tuple[str
         while len(inside := bottom._children()) == 1:
             bottom = inside[0][1]
         on = getattr(bottom, "on", None)
-        column = "" if on is None else f" on {on if isinstance(on, str) else ', '.join(on)}"
+        column = "" if on is None else f" on {printable(on if isinstance(on, str) else ', '.join(on), MAX_LABEL)}"
         yield f"{prefix}{name}", f"{name}, {type(bottom).__name__}{column}", setting
     for step, child in kernel._children():
         yield from _descriptions(child, prefix + step)
@@ -126,7 +129,7 @@ def _draw(ax: Axes, panel: Panel, heading: str, scale: float) -> None:
         ax.plot(start, place, "o", ms=5.5 * scale, mec="#8c959f", mfc="white", mew=1.2, zorder=2)
         marker, colour = {"": ("o", BLUE), "low": ("<", ORANGE), "high": (">", ORANGE)}[_bound(row)]
         ax.plot(value, place, marker, ms=7 * scale, color=colour, mew=0, zorder=3, clip_on=False)
-    ax.set_yticks(range(len(panel.names)), panel.names)
+    ax.set_yticks(range(len(panel.names)), panel.names, parse_math=False)  # a tag such as PRP$ is no formula
     ax.tick_params(axis="y", length=0, labelcolor=TEXT)
     ax.set_ylim(len(panel.rows) - 0.4, -0.6)
     ax.spines["left"].set_visible(False)
@@ -136,7 +139,7 @@ def _draw(ax: Axes, panel: Panel, heading: str, scale: float) -> None:
     values.tick_params(length=0, labelcolor=MUTED, labelsize=9 * scale)
     values.spines["right"].set_visible(False)
     if heading:
-        ax.set_title(heading, fontsize=11 * scale)
+        ax.set_title(heading, fontsize=11 * scale, parse_math=False)
 
 
 def _limits(ax: Axes, panel: Panel, rows: list[LearnedRow]) -> None:

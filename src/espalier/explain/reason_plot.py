@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from espalier.explain.explanation import Explanation
+from espalier.structures.layout import printable
 from espalier.structures.palette import AGAINST, FOR
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def plot_reasons(explanation: Explanation, ax: Axes | None, n: int) -> Axes:
         errors = [[r.weight - (r.low or 0.0) for r in shown], [(r.high or 0.0) - r.weight for r in shown]]
         ax.errorbar(values, range(len(shown)), xerr=errors, fmt="none", ecolor="#57606a", capsize=2, linewidth=1)
     several = len(explanation.scores) > 1
-    ax.set_yticks(range(len(shown)), [_label(reason, several) for reason in shown], family="monospace", fontsize=8)
+    labels = [_label(reason, several) for reason in shown]
+    ax.set_yticks(range(len(shown)), labels, family="monospace", fontsize=8, parse_math=False)
     ax.axvline(0, color="#8c959f", linewidth=0.8)
     ax.set_xlabel("added to the score" if local else "weight in the model")
     for side in ("top", "right", "left"):
@@ -43,7 +45,5 @@ def _value(reason: Any, local: bool) -> float:
 
 
 def _label(reason: Any, several: bool) -> str:
-    text = str(reason.fragment)
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST - 1] + "…"
-    return f"{reason.score}: {text}" if several else text
+    text = printable(str(reason.fragment), _LONGEST)
+    return f"{printable(str(reason.score), _LONGEST)}: {text}" if several else text

@@ -58,7 +58,7 @@ def _opened(target: Path) -> tuple[Path, int]:
 
 
 def _dress(descriptor: int, target: Path) -> None:
-    """Give a draft the mode and the owner of the file that it replaces, as far as the user may."""
+    """Give a draft the mode, the owner and the extended attributes of the file that it replaces, as far as allowed."""
     try:
         old = os.stat(target)
     except FileNotFoundError:
@@ -72,8 +72,14 @@ def _dress(descriptor: int, target: Path) -> None:
         try:
             os.fchown(descriptor, -1, old.st_gid)
         except PermissionError:
-            mode = mode & 0o707 | (mode & 0o007) << 3  # the other group gets no more than everybody
+            os.fchmod(descriptor, mode & 0o707 | (mode & 0o007) << 3)  # the other group gets no more than everybody
+            return
     os.fchmod(descriptor, mode)
+    if hasattr(os, "listxattr"):  # lists of who else may read the file are among them
+        with suppress(OSError):
+            for name in os.listxattr(target):
+                with suppress(OSError):
+                    os.setxattr(descriptor, name, os.getxattr(target, name))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
@@ -201,6 +202,19 @@ def test_numbers_of_any_sign_stand_apart(table):
     assert texts(single) == ["noise"]
     assert texts(transform) == ["power"]
     assert transform.get_xscale() == "linear"
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # the font has no picture of every control character
+def test_labels_of_any_characters_leave_the_picture_valid(tmp_path):
+    odd = "(S (A\x01 a) ($x^$ b))", "(S (A\x01 b) ($x^$ a))", "(S (A\x01 a) ($x^$ a))"
+    kernel = 1.0 * es.SubsetTree(es.PerLabel(0.3))
+    model = es.GPRegressor(kernel).fit(odd, [1.0, 2.0, 4.0])
+    for number, ax in enumerate((es.plot_learned(model)[0], es.explain(model).plot())):
+        ax.figure.savefig(tmp_path / f"{number}.svg")
+        picture = ElementTree.parse(tmp_path / f"{number}.svg")
+        assert picture.getroot().tag.endswith("svg")
+        shown = {label for part in ax.figure.axes for label in texts(part)}
+        assert any("␁" in label for label in shown) and any("$x^$" in label for label in shown)
 
 
 def test_nothing_learned_is_an_error(table):

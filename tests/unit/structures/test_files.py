@@ -108,6 +108,18 @@ def test_a_replaced_file_keeps_its_owner(tmp_path):
     assert (place.stat().st_uid, place.stat().st_gid) == (12345, 23456)
 
 
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="this system has no extended attributes")
+def test_a_replaced_file_keeps_its_extended_attributes(tmp_path):
+    place = tmp_path / "k.txt"
+    place.write_text("old")
+    try:
+        os.setxattr(place, "user.origin", b"by hand")
+    except OSError as error:
+        pytest.skip(f"this file system keeps no extended attributes: {error}")
+    write_text(place, "new")
+    assert place.read_text() == "new" and os.getxattr(place, "user.origin") == b"by hand"
+
+
 def test_a_group_that_cannot_be_kept_gets_no_more_than_everybody(tmp_path, monkeypatch):
     place = tmp_path / "k.txt"
     place.write_text("old")
