@@ -183,7 +183,7 @@ def gram(
 
     chosen = _kernel(kernel)
     if output != STANDARD_OUTPUT:
-        check_output(output, "The matrix", file)
+        check_output(output, "The matrix", file, any_ending=True)
     check_matrix_format(output)
     items, item = read_items(chosen, file, encoding, form)
     write_gram(chosen, items, output, item=item, n_threads=threads, memory=memory)

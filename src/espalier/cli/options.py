@@ -101,13 +101,25 @@ Skip = Annotated[
 ]
 
 
-def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False) -> None:
-    """Refuse a place where nothing can be written, or one of the files that are read, before anything is computed."""
+_OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".json")
+
+
+def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False, any_ending: bool = False) -> None:
+    """Refuse a place where nothing can be written, or one of the files that are read, before anything is computed.
+
+    What has no tables or arrays in it cannot be written under the name of such a format, unless ``any_ending``.
+    """
     if output == STANDARD_OUTPUT:
         raise ValueError(f"{what} goes to a file, not to standard output: give -o a name.")
     for own in inputs:
         if own is not None and own.exists() and output.exists() and own.samefile(output):
             raise ValueError(f"{output} is read: what is written there would replace it. Give -o another name.")
+    ending = Path(output.name.removesuffix(".gz")).suffix.lower()
+    if not any_ending and ending in _OTHER_FORMATS:
+        raise ValueError(
+            f"{what} cannot be written as {ending}, got {output}. Names that end in .jsonl get JSON Lines, where there "
+            "are such; give -o a name without the ending of another format."
+        )
     if json and not is_json(output):
         raise ValueError(
             f"What is learned from has gold trees or tags, and only .jsonl files hold these; got {output}."
