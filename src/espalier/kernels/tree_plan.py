@@ -26,6 +26,7 @@ from espalier.kernels.schedule import Schedule
 from espalier.kernels.tiles import Tile, most_needed
 
 _TABLES = 1 << 26
+_ENTRY = 8  # bytes that a pattern takes while it is made for each distinct subtree of each tree, at least
 
 Gradients = list[NDArray[np.float64]]
 
@@ -99,7 +100,7 @@ class TreePlan(Plan):
         self._needed: dict[bool, int] = {}  # for all at once, with and without gradients
         self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
         self._make_native = partial(kernel._native_plan, a, b, per_tree=per_tree)
-        if not per_tree:
+        if not per_tree and self._least(self._whole) <= schedule.memory:
             _ = self._native  # what takes time is done now; a diagonal may never need it
 
     @cached_property
@@ -108,7 +109,13 @@ class TreePlan(Plan):
 
     @cached_property
     def _labels(self) -> list[str]:
-        return [self._vocabulary[number] for number in self._native.labels]
+        if self._least(self._whole) <= self._schedule.memory:
+            return [self._vocabulary[number] for number in self._native.labels]
+        a, b = self._forests
+        numbers = _inner_labels(a)
+        if b is not None:
+            numbers = numbers[np.isin(numbers, _inner_labels(b))]
+        return [self._vocabulary[number] for number in numbers.tolist()]
 
     @property
     def n_pairs(self) -> int:
@@ -123,7 +130,7 @@ class TreePlan(Plan):
 
     @property
     def labels(self) -> list[str]:
-        """The labels of inner nodes that both sides have."""
+        """The labels of inner nodes that both sides have, and that can match where the pattern tells."""
         return list(self._labels)
 
     def bind(self, kernel: TreeKernel) -> TreeKernel:
@@ -200,7 +207,10 @@ class TreePlan(Plan):
         whole = self._whole
         needed = self._needed.get(pulling_back)
         if needed is None:
-            needed = self._needed[pulling_back] = self._bytes(kernel, self._native, pulling_back=pulling_back)
+            needed = self._least(whole)  # what is too large is not made to find out by how much
+            if needed <= self._schedule.memory:
+                needed = self._bytes(kernel, self._native, pulling_back=pulling_back)
+            self._needed[pulling_back] = needed
         if needed <= self._schedule.memory:
             yield self._native, self._labels, whole, self._schedule
             return
@@ -209,6 +219,9 @@ class TreePlan(Plan):
         todo, done = self._cut(whole, needed), 0.0
         while todo:
             tile = todo.pop()
+            if (least := self._least(tile)) > self._schedule.memory:
+                todo.extend(self._cut(tile, least))
+                continue
             native = self._native_of(kernel, tile)
             needed = self._bytes(kernel, native, pulling_back=pulling_back)
             if needed > self._schedule.memory:
@@ -228,11 +241,23 @@ class TreePlan(Plan):
         left = (self._schedule.memory if memory is None else memory) - native.pattern_bytes
         return int(native.pattern_bytes) + kernel._bytes_needed(native, max(1, left), pulling_back=pulling_back)
 
+    def _least(self, tile: Tile) -> int:
+        """What the pattern of a tile takes while it is made, at least; 0 for one pair, which cannot be cut."""
+        if max(tile.n_rows, tile.n_columns) == 1:
+            return 0
+        a, b = self._forests
+        n_entries = _n_entries(a, tile.rows)
+        if not tile.on_diagonal:
+            n_entries += _n_entries(a if b is None else b, tile.columns)
+        return _ENTRY * n_entries
+
     def _memory_needed(self, kernel: TreeKernel, *, pulling_back: bool) -> int:
         # Tables of similar words that are larger are not made to find out what stands beside them.
         most = max(self._schedule.memory, _TABLES)
 
         def needed(tile: Tile) -> int:
+            if (least := self._least(tile)) > most:
+                return least
             return self._bytes(kernel, self._native_of(kernel, tile), most, pulling_back=pulling_back)
 
         return most_needed(self._whole, needed) * self._schedule.shares
@@ -248,3 +273,19 @@ class TreePlan(Plan):
             pair = f"Tree {tile.rows.start} with tree {tile.columns.start}"
             raise pair_too_large(pair, "tree", needed, self._schedule)
         return tile.cut(max(2, math.ceil(needed / self._schedule.memory)))
+
+
+def _n_entries(forest: Forest, rows: slice) -> int:
+    start = forest.arrays["tree_start"]
+    return int(start[rows.stop] - start[rows.start])
+
+
+def _inner_labels(forest: Forest) -> NDArray[np.int32]:
+    """The labels of the inner nodes of a forest, in the order of its subtrees."""
+    arrays = forest.arrays
+    used = np.zeros(len(arrays["label"]), bool)
+    used[arrays["tree_subtree"]] = True
+    labels = arrays["label"][used & (arrays["height"] > 0)]
+    _, first = np.unique(labels, return_index=True)
+    found: NDArray[np.int32] = labels[np.sort(first)]
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,34 @@ def test_the_memory_that_an_error_names_suffices_for_gradients(kernel, items):
         assert found.keys() == expected.keys()
         for path, value in expected.items():
             assert found[path] == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [es.SubsetTree(0.4), es.PartialTree(0.4, 0.4)])
+def test_a_pattern_that_is_over_the_budget_is_not_made(monkeypatch, kernel):
+    trees = [f"(S (NP (D the) (N n{k % 7})) (VP (V v{k % 5}) (NP (D a) (N m{k}))))" for k in range(300)]
+    forest = es.Forest.from_trees(trees)
+    memory = 12_000
+    assert 8 * len(forest.arrays["tree_subtree"]) > memory
+    kernel = replace(kernel, decay=es.PerLabel(0.4))
+    made = []
+    real = type(kernel)._native_plan
+
+    def counted(self, a, b, **options):
+        made.append(len(a))
+        return real(self, a, b, **options)
+
+    for a, b in ((forest, None), (forest[:200], forest[100:])):
+        values, pull_back = kernel.vjp(a, b)
+        cotangent = np.random.default_rng(0).normal(size=values.shape)
+        monkeypatch.setattr(type(kernel), "_native_plan", counted)
+        made.clear()
+        tiled, pull_back_tiled = kernel.vjp(a, b, memory=memory)
+        np.testing.assert_allclose(tiled, values, rtol=1e-12)
+        gradient, own = pull_back(cotangent), pull_back_tiled(cotangent)
+        assert list(own) == list(gradient)
+        np.testing.assert_allclose(list(own.values()), list(gradient.values()), rtol=1e-9)
+        assert made and max(made) < 150
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("kernel", [es.SubsetTree(0.4), es.PartialTree(0.4, 0.4)])
