@@ -15,6 +15,10 @@ from espalier.gp.optimize import Climb, FitProgress, Restart
 from espalier.gp.parameters import Parameters, Vector
 
 
+ENOUGH = 10  # examples of a pilot for each learned number
+LEAD = 0.1  # nats: climbs that end nearer to each other ended in one place
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to learn."""
@@ -36,14 +40,15 @@ class Outcome:
     restarts: list[Restart]
     pilot: list[Restart]
     stop: BaseException | None
-    misled: bool = False  # the pilot ended where all examples are less probable than at the declared start
+    misled: bool = False  # the declared start was better than where the pilot ended, or led higher
 
 
 def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.random.Generator) -> Outcome:
     """Climb from the declared start and from random ones; with a pilot, those climb on a part of the examples only.
 
     Most of the way to an optimum needs few examples. The best climb of the pilot is where the one on all starts, unless
-    the declared start is better: too few examples lead to places from which no climb comes back.
+    the declared start is better: too few examples lead to places from which no climb comes back. After a pilot of fewer
+    than ten examples for each number, all examples climb from the declared start too.
     """
     n_random = settings.restarts if len(parameters) else 0
     starts = [parameters.start()] + [parameters.draw(rng) for _ in range(n_random)]
@@ -59,7 +64,9 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
             first.run(starts)
             pilot, stop = first.restarts, first.stop
             declared, starts = starts[:1], [parameters.theta(first.best.values)] if first.best.values else starts[:1]
-            if stop is None:
+            if stop is None and size < ENOUGH * len(parameters):
+                starts += declared
+            elif stop is None:
                 try:
                     misled = _height(problem, parameters, starts[0]) < _height(problem, parameters, declared[0])
                 except KeyboardInterrupt:
@@ -75,6 +82,8 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
             whole.best.message = str(error)
             whole.run([parameters.start()])
     best, stop = whole.best, stop or whole.stop
+    if len(starts) == 2 and pilot and len(whole.restarts) == 2:
+        misled = whole.restarts[1].objective > whole.restarts[0].objective + LEAD
     if math.isinf(best.objective) and stop is not None:  # stopped before the first evaluation was done
         best = max([best, *pilot], key=lambda climb: climb.objective)
         if math.isinf(best.objective):

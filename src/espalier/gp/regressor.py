@@ -64,8 +64,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     pilot
         Learn first from this many examples, drawn at random, with all restarts; the best climb goes on with all.
         Much faster for thousands of them, if they are many times as many as learned numbers. Where the declared start
-        is better for all examples than what the pilot found, the climb starts there, with a warning. None starts with
-        all.
+        is better for all examples than what the pilot found, the climb starts there, with a warning; after a pilot of
+        fewer than ten examples for each number there is a climb from both. None starts with all.
     max_iterations, tolerance
         When a climb ends: after this many steps, or when the gradient per example is below the tolerance.
     learn

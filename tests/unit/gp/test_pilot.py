@@ -20,7 +20,8 @@ def fitted(**options):
 
 
 def test_the_pilot_takes_all_starts_and_the_best_goes_on():
-    model = fitted(pilot=80, restarts=2)
+    model = es.GPRegressor(1.0 * es.RBF(on="features"), target_transform="log", pilot=80, restarts=2, random_state=0)
+    model.fit(TABLE, TABLE["seconds"])
     assert len(model.pilot_restarts_) == 3 and len(model.restarts_) == 1
     best = max(model.pilot_restarts_, key=lambda climb: climb.objective)
     assert model.restarts_[0].start == pytest.approx(best.values)
@@ -48,8 +49,26 @@ def test_a_pilot_that_leads_astray_is_passed_over_with_a_warning(pilot, seed):
             model = es.GPRegressor(KERNEL, pilot=pilot, random_state=seed, **options).fit(TABLE, TABLE["seconds"])
     assert [one.filename for one in caught if "pilot" in str(one.message)] == [__file__]
     assert model.pilot_restarts_[0].values != model.pilot_restarts_[0].start
-    assert model.restarts_[0].start == whole.restarts_[0].start
+    assert model.restarts_[1].start == whole.restarts_[0].start
     assert model.log_marginal_likelihood_ == whole.log_marginal_likelihood_
+
+
+def test_a_small_pilot_and_a_poor_start_end_no_lower_than_without_a_pilot():
+    """The pilot ends higher than the start, for all examples too, and some 50 nats below where the start leads."""
+    kernel = 0.001 * es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source")) + 0.001 * es.RBF(on="features")
+    options = {"target_transform": "log", "random_state": 2}
+    whole = es.GPRegressor(kernel, **options).fit(TABLE, TABLE["seconds"])
+    with pytest.warns(UserWarning, match="led astray"):
+        model = es.GPRegressor(kernel, pilot=5, **options).fit(TABLE, TABLE["seconds"])
+    assert model.restarts_[0].objective < whole.log_marginal_likelihood_ - 10
+    assert model.log_marginal_likelihood_ == whole.log_marginal_likelihood_
+
+
+def test_a_pilot_of_ten_examples_a_number_that_leads_astray_is_passed_over(monkeypatch):
+    monkeypatch.setattr(learning, "_height", lambda _, parameters, theta: -np.abs(theta - parameters.start()).sum())
+    with pytest.warns(UserWarning, match="pilot of 60 examples, for 3 learned numbers, led astray"):
+        model = es.GPRegressor(1.0 * es.RBF(on="features"), pilot=60, random_state=0).fit(TABLE, TABLE["seconds"])
+    assert len(model.restarts_) == 1 and model.restarts_[0].start["noise"] == model.pilot_restarts_[0].start["noise"]
 
 
 def test_an_interruption_between_pilot_and_climb_keeps_the_best_of_the_pilot(monkeypatch):
@@ -57,7 +76,7 @@ def test_an_interruption_between_pilot_and_climb_keeps_the_best_of_the_pilot(mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr(learning, "_height", interrupted)
-    model = es.GPRegressor(KERNEL, target_transform="log", pilot=80, random_state=0)
+    model = es.GPRegressor(1.0 * es.RBF(on="features"), target_transform="log", pilot=80, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(TABLE, TABLE["seconds"])
     assert model.learned_.to_dict() == pytest.approx(model.pilot_restarts_[0].values)
