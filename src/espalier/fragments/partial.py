@@ -137,11 +137,12 @@ class PartialSearch:
         self.native: Any = _core.PartialMiner(forest.arrays)
         self._values = _values(kernel, forest)
         self.max_size = max_size or MAX_SIZE
+        self._largest = min(self.max_size, _largest(forest))  # no fragment is larger than its tree
 
     def exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Any) -> tuple[Any, ...]:
         """The heaviest fragments of at most ``max_size`` nodes, proven."""
         found = self.native.exact(
-            mass, *self._values, self.max_size, n, max_visits, schedule.memory, schedule.n_threads, tell
+            mass, *self._values, self._largest, n, max_visits, schedule.memory, schedule.n_threads, tell
         )
         counts = (self.native.n_visited, self.native.n_pruned)
         fragments, weights = self._listed(found)
@@ -155,13 +156,20 @@ class PartialSearch:
         ``count`` says how often the tree holds each subtree, divided by the norm of the tree.
         """
         found = self.native.local(
-            mass, *self._values, self.max_size, count, n, max_visits, schedule.memory, schedule.n_threads
+            mass, *self._values, self._largest, count, n, max_visits, schedule.memory, schedule.n_threads
         )
         return self._listed(found)
 
     def _listed(self, found: dict[str, Any]) -> tuple[PartialDictionary, Floats]:
         labels = list(self.forest.vocabulary)
         return PartialDictionary._of(labels, found["start"], found["code"]).compact(), found["weight"]
+
+
+def _largest(forest: Forest) -> int:
+    """The nodes of the largest tree; a shared subtree counts as often as it occurs."""
+    arrays = forest.arrays
+    start, total = arrays["tree_start"], np.concatenate([[0], np.cumsum(arrays["tree_count"], dtype=np.int64)])
+    return int(np.diff(total[start]).max(initial=1))
 
 
 def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:

@@ -250,6 +250,14 @@ def test_threads_change_nothing_where_a_search_gives_up(kernel):
         assert listed(other) == listed(one) and (other.bound, other.n_visited) == (one.bound, one.n_visited)
 
 
+def test_the_cost_of_partial_fragments_follows_the_trees_and_not_the_largest_size():
+    trees = ["(S (A a) (B b))", "(S (A c) (B b))"]
+    options = {"kernel": es.PartialTree(), "n_threads": 1}
+    (five,) = mine_fragments([1.0, -1.0], trees, max_size=5, **options)
+    (any_size,) = mine_fragments([1.0, -1.0], trees, max_size=10**9, **options)  # tables of that width would not fit
+    assert listed(any_size) == listed(five) and any_size.max_size == 10**9
+
+
 def test_views_and_rows_without_a_coefficient_make_no_difference():
     forest = es.Forest.from_trees(TREES)
     coefficients = np.random.default_rng(3).normal(size=len(TREES))
