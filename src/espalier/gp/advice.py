@@ -43,14 +43,14 @@ def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vec
         )
     noise = [row for row in learned if _name(row.path) == "noise"]
     floor = _NO_NOISE * float(np.var(state.z))
-    is_silent = bool(noise) and all(row.value < floor for row in noise) and not known_noise.any()
+    is_silent = bool(noise) and all(row.value < floor or row.bound == "low" for row in noise) and not known_noise.any()
     if is_silent and learned.n_effective >= _MANY and len(state.z) < _MANY * learned.n_effective:
         warnings.warn(
             f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
-            f"{len(state.z)} rows, and left no noise ({max(row.value for row in noise):.2g}). Its evidence and "
-            "leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for all labels, "
-            "PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, noise=Learned(0.3, "
-            "prior=Gamma(5, 0.1)), or a bound, noise=Learned(0.3, bounds=(0.05, 10)).",
+            f"{len(state.z)} rows, and left no more noise than it had to ({max(row.value for row in noise):.2g}). Its "
+            "evidence and leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for "
+            "all labels, PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
+            "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
             stacklevel=_USER,
         )
     if not best.converged:
@@ -65,9 +65,9 @@ def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vec
 def warn_of_pilot(size: int | None, n_learned: int) -> None:
     """Warn of a pilot that led astray."""
     warnings.warn(
-        f"The pilot of {size} examples, for {n_learned} learned numbers, ended where all examples are less probable "
-        "than at the declared start, so the climb on all examples began at the declared start. Take a larger pilot, "
-        "ten examples or more for each learned number, or pilot=None.",
+        f"The pilot of {size} examples, for {n_learned} learned numbers, led astray: for all examples the declared start "
+        "was better, or led higher, and learning went on from there. Take a larger pilot, ten examples or more for each "
+        "learned number, or pilot=None.",
         stacklevel=_USER,
     )
 

@@ -188,9 +188,17 @@ def test_a_model_that_memorises_its_rows_warns_and_says_what_to_do():
     assert caught[0].filename == __file__
     assert model.learned_["noise"].value < 1e-4
     # Each way out that the warning names.
-    for noise in (es.Learned(0.3, prior=es.Gamma(5, 0.1)), es.Learned(0.3, bounds=(0.05, 10))):
-        assert not _warnings(es.GPRegressor(kernel, noise=noise), X, y)
+    assert not _warnings(es.GPRegressor(kernel, noise=es.Learned(0.3, prior=es.Gamma(5, 0.1))), X, y)
     assert not _warnings(es.GPRegressor(1.0 * es.RBF(3.0)), X, y)
+
+
+def test_noise_at_a_lower_bound_of_the_user_counts_as_memorising():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
+    model = es.GPRegressor(1.0 * es.RBF(es.PerDimension(6.0)), noise=es.Learned(0.3, bounds=(0.05, 10)))
+    with pytest.warns(UserWarning, match="memorised"):
+        model.fit(X, y)
+    assert model.learned_["noise"].bound == "low"
 
 
 def test_known_noise_or_few_numbers_or_many_rows_do_not_count_as_memorising():
