@@ -65,9 +65,9 @@ def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vec
 def warn_of_pilot(size: int | None, n_learned: int) -> None:
     """Warn of a pilot that led astray."""
     warnings.warn(
-        f"The pilot of {size} examples, for {n_learned} learned numbers, led astray: for all examples the declared start "
-        "was better, or led higher, and learning went on from there. Take a larger pilot, ten examples or more for each "
-        "learned number, or pilot=None.",
+        f"The pilot of {size} examples, for {n_learned} learned numbers, led astray: for all examples the declared "
+        "start was better, or led higher, and learning went on from there. Take a larger pilot, ten examples or more "
+        "for each learned number, or pilot=None.",
         stacklevel=_USER,
     )
 

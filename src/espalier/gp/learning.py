@@ -14,7 +14,6 @@ from espalier.gp.evidence import Problem
 from espalier.gp.optimize import Climb, FitProgress, Restart
 from espalier.gp.parameters import Parameters, Vector
 
-
 ENOUGH = 10  # examples of a pilot for each learned number
 LEAD = 0.1  # nats: climbs that end nearer to each other ended in one place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,13 @@ def _equal(x: Any, y: Any) -> bool:
     if isinstance(x, float) and isinstance(y, float):
         return x == y or (x != x and y != y)
     return bool(x == y)
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that stands there for the second time."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from espalier.errors import InputError
+from espalier.structures.columns import first_repeated
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, group_at
 from espalier.structures.notation import BLANKS
@@ -117,8 +118,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; of two values under one key, one would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = first_repeated(key for key, _ in pairs)
         raise InputError(
             f'an object has the key "{twice:.60}" twice, and only one value can be read. Keep one of them.'
         )

@@ -17,7 +17,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
-from espalier.structures.table import Table
+from espalier.structures.table import Table, _restore
 from espalier.structures.tree import Tree, trees_from_arrays
 
 _OPENING = re.compile(r"\|B([A-Z]+):([^|]+)\|")
@@ -77,7 +77,8 @@ def read_klp(
     if lines == [""]:
         return Table(label=[])
     labels, kinds, parts = _split_lines(lines, name)
-    table = Table(label=[names[0] for names in labels] if _all_single(labels) else labels)
+    columns: dict[str, Any] = {"label": [names[0] for names in labels] if _all_single(labels) else labels}
+    features: dict[str, tuple[str, ...]] = {}
     for column, kind in kinds.items():
         found = parts[column]
         if kind in ("V", "DV") and len(found) < len(lines):
@@ -85,16 +86,16 @@ def read_klp(
             raise InputError(f"{name}, line {missing}: the vector {column!r} is missing.")
         if kind == "V":
             wanted = None if feature_names is None else feature_names.get(column)
-            matrix, features = _sparse(found, wanted, f"{name}, vector {column!r}")
-            table = table.with_column(column, matrix, feature_names=features)
+            columns[column], features[column] = _sparse(found, wanted, f"{name}, vector {column!r}")
         elif kind == "DV":
-            table = table.with_column(column, _dense(found, name, column))
+            columns[column] = _dense(found, name, column)
         elif kind == "T":
             trees = _trees(found, name)
-            table = table.with_column(column, [trees.get(n + 1) for n in range(len(lines))])
+            columns[column] = [trees.get(n + 1) for n in range(len(lines))]
         else:
-            table = table.with_column(column, [found.get(n + 1) for n in range(len(lines))])
-    return table
+            columns[column] = [found.get(n + 1) for n in range(len(lines))]
+    table = Table(columns)
+    return _restore(dict(table._columns), len(table), features)
 
 
 def _all_single(labels: list[tuple[str, ...]]) -> bool:
@@ -148,7 +149,8 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
             raise InputError(f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it.")
         found.append((kind, column, line[opening.end() : stop].strip(notation.BLANKS)))
         at = stop + len(kind) + 3
-        at += len(line) - at - len(line[at:].lstrip(notation.BLANKS))
+        while at < len(line) and line[at] in notation.BLANKS:
+            at += 1
     return labels, found
 
 

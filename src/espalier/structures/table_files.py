@@ -11,17 +11,18 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 
 from espalier.errors import InputError, MissingDependencyError
+from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
 from espalier.structures.notation import BLANKS
 from espalier.structures.table import Table, unknown_column
-from espalier.structures.table_header import Rows, named_columns
+from espalier.structures.table_header import Rows, named_columns, warn_of_values_as_names
 
 Format = Literal["jsonl", "csv", "tsv", "parquet"]
 
@@ -60,7 +61,7 @@ def read_table(
     header
         For CSV and TSV, whether the first row holds the names of the columns. False without ``columns`` names them
         ``column_1``, ``column_2`` and so on. By default true unless ``columns`` are given; a first row that looks
-        like data is then refused if it holds a tree, and warned of if it holds a number.
+        like data is then refused if it holds a tree, and warned of if it holds a number or a value of its own column.
     numeric
         For CSV and TSV, the columns to read as float64; all others stay texts.
     quotes
@@ -98,16 +99,21 @@ def read_table(
     if kind in ("jsonl", "parquet") and (numeric or any(given is not None for given in (columns, header, quotes))):
         raise ValueError(f"columns, header, numeric and quotes are for CSV and TSV, not for {kind}.")
     if kind == "parquet":
-        return _tightened(Table(_read_parquet(path, limits)))
+        table = Table(_read_parquet(path, limits))
+        return Table(_tightened({column: table[column] for column in table.columns}))
     text = read_text(path, encoding=encoding, limits=limits)
     name = source_name(path)
     if kind == "jsonl":
-        return _tightened(_read_json_lines(text, name))
+        return Table(_tightened(_read_json_lines(text, name)))
     if quotes is None:
         quotes = kind == "csv"
     rows = _rows(text, "," if kind == "csv" else "\t", quotes, name)
+    is_guessed = header is None and columns is None
     columns, rows = named_columns(rows, columns, header, name)
-    return _read_rows(rows, columns, numeric, name)
+    table = _read_rows(rows, columns, numeric, name)
+    if is_guessed:
+        warn_of_values_as_names(table, name)
+    return table
 
 
 def _format(path: Readable, format: Format | None) -> Format:
@@ -153,13 +159,13 @@ def _read_rows(
 ) -> Table:
     names = list(columns)
     if len(set(names)) < len(names):
-        twice = next(column for column in names if names.count(column) > 1)
+        twice = first_repeated(names)
         raise InputError(f"{name}: there are two columns named {twice!r}; rename one of them.")
     if isinstance(numeric, str):
         raise TypeError(f"numeric must be a collection of names, got the str {numeric!r}.")
-    for column in numeric:
-        if column not in names:
-            raise unknown_column(column, names)
+    numeric, known = set(numeric), set(names)
+    for column in sorted(numeric - known, key=str):
+        raise unknown_column(column, names)
     values: list[list[Any]] = [[] for _ in names]
     parsers: list[Callable[[str], Any]] = [_number if column in numeric else str for column in names]
     for line, row in rows:
@@ -186,7 +192,7 @@ def _number(field: str) -> float:
     return value
 
 
-def _read_json_lines(text: str, name: str) -> Table:
+def _read_json_lines(text: str, name: str) -> dict[str, list[Any]]:
     lines = text.removesuffix("\n").split("\n") if text.strip(BLANKS) else []
     columns: dict[str, list[Any]] = {}
     for number, line in enumerate(lines, 1):
@@ -210,15 +216,13 @@ def _read_json_lines(text: str, name: str) -> Table:
             )
         for key, value in record.items():
             columns[key].append(value)
-    return Table(columns)
+    return columns
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in names if names.count(key) > 1)
-        raise ValueError(f"the name {twice!r} occurs twice")
+        raise ValueError(f"the name {first_repeated(key for key, _ in pairs)!r} occurs twice")
     return record
 
 
@@ -239,20 +243,19 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _tightened(table: Table) -> Table:
+def _tightened(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
-    for name in table.columns:
-        values = table[name]
-        if isinstance(values, tuple) and _is_numeric(values):
-            table = table.with_column(name, np.array(values))
-    return table
+    return {
+        name: np.array(values) if isinstance(values, list | tuple) and _is_numeric(values) else values
+        for name, values in columns.items()
+    }
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_numeric(values: tuple[Any, ...]) -> bool:
+def _is_numeric(values: Sequence[Any]) -> bool:
     if not values or all(map(_is_number, values)):
         return bool(values)
     if not isinstance(values[0], list) or not values[0]:

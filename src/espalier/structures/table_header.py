@@ -12,6 +12,9 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.limits import shortened
+from espalier.structures.table import Table
+
+_REMEDY = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
 
 Rows = Iterator[tuple[int, list[str]]]  # each with the number of its first line
 
@@ -42,17 +45,30 @@ def named_columns(
     return first[1] if columns is None else columns, rows
 
 
+def warn_of_values_as_names(table: Table, name: str) -> None:
+    """Warn of a first row that was taken for names, and holds a value of its own column."""
+    for column in table.columns:
+        values = table[column]
+        if isinstance(values, tuple) and column in values:
+            warnings.warn(
+                f"The first row of {name} is taken for the names of the columns, but {shortened(column)!r} is also a "
+                f"value of its column. {_REMEDY}",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+
+
 def _check_header(fields: Sequence[str], name: str) -> None:
     """Refuse a first row that can hardly be a header, and warn of one that may not be."""
-    remedy = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
     for field in fields:
         if _is_tree(field):
-            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, not names. {remedy}")
+            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, not names. {_REMEDY}")
     numbers = [field for field in fields if _is_number(field)]
     if numbers:
         warnings.warn(
             f"The first row of {name} is taken for the names of the columns, but it holds numbers, such as "
-            f"{shortened(numbers[0])!r}. {remedy}",
+            f"{shortened(numbers[0])!r}. {_REMEDY}",
             UserWarning,
             stacklevel=4,
         )

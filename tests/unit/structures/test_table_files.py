@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from espalier.errors import InputError, MissingDependencyError
-from espalier.structures import read_table
+from espalier.structures import Table, read_klp, read_table
 
 
 def read(text: str, format: str, **options):
@@ -184,6 +184,39 @@ def test_a_first_row_with_a_number_is_warned_of():
     assert len(got) == 1 and len(table) == 1
     for header, n_rows in ((True, 1), (False, 2)):
         assert len(csv_table("a,1.5\nb,2\n", header=header)) == n_rows
+
+
+def test_a_first_row_with_a_value_of_its_own_column_is_warned_of():
+    text = "pos\tgood film\nneg\tbad film\npos\tnice\n"
+    with pytest.warns(UserWarning, match="'pos' is also a value of its column. Pass header=False") as caught:
+        table = read(text, "tsv")
+    assert caught[0].filename == __file__ and len(table) == 2
+    assert len(read(text, "tsv", header=False)) == 3 and len(read(text, "tsv", header=True)) == 2
+
+
+def test_a_table_with_many_columns_is_made_once(monkeypatch):
+    made = []
+    real = Table.__init__
+
+    def counted(self, *arguments, **columns):
+        made.append(1)
+        real(self, *arguments, **columns)
+
+    monkeypatch.setattr(Table, "__init__", counted)
+    names = [f"c{k}" for k in range(200)]
+    wide = read("{" + ", ".join(f'"{name}": 1' for name in names) + "}\n", "jsonl")
+    klp = read_klp(io.StringIO("x " + " ".join(f"|BV:{name}| a:1 |EV|" for name in names)))
+    assert len(wide.columns) == 200 and len(klp.columns) == 201 and len(klp.feature_names) == 200
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("names", [["a", "b", "a"], ["a", "b", "b", "a"]])
+def test_the_first_name_that_stands_there_again_is_named(names):
+    twice = "a" if names == ["a", "b", "a"] else "b"
+    with pytest.raises(InputError, match=f"the name '{twice}' occurs twice"):
+        read("{" + ", ".join(f'"{name}": 1' for name in names) + "}\n", "jsonl")
+    with pytest.raises(InputError, match=f"two columns named '{twice}'"):
+        read(",".join(names) + "\n", "csv")
 
 
 def test_names_may_take_the_place_of_a_header():
