@@ -9,7 +9,6 @@ then for each child twice its label, plus 1 for a word; a word that is a fragmen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
@@ -20,6 +19,7 @@ from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
 from espalier.errors import InputError
 from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
+from espalier.kept import kept
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.columns import read_only
 from espalier.structures.fragment import Fragment
@@ -97,7 +97,7 @@ class Codes(Sequence[Fragment]):
     def _with_codes(self, start: Integers, code: Integers) -> Self:
         raise NotImplementedError
 
-    @cached_property
+    @kept
     def _number_of_label(self) -> dict[str, int]:
         return {label: k for k, label in enumerate(self.labels)}
 
@@ -248,11 +248,11 @@ class FragmentDictionary(Codes):
         self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.progress, out)
         return out
 
-    @cached_property
+    @kept
     def _trie(self) -> Any:
         return _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
 
-    @cached_property
+    @kept
     def _values(self) -> dict[Any, NDArray[np.float64]]:
         return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,6 +12,7 @@ from espalier.errors import InputError
 from espalier.gp.parameters import Vector
 from espalier.gp.targets import Target, levels_of
 from espalier.gram.targets import real_numbers
+from espalier.kept import kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Prediction:
     def __len__(self) -> int:
         return len(self.modelled_mean)
 
-    @cached_property
+    @kept
     def _moments(self) -> tuple[Vector, Vector]:
         return self.target.moments(self.modelled_mean, self.modelled_std)
 

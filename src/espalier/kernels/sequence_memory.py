@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import MemoryBudgetError
+from espalier.kept import kept
 from espalier.kernels.budget import pair_too_large
 from espalier.kernels.schedule import Schedule
 
@@ -113,15 +113,15 @@ class _Shared:
     def __init__(self, a: Side, b: Side) -> None:
         self._a, self._b = a, b
 
-    @cached_property
+    @kept
     def _n_symbols(self) -> int:
         return 1 + max(int(symbol.max(initial=-1)) for symbol, _ in (self._a, self._b))
 
-    @cached_property
+    @kept
     def _row(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(len(self._b[1]) - 1), np.diff(self._b[1]))
 
-    @cached_property
+    @kept
     def _distinct(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The symbols of each sequence of the second side, each once."""
         found = np.unique(self._row * self._n_symbols + self._b[0])

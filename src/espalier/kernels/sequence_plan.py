@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError
+from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.budget import pair_too_large
@@ -245,7 +245,7 @@ class _Part:
         """What the table of similar symbols takes."""
         return 0 if self._similarity is None else 8 * len(self.labels) ** 2
 
-    @cached_property
+    @kept
     def _similar(self) -> dict[str, Any] | None:
         if self._similarity is None:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.budget import pair_too_large
@@ -103,11 +104,11 @@ class TreePlan(Plan):
         if not per_tree and self._least(self._whole) <= schedule.memory:
             _ = self._native  # what takes time is done now; a diagonal may never need it
 
-    @cached_property
+    @kept
     def _native(self) -> Any:
         return self._make_native()
 
-    @cached_property
+    @kept
     def _labels(self) -> list[str]:
         if self._least(self._whole) <= self._schedule.memory:
             return [self._vocabulary[number] for number in self._native.labels]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.soundness import Require, refuse
 from espalier.errors import InputError
+from espalier.kept import kept
 from espalier.parsing.exact_sums import on_grid
 from espalier.structures.columns import read_only
 from espalier.structures.numbers import whole_number
@@ -109,7 +109,7 @@ class Grammar:
         """
         return dict(self._arrays)
 
-    @cached_property
+    @kept
     def _arrays(self) -> dict[str, Any]:
         return {name: read_only(own) if isinstance(own, np.ndarray) else own for name, own in self._ordered().items()}
 

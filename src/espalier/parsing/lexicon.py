@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Real
 
+from espalier.kept import kept
 from espalier.structures.numbers import is_whole, shown
 
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
@@ -169,7 +169,7 @@ class Lexicon:
         total = sum(counts.values())
         return {tag: count / total for tag, count in counts.items()}
 
-    @cached_property
+    @kept
     def _all_rare(self) -> Mapping[str, int]:
         total: Counter[str] = Counter()
         for counts in self.class_counts.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.memory import parse_memory, show_bytes
 from espalier.errors import InputError
+from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.grammar import MAX_UNARY, Grammar
@@ -264,11 +264,11 @@ class PCFG:
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.grammar, self.lexicon, self.labels, self.hides_root)
 
-    @cached_property
+    @kept
     def _coarse(self) -> dict[str, Any]:
         return coarse_grammar(self.grammar, self.labels)
 
-    @cached_property
+    @kept
     def _prior(self) -> NDArray[np.float64]:
         usage = expected_counts(self.grammar)
         prior: NDArray[np.float64] = np.log(usage / usage.sum())

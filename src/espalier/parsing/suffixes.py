@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from espalier.kept import kept
 
 Counts = Mapping[str, Mapping[int, int]]
 Probabilities = NDArray[np.float64]
@@ -46,7 +47,7 @@ class SuffixLexicon:
     rare: int = 10
     smoothing: float = 0.0
 
-    @cached_property
+    @kept
     def tag_counts(self) -> NDArray[np.int64]:
         """How often each tag was seen."""
         counts = np.zeros(self.n_tags, np.int64)
@@ -55,7 +56,7 @@ class SuffixLexicon:
                 counts[tag] += count
         return counts
 
-    @cached_property
+    @kept
     def suffix_counts(self) -> dict[tuple[bool, str], dict[int, int]]:
         """By case and ending, how often rare words were seen below each tag."""
         found: dict[tuple[bool, str], dict[int, int]] = {}
@@ -96,7 +97,7 @@ class SuffixLexicon:
         # P(word | tag) = P(tag | word) P(word) / P(tag)
         return tags, np.log(of_word[tags] / of_word.sum() * n_seen / self.tag_counts[tags])
 
-    @cached_property
+    @kept
     def _shares(self) -> Probabilities:
         shares: Probabilities = self.tag_counts / self.tag_counts.sum()
         return shares

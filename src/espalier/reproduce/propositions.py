@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from espalier.corpus.forest import Forest
 from espalier.errors import InputError
+from espalier.kept import kept
 from espalier.reproduce.data import Part, data_folder
 from espalier.structures.brackets import read_brackets
 from espalier.structures.files import read_text
@@ -117,7 +118,7 @@ class Nodes:
         """How many words the tree has."""
         return len(self._words)
 
-    @cached_property
+    @kept
     def _highest(self) -> dict[Span, int]:
         # Nodes come from the root down, so the first of a span is the highest.
         return {span: node for node, span in reversed(list(enumerate(self.spans)))}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
+from espalier.kept import kept
 from espalier.parsing import PCFG, Evaluation
 from espalier.reproduce.records import Record, short
 from espalier.rerank import jackknifed, propose, quality
@@ -39,17 +39,17 @@ class Judged:
 
     groups: Sequence[Group]
 
-    @cached_property
+    @kept
     def counts(self) -> list[NDArray[np.int64]]:
         """By group: matched, gold and parsed constituents of each candidate."""
         return [quality(group) for group in self.groups]
 
-    @cached_property
+    @kept
     def scores(self) -> list[NDArray[np.float64]]:
         """By group: what the parser says."""
         return [np.array(group.scores) for group in self.groups]
 
-    @cached_property
+    @kept
     def forest(self) -> Forest:
         """All candidates, interned once; for trees alone."""
         return Forest.from_trees(tree for group in self.groups for tree in group.candidates)
@@ -61,12 +61,12 @@ class Judged:
         exact = tuple(m == g == p for m, g, p in zip(matched, gold, parsed, strict=True))
         return Evaluation(matched, gold, parsed, exact, (), ())
 
-    @cached_property
+    @kept
     def first(self) -> Evaluation:
         """How good the parser's own choices are."""
         return self.evaluation([group.best for group in self.groups])
 
-    @cached_property
+    @kept
     def oracle(self) -> Evaluation:
         """How good the best candidates are."""
         return self.evaluation([int(np.argmax(f1(counts))) for counts in self.counts])
@@ -89,7 +89,7 @@ class Lists:
     development: Judged
     test: Judged
 
-    @cached_property
+    @kept
     def known(self) -> Judged:
         """The first training groups, which every learner sees."""
         return Judged(self.train[:N_KNOWN])
