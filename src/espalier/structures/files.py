@@ -12,6 +12,7 @@ import errno
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -157,14 +158,15 @@ def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file that appears at ``path`` once the block is done, and not at all where it fails.
 
     A file that is replaced leaves its mode and its owner to the new one. A link is followed. What is no file, such as
-    a pipe or a device, is written to as it is.
+    a pipe or a device, is written to as it is, and so is what is open already: ``/dev/stdout`` may lead to a file to
+    which others write too.
     """
     given = Path(path)
     if given.is_dir():
         raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(given))
     target = Path(os.path.realpath(given))
     try:
-        with _stream(given) if given.exists() and not given.is_file() else drafted(target) as stream:
+        with _stream(given) if given.exists() and _is_open_or_no_file(given) else drafted(target) as stream:
             yield stream
     except OSError as error:
         if error.filename is not None and not is_draft(error.filename):
@@ -176,5 +178,26 @@ def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _stream(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("wb") as stream:
+    descriptor = _descriptor(path)
+    if descriptor is not None and sys.stdout is not None:
+        sys.stdout.flush()  # what was printed before stands before
+    with path.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as stream:
         yield stream
+
+
+def _is_open_or_no_file(path: Path) -> bool:
+    return not path.is_file() or _descriptor(path) is not None
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file of this process that a name such as ``/dev/stdout`` stands for."""
+    place = os.path.abspath(path)
+    for _ in range(40):  # as many links as the system follows
+        folder, name = os.path.realpath(os.path.dirname(place)), os.path.basename(place)
+        if folder in (f"/proc/{os.getpid()}/fd", "/dev/fd") and name.isdecimal():
+            return int(name)
+        place = os.path.join(folder, name)
+        if not os.path.islink(place):
+            return None
+        place = os.path.join(folder, os.readlink(place))
+    return None

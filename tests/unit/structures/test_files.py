@@ -7,6 +7,8 @@ import os
 import resource
 import secrets
 import stat
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -51,6 +53,21 @@ def test_pipes_are_written_to(tmp_path):
     write_bytes(pipe, b"all of it")
     reader.join(60)
     assert got == [b"all of it"] and stat.S_ISFIFO(pipe.stat().st_mode) and list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_a_file_that_is_open_already_is_written_to_where_it_stands(tmp_path, name):
+    log = tmp_path / "log"
+    log.write_text("earlier\n")
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    program = f"from espalier.structures.files import write_text; print('before'); write_text({name!r}, 'text\\n')"
+    for mode, start in (("a", "earlier\n"), ("w", "")):
+        with log.open(mode) as stream:
+            run = [sys.executable, "-c", program]
+            subprocess.run(run, stdout=stream, check=True, cwd=tmp_path)
+            subprocess.run([sys.executable, "-c", "print('after')"], stdout=stream, check=True)
+        assert log.read_text() == start + "before\ntext\nafter\n"
 
 
 def test_devices_are_written_to():
