@@ -15,7 +15,7 @@ from espalier.gp.sampling import generator
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
-from espalier.structures.group import Group, words_of
+from espalier.structures.group import Group, rows_by_sentence, words_of
 from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
@@ -133,12 +133,10 @@ def jackknifed(
 
 def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]:
     """The rows of each sentence, which stay in one fold; refuse an argument of more folds than there are sentences."""
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for row, gold in enumerate(golds):
-        alike.setdefault(tuple(words_of(gold)), []).append(row)
-    wanted = f"an integer from 2 to the number of different sentences, {len(alike)}"
-    whole_number(name, folds, 2, len(alike), wanted=wanted)
-    return list(alike.values())
+    sentences = rows_by_sentence(map(words_of, golds))
+    wanted = f"an integer from 2 to the number of different sentences, {len(sentences)}"
+    whole_number(name, folds, 2, len(sentences), wanted=wanted)
+    return sentences
 
 
 def _proposed(

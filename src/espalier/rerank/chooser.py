@@ -19,7 +19,7 @@ from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
-from espalier.structures.group import Group
+from espalier.structures.group import Group, rows_by_sentence
 from espalier.structures.numbers import as_float, whole_number
 
 Floats = NDArray[np.float64]
@@ -72,7 +72,8 @@ class Chooser(KernelEstimator):
             Groups with gold trees on which the weight of the parser's score is chosen; one that is not chosen makes no
             use of them. Those whose candidates are all equally good, as one candidate alone is, decide nothing;
             where all are such, the score weighs nothing. Where None, and it is to be chosen, a fifth of the groups is
-            kept for that and not learned from; of fewer than five none is, and the score weighs nothing.
+            kept for that and not learned from, groups of the same words together; of fewer than five none is, and the
+            score weighs nothing.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -87,9 +88,9 @@ class Chooser(KernelEstimator):
                 raise InputError("There are no development groups to choose the weight of scores by. Pass None.")
             check_kind(development, "Groups to learn from hold", groups, "development group")
         if chooses and development is None:
-            order = rng.permutation(len(groups))
-            kept, learned = np.sort(order[: len(groups) // 5]), np.sort(order[len(groups) // 5 :])
-            development, groups = [groups[row] for row in kept], [groups[row] for row in learned]
+            held_out = _fifth(groups, rng)
+            development = [group for row, group in enumerate(groups) if row in held_out]
+            groups = [group for row, group in enumerate(groups) if row not in held_out]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
         coefficients = self._learn(data, rng)
         self._warn_if_blind(data)
@@ -231,6 +232,16 @@ class Chooser(KernelEstimator):
         for weight in weights:
             pairs = zip(values, groups, strict=True)
             yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
+
+
+def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:
+    """The rows of about a fifth of the groups; groups of one sentence stay together, or it would be known already."""
+    sentences = rows_by_sentence(group.words for group in groups)
+    kept: set[int] = set()
+    for sentence in rng.permutation(len(sentences)).tolist():
+        if len(kept) + len(sentences[sentence]) <= len(groups) // 5:
+            kept.update(sentences[sentence])
+    return kept
 
 
 def spread(values: Sequence[Floats]) -> float:

@@ -125,6 +125,14 @@ def _misspelled(items: list[Any]) -> int:
     return len(items) - 1
 
 
+def rows_by_sentence(sentences: Iterable[Sequence[str]]) -> list[list[int]]:
+    """The rows of each sentence, in the order in which sentences first occur: equal words are one sentence."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for row, words in enumerate(sentences):
+        alike.setdefault(tuple(words), []).append(row)
+    return list(alike.values())
+
+
 def words_of(candidate: Candidate) -> list[str]:
     """The words of a candidate of any kind."""
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)

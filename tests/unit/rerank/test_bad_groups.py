@@ -130,8 +130,9 @@ def test_a_kernel_to_which_all_candidates_are_alike_is_told_of(learner):
 
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
 def test_where_the_kernel_cannot_choose_the_score_does(learner):
-    one, other = "(S (X (X (N a))) (X (N a)))", "(S (X (N a)) (X (X (N a))))"
-    groups = [es.Group([one, other], [-1.0, -2.0], gold=one)] * 10
+    pairs = [(f"(S (X (X (N a))) (X (N a)) (N n{k}))", f"(S (X (N a)) (X (X (N a))) (N n{k}))") for k in range(10)]
+    groups = [es.Group([one, other], [-1.0, -2.0], gold=one) for one, other in pairs]
+    one, other = pairs[0]
     with pytest.warns(UserWarning, match="at most the parser's score decides"):
         model = learner(es.SubsetTree(0.5, max_depth=1), random_state=0).fit(groups)
     assert model.score_weight_ == 1.0

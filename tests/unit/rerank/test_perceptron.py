@@ -215,3 +215,27 @@ def test_voters_have_the_weight_with_which_they_choose_best_together(seed):
         model.score_weight_ = share * spread
         reached[share * spread] = chosen_f1([quality(group) for group in held], model.predict(held).tolist())
     assert weight == pytest.approx(max(reached, key=reached.__getitem__))
+
+
+def test_the_fifth_that_chooses_the_weight_holds_no_sentence_that_was_learned_from(monkeypatch):
+    groups = [
+        es.Group([f"(S (A a{k}) (B b))", f"(S (A a{k}) (C b))"], [-1.0, -2.0], gold=f"(S (A a{k}) (B b))")
+        for k in range(30)
+    ]
+    seen = {}
+    real = TrainingSet.of
+
+    def learned_from(groups, *rest):
+        seen["learned"] = [tuple(group.words) for group in groups]
+        return real(groups, *rest)
+
+    def chosen_by(self, groups):
+        seen["chosen"] = [tuple(group.words) for group in groups]
+        return 1.0
+
+    monkeypatch.setattr(TrainingSet, "of", staticmethod(learned_from))
+    monkeypatch.setattr(VotedPerceptron, "_chosen_weight", chosen_by)
+    for repeated, n_kept in ((groups * 2, 12), (groups, 6)):
+        VotedPerceptron(es.SubsetTree(), score_weight="chosen", random_state=0).fit(repeated)
+        assert len(seen["chosen"]) == n_kept and len(seen["learned"]) == len(repeated) - n_kept
+        assert not set(seen["chosen"]) & set(seen["learned"])
