@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.budget import check_matrix
+from espalier.errors import MemoryBudgetError
+from espalier.kernels.base import Kernel, Matrix, Plan
+from espalier.kernels.budget import check_matrix, enough
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.numbers import whole_number
@@ -64,13 +65,22 @@ def nearest(
     check_matrix(n_queries, k, 2)
     indices = np.empty((n_queries, k), np.int64)
     values = np.empty((n_queries, k))
-    for first in range(0, n_queries, step):
-        part = slice(first, min(first + step, n_queries))
+
+    def plan(part: slice, own: Schedule) -> Plan:
         columns = Inputs.of(_rows(queries, part), like=rows).read_strings(trees, "trees")
-        block = kernel._make_plan(rows, columns, schedule.part(first // step, -(-n_queries // step))).matrix(kernel).T
-        best = _best(block, k)
-        indices[part] = best
-        values[part] = np.take_along_axis(block, best, axis=1)
+        return kernel._make_plan(rows, columns, own)
+
+    try:
+        for first in range(0, n_queries, step):
+            part = slice(first, min(first + step, n_queries))
+            block = plan(part, schedule.part(first // step, -(-n_queries // step))).matrix(kernel).T
+            best = _best(block, k)
+            indices[part] = best
+            values[part] = np.take_along_axis(block, best, axis=1)
+    except MemoryBudgetError as error:
+        # With more memory other queries stand together, so the number must do for all of them.
+        every = slice(0, n_queries)
+        raise enough(error, lambda: plan(every, schedule)._memory_needed(kernel, pulling_back=False)) from None
     return indices, values
 
 

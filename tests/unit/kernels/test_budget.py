@@ -78,6 +78,22 @@ def test_the_memory_that_an_error_names_suffices_for_gradients(kernel, items):
             assert found[path] == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.parametrize(("kernel", "items"), [case for case in CASES if not isinstance(case[0], es.Tagging)])
+def test_the_memory_that_an_error_names_suffices_for_neighbours(kernel, items):
+    longer = [*items, *items[::-1]]
+    with pytest.raises(MemoryBudgetError) as error:
+        nearest(kernel, items, longer, k=1, memory=1)
+    found = nearest(kernel, items, longer, k=1, memory=named(error))
+    np.testing.assert_allclose(found[1], nearest(kernel, items, longer, k=1)[1], rtol=1e-12)
+
+
+def test_the_memory_that_an_error_names_suffices_for_neighbours_of_long_chains():
+    chains = ["(A " * n + "a" + ")" * n for n in (600, 500, 550)]
+    with pytest.raises(MemoryBudgetError) as error:
+        nearest(es.SubsetTree(), chains, chains, k=1, memory=20_000)
+    assert nearest(es.SubsetTree(), chains, chains, k=1, memory=named(error))[0].tolist() == [[0], [0], [0]]
+
+
 @pytest.mark.parametrize("kernel", [es.SubsetTree(0.4), es.PartialTree(0.4, 0.4)])
 def test_a_pattern_that_is_over_the_budget_is_not_made(monkeypatch, kernel):
     trees = [f"(S (NP (D the) (N n{k % 7})) (VP (V v{k % 5}) (NP (D a) (N m{k}))))" for k in range(300)]
