@@ -32,7 +32,8 @@ from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
-from espalier.kernels.inputs import Inputs
+from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.schedule import parse_memory
 from espalier.structures.columns import refuse_masked
 
 
@@ -225,8 +226,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         only_mean = not (return_std or return_cov or quantiles is not None)
         if only_mean and self._state.target.is_linear:
-            inputs = self._like_training(X)
-            return self._state.target.restored(means(self._state, self._cross(inputs), self._basis.at(inputs)))
+            parts = [means(self._state, self._cross(part), self._basis.at(part)) for part in self._blocks(X)]
+            return self._state.target.restored(np.concatenate(parts))
         if return_cov:
             mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
             if not self._state.target.is_linear:
@@ -254,11 +255,14 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def _distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
-        inputs = self._like_training(X)
-        cross, columns = self._cross(inputs), self._basis.at(inputs)
-        prior = self.kernel_.diagonal(inputs, n_threads=self.n_threads, memory=self.memory)
-        variance = variances(self._state, cross, prior, columns) + noise(len(inputs))
-        return Prediction(means(self._state, cross, columns), np.sqrt(variance), self._state.target)
+        mean, variance = [], []
+        for part in self._blocks(X):
+            cross, columns = self._cross(part), self._basis.at(part)
+            prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
+            mean.append(means(self._state, cross, columns))
+            variance.append(variances(self._state, cross, prior, columns))
+        total = np.concatenate(variance)
+        return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self._state.target)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
         """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
@@ -409,6 +413,18 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     def _like_training(self, X: Any) -> Inputs:
         """New examples beside those of training; a forest of another vocabulary is translated."""
         return Inputs.of(X, like=self._inputs, translates=True)
+
+    def _blocks(self, X: Any) -> list[Inputs]:
+        """New examples, so many at a time that their covariances with the training examples take no more than a
+        quarter of the budget.
+        """
+        inputs = self._like_training(X)
+        n, memory = len(inputs), parse_memory(self.memory)
+        step = max(1, memory // (4 * 8 * max(1, self.n_examples_)))
+        if n <= step:
+            return [inputs]
+        starts = range(0, n, step)
+        return [self._like_training(take_rows(inputs._data, slice(first, first + step))) for first in starts]
 
     def _cross(self, X: Any) -> Vector:
         """The covariances of the training examples (rows) with others (columns)."""

@@ -166,3 +166,38 @@ def test_small_differences_of_large_targets_are_differences():
     np.testing.assert_allclose(model.predict(X) - 1e15, near.predict(X), atol=0.5)
     with pytest.warns(UserWarning, match="All targets are equal"):
         GPRegressor(es.RBF()).fit(X[:3], [0.3, 0.1 + 0.2, 0.3])
+
+
+@pytest.mark.parametrize("kind", ["table", "forest", "texts", "vectors", "sparse"])
+def test_predictions_of_many_examples_are_made_in_blocks(kind, monkeypatch):
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    trees = [f"(S (A a{k % 5}) (B b{k % 7}))" for k in range(60)]
+    vectors = rng.normal(size=(60, 2))
+    kernel, data = {
+        "table": (1.0 * es.SubsetTree(on="tree") + es.RBF(on="x"), es.Table(tree=trees, x=vectors)),
+        "forest": (es.Normalized(es.SubsetTree()), es.Forest.from_trees(trees)),
+        "texts": (es.Normalized(es.SubsetTree()), trees),
+        "vectors": (es.RBF(), vectors),
+        "sparse": (es.RBF(), csr_matrix(vectors)),
+    }[kind]
+    model = es.GPRegressor(kernel, learn=False, mean="constant").fit(data[:40], rng.normal(size=40))
+    new = data[5:]
+    mean, std = model.predict(new, return_std=True)
+    sizes = []
+    real = es.GPRegressor._cross
+
+    def counted(self, X):
+        out = real(self, X)
+        sizes.append(out.shape[1])
+        return out
+
+    monkeypatch.setattr(es.GPRegressor, "_cross", counted)
+    model.set_params(memory=4 * 8 * 40 * 20)  # twenty examples at a time; the kernel has the same budget
+    again, deviation = model.predict(new, return_std=True)
+    assert sizes == [20, 20, 15]
+    np.testing.assert_allclose(again, mean, rtol=1e-12)
+    np.testing.assert_allclose(deviation, std, rtol=1e-9)
+    np.testing.assert_allclose(model.predict(new), mean, rtol=1e-12)
+    assert model.predict(new[:0]).shape == (0,)
