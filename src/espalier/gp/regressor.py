@@ -31,6 +31,7 @@ from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel
+from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import parse_memory
@@ -150,6 +151,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.memory = memory
         self.progress = progress
 
+    @naming_a_way_out()
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None
     ) -> Self:
@@ -191,6 +193,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             warn_of_pilot(settings.pilot, len(parameters))
         return self
 
+    @naming_a_way_out()
     def predict(
         self,
         X: Any,

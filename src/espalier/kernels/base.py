@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.budget import check_matrix, enough
+from espalier.kernels.budget import check_matrix, enough, naming_a_way_out
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Progress, Schedule
@@ -102,7 +102,8 @@ def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 def _naming_enough(plan: Plan, kernel: Any, gives_gradients: bool) -> Iterator[None]:
     """Let an error of memory name what suffices for all pairs, for all parts of a plan, and for gradients."""
     try:
-        yield
+        with naming_a_way_out():
+            yield
     except MemoryBudgetError as error:
         if plan._made_for is None:  # a part of another plan, which knows more
             raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from espalier.corpus.memory import show_bytes, usable_memory
 from espalier.errors import MemoryBudgetError
@@ -37,6 +38,20 @@ def _told(reason: str, advice: str, needed: int) -> MemoryBudgetError:
     error = MemoryBudgetError(f"{reason} Pass memory={needed} or more, or {advice}.")
     error.told = (reason, advice, needed)
     return error
+
+
+@contextmanager
+def naming_a_way_out() -> Iterator[None]:
+    """Turn an allocation that failed into an error that says what to do instead; also a decorator."""
+    try:
+        yield
+    except MemoryBudgetError:
+        raise
+    except MemoryError as error:
+        reason = str(error).rstrip(".") or "an allocation failed"
+        raise MemoryBudgetError(
+            f"This process may not use as much memory as this takes: {reason}. {_INSTEAD}"
+        ) from None
 
 
 def check_matrix(*shape: int) -> None:

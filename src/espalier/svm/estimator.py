@@ -27,6 +27,7 @@ from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
 from espalier.structures.numbers import as_float, shown, whole_number
@@ -46,6 +47,7 @@ class KernelMachine(KernelEstimator):
     memory: int | str | None
     progress: Any
 
+    @naming_a_way_out()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their targets.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -157,6 +160,40 @@ def test_a_matrix_that_no_process_can_hold_is_refused_with_the_linear_model_name
     with pytest.raises(MemoryBudgetError, match=r"takes 2[0-9.]+ KiB|takes 4[0-9.]+ KiB") as error:
         call(trees)
     assert "LinearizedTreeClassifier" in str(error.value)
+
+
+LIMITED = """
+import resource
+import numpy as np
+import espalier as es
+from espalier.errors import MemoryBudgetError
+X = np.random.default_rng(0).normal(size=(9000, 2))
+model = es.GPRegressor(es.RBF(), learn=False).fit(X[:1000], X[:1000, 0])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 900 * 2**20,) * 2)
+for call in (
+    lambda: es.RBF()(X) + es.RBF()(X),
+    lambda: (es.RBF() + es.Linear())(X),
+    lambda: es.GPRegressor(es.RBF()).fit(X, X[:, 0]),
+    lambda: es.KernelSVR(es.RBF()).fit(X, X[:, 0]),
+):
+    try:
+        call()
+    except MemoryBudgetError as error:
+        assert "Take fewer rows" in str(error), error
+        print("told")
+    except MemoryError as error:
+        print("raw", error)
+print(len(model.predict(np.repeat(X, 20, axis=0))))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="this system has no /proc")
+def test_allocations_that_fail_name_a_way_out_and_predictions_need_none():
+    run = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=300)
+    lines = run.stdout.split()
+    assert run.returncode == 0, run.stderr
+    assert set(lines[:-1]) == {"told"} and lines[-1] == "180000", run.stdout
 
 
 def test_a_hundred_thousand_trees_are_refused_before_anything_is_computed(monkeypatch):
