@@ -135,7 +135,7 @@ def parse(
         found = Proposals(parser, given, k, options, progress)
         text = _written(found, output)
     if text:
-        typer.echo(text, nl=False)
+        typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
     for rows, what in (
         (found.uncovered, "are not covered by the grammar"),
         (found.narrowed, _needs_more(memory)),

@@ -191,7 +191,7 @@ def apply(
         lines = lines_of(best) if texts is None else conllu_like(texts, values, whole=whole)
         text = "".join(f"{line}\n" for line in lines)
         if output is None:
-            typer.echo(text, nl=False)
+            typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
             return
         write_text(output, text)
     typer.echo(f"{output}: {len(data):,} groups")

@@ -130,7 +130,7 @@ def apply(
     else:
         text = "".join(f"{line}\n" for line in lines_of(groups))
         if output is None:
-            typer.echo(text, nl=False)
+            typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
             return
         write_text(output, text)
     typer.echo(f"{output}: {'tags' if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")

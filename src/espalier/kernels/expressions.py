@@ -22,7 +22,8 @@ from espalier.kernels.similarity import Exact
 from espalier.kernels.wordnet import WordNet, is_usual_folder
 from espalier.structures.limits import shortened
 
-_MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS, _MAX_INTEGER = 100_000, 100, 1_000, 10**9
+_MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
+_MAX_INTEGERS = 2_000_000  # all of an expression added up: a kernel may hold a number for each length or round
 _MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
 
 _HELPERS: Mapping[str, Callable[..., Any]] = {
@@ -120,16 +121,21 @@ class _Reader:
 
     def __init__(self, text: str, make_wordnet: Callable[..., WordNet]) -> None:
         self.text = text
+        self._integers = 0
         self.names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
         self.n_around = 0  # kernels around what is read
+
+    def _adds_up_to(self, value: int) -> int:
+        self._integers += value
+        return self._integers
 
     def read(self, node: ast.expr, depth: int) -> Any:
         if depth > _MAX_DEPTH:
             raise self.refuse(f"This expression is nested more than {_MAX_DEPTH} deep", node)
         depth += 1
         match node:
-            case ast.Constant(value=int() as value) if value > _MAX_INTEGER:
-                raise self.refuse("This number is too large", node)
+            case ast.Constant(value=int() as value) if self._adds_up_to(value) > _MAX_INTEGERS:
+                raise self.refuse(f"The integers up to here add up to more than {_MAX_INTEGERS:,}", node)
             case ast.Constant(value=bool() | int() | float() | str() | None as value):
                 return value
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):

@@ -12,6 +12,7 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
+from espalier.structures.notation import check_size
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Known, Tree, tree_from_text
 
@@ -177,6 +178,9 @@ def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None
 
 def _have_same_words(a: Tree, b: Tree) -> bool:
     """Compare leaves from left to right; what the two trees share is passed over whole."""
+    if a is not b:
+        check_size(a)
+        check_size(b)
     left, right = [a], [b]
     while left and right:
         x, y = left[-1], right[-1]

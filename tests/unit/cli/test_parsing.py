@@ -95,6 +95,14 @@ def test_the_best_tree_of_each_sentence_on_a_line(here):
     assert es.read_brackets("best.mrg") == best
 
 
+def test_standard_output_holds_every_character_of_the_words(here):
+    Path("odd.txt").write_text("the \x1b[31mcat sleeps\n")
+    done("parse", GRAMMAR, "odd.txt", "-o", "odd.mrg")
+    written = Path("odd.mrg").read_text()
+    assert "\x1b[31mcat" in written
+    assert done("parse", GRAMMAR, "odd.txt").stdout == done("parse", GRAMMAR, "odd.txt", "-o", "-").stdout == written
+
+
 def test_lists_of_candidates(here, monkeypatch):
     monkeypatch.setattr(proposals, "N_SENTENCES", 7)  # several at a time, the last fewer
     done("parse", "grammar.safetensors", "new.txt", "-k", 3, "-o", "k.txt", "--threads", 2)

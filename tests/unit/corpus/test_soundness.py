@@ -227,6 +227,7 @@ def test_a_few_shared_subtrees_are_not_written_out_as_a_billion_nodes():
         lambda t: list(t.positions()),
         es.Graph.from_tree,
         lambda t: es.Tagging()(forest),
+        lambda t: es.Group([t, bomb(31)]),
         lambda t: es.WeisfeilerLehman()(forest),
         lambda t: es.Spectrum()(forest),
     ):

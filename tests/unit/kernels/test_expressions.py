@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from espalier.errors import InputError
-from espalier.kernels import Normalized, PartialTree, PerLabel, SubsetTree, expressions, fixed
+from espalier.kernels import Normalized, PartialTree, PerLabel, Subsequence, SubsetTree, expressions, fixed
 from espalier.kernels.expressions import kernel_classes, parse_kernel
 
 
@@ -137,6 +137,15 @@ def test_sums_and_products_of_many_kernels_are_read():
         parse_kernel("SubsetTree() + 2 + SubsetTree()")
     with pytest.raises(InputError, match="nested more than 100 deep"):
         parse_kernel("SubsetTree() + (" * 120 + "SubsetTree()" + ")" * 120)
+
+
+def test_the_integers_of_an_expression_are_bounded_together():
+    """Each kernel holds a number for each length, so that a short text could ask for hours."""
+    assert parse_kernel("Subsequence(1000000) + Subsequence(1000)") == Subsequence(10**6) + Subsequence(1000)
+    with pytest.raises(InputError, match="integers up to here add up to more than 2,000,000"):
+        parse_kernel(" + ".join(["Subsequence(1000000)"] * 4))
+    with pytest.raises(InputError, match="add up to more than 2,000,000"):
+        parse_kernel("WeisfeilerLehman(10000000)")
 
 
 def test_kernels_inside_kernels_are_bounded():
