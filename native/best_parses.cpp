@@ -58,10 +58,16 @@ double BestParses::estimate(std::int64_t i, std::int64_t j, std::int32_t symbol,
     bytes_ += n * grammar_.max_unary * static_cast<std::int64_t>(sizeof(double)) + kMapped;
     for (std::int64_t k = 0; k < n; ++k) table[k] = cell.first[k].split;
     for (std::int32_t l = 1; l < grammar_.max_unary; ++l) {
+      if (l > 1 && std::equal(table.begin() + (l - 1) * n, table.begin() + l * n, table.begin() + (l - 2) * n)) {
+        // One more rule changed nothing, so no number of rules will.
+        std::copy_n(table.begin() + (l - 1) * n, n, table.begin() + l * n);
+        continue;
+      }
       for (std::int64_t k = 0; k < n; ++k) {
         double& value = table[l * n + k];
         value = cell.first[k].split;
         const std::int32_t parent = cell.first[k].symbol;
+        if (pace_) pace_->step(16 * (grammar_.down_start[parent + 1] - grammar_.down_start[parent]));
         for (std::int64_t r = grammar_.down_start[parent]; r < grammar_.down_start[parent + 1]; ++r) {
           const Entry* child = chart_.find(i, j, grammar_.down_child[r]);
           if (child) value = std::max(value, grammar_.down_weight[r] + table[(l - 1) * n + (child - cell.first)]);

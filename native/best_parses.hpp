@@ -14,6 +14,7 @@
 
 #include "chart.hpp"
 #include "hashing.hpp"
+#include "pace.hpp"
 
 namespace espalier {
 
@@ -25,8 +26,9 @@ struct Parse {
 
 class BestParses {
  public:
-  BestParses(const GrammarView& grammar, const Chart& chart, std::int64_t most, std::int64_t memory)
-      : grammar_(grammar), chart_(chart), most_(most), memory_(memory) {}
+  BestParses(const GrammarView& grammar, const Chart& chart, std::int64_t most, std::int64_t memory,
+             Pace* pace = nullptr)
+      : grammar_(grammar), chart_(chart), pace_(pace), most_(most), memory_(memory) {}
 
   // The parse of a rank, from 0, of a symbol over a span; false where there is none, or no memory to find it.
   bool parse(std::int64_t i, std::int64_t j, std::int32_t symbol, std::int64_t rank, Parse& out);
@@ -84,6 +86,7 @@ class BestParses {
 
   const GrammarView& grammar_;
   const Chart& chart_;
+  Pace* pace_;
   std::int64_t most_, memory_, bytes_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Node>, Hasher> nodes_;
   std::unordered_map<std::int64_t, std::vector<double>> layers_;  // by cell: V_l of its base entries, layer by layer

@@ -127,7 +127,8 @@ class SentenceSearch {
     Pruning pruning{beam_,   search_.prior,      allowed.get(), allowed ? search_.coarse->symbol : nullptr,
                     nullptr, memory - memory / 4};  // the rest is for the search in the chart
     const Chart chart(grammar_, words_, pruning, &team_, worker_);
-    BestParses parses(grammar_, chart, search_.most, memory - chart.bytes());
+    Pace pace(team_, worker_);
+    BestParses parses(grammar_, chart, search_.most, memory - chart.bytes(), &pace);
     if (chart.fits()) extract(parses);
     if (!chart.fits() || (out_.parses.empty() && !parses.fits())) return Outcome::no_memory;
     out_.bytes = std::max(out_.bytes, search_.memory - memory + chart.bytes() + parses.bytes());
