@@ -113,7 +113,10 @@ def _chosen_wordnet(
             f"a file may not choose the folder from which WordNet is read, and this one names {folder!r}. If you trust "
             "that folder, set the variable WNSEARCHDIR to it"
         )
-    return WordNet(measure, senses=senses, power=power, folder=folder)
+    try:
+        return WordNet(measure, senses=senses, power=power, folder=folder)
+    except OSError as error:
+        raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
 
 
 class _Reader:

@@ -160,3 +160,12 @@ def test_kernels_inside_kernels_are_bounded():
 
 def test_a_sum_of_a_thousand_kernels_is_read():
     assert repr(parse_kernel(" + ".join(["SubsetTree()"] * 1000))).count("SubsetTree") == 1000
+
+
+def test_a_saved_kernel_over_wordnet_says_where_it_is_missing(monkeypatch, tmp_path):
+    def missing(*_, **__):
+        raise FileNotFoundError(2, "No such file or directory", str(tmp_path))
+
+    monkeypatch.setattr(expressions, "WordNet", missing)
+    with pytest.raises(InputError, match="needs WordNet, which cannot be read here"):
+        expressions.saved_kernel("SmoothedPartialTree(WordNet())")
