@@ -21,7 +21,7 @@ from espalier.errors import InputError
 from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
 from espalier.kept import kept
 from espalier.kernels.schedule import Progress, Schedule
-from espalier.structures.columns import read_only
+from espalier.structures.columns import read_only, refuse_masked
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
@@ -239,6 +239,7 @@ class FragmentDictionary(Codes):
                [ 0.,  0.]])
         """
         forest = as_forest(trees)
+        refuse_masked(weights, "weights")
         weights = np.ascontiguousarray(weights, np.float64)
         if weights.ndim != 2 or len(weights) != len(self):
             raise ValueError(f"weights must have one row for each of {len(self):,} fragments, got {weights.shape}.")

@@ -16,6 +16,7 @@ from espalier.fragments.mined import MiningProgress
 from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel
 
@@ -147,6 +148,10 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[chosen]
         return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose label is predicted, as every classifier of scikit-learn."""
+        return accuracy(y, self.predict(X), sample_weight)
 
     def save(self, path: str | Path) -> None:
         """Write what ``predict`` needs to one file (safetensors with a JSON header), whole or not at all.

@@ -20,6 +20,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
 
 Strategy = Literal["exact", "greedy"]
@@ -147,6 +148,7 @@ def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
             raise ValueError("kernel is for coefficients; a model has its own.")
         dual: DualForm = model.dual_form()
         return dual if data is None else replace(dual, inputs=_rows_of(model, data, len(dual.inputs)))
+    refuse_masked(model, "model_or_weights")
     try:
         weights = np.asarray(model, np.float64)
     except (TypeError, ValueError):

@@ -28,6 +28,7 @@ from espalier.kernels.hyperparameters import number_of
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.structures.columns import refuse_masked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -192,6 +193,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         """
         check_is_fitted(self, "terms_")
         inputs = Inputs.of(X)
+        refuse_masked(weights, "weights")
         given = np.asarray(weights, np.float64)
         columns = given[:, None] if given.ndim == 1 else given
         if columns.ndim != 2 or len(columns) != self.n_features_out_:
@@ -275,6 +277,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         )
         if self.learner is not None and self.kernel is not None:
             learner = clone(learner).set_params(kernel=kernel)
+        refuse_masked(y, "y")
         targets = np.asarray(y)
 
         def one(rows: NDArray[np.intp]) -> MinedFragments:

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
@@ -29,13 +28,13 @@ from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
 from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.scores import r_squared
 from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel
 from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import parse_memory
-from espalier.structures.columns import refuse_masked
 
 
 class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -273,12 +272,9 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
         The target of a row with a ``sample_weight`` of 0 may be missing (None or NaN).
         """
-        refuse_masked(y, "y")
-        refuse_masked(sample_weight, "sample_weight")
-        mean = self.predict(X, noise_groups=noise_groups)
         if sample_weight is not None:
             y = without_gaps(y, sample_weight)
-        return float(r2_score(y, mean, sample_weight=sample_weight))
+        return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
 
     def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:
         """Return the log density of each target under its prediction, in the user's units."""

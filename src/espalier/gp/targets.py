@@ -14,6 +14,7 @@ import numpy as np
 from espalier.gp.parameters import Vector
 from espalier.gp.standardizing import is_constant, location_and_scale
 from espalier.gp.transforms import Transform
+from espalier.structures.columns import refuse_masked
 
 # Equal steps: for a smooth inverse as good as any quadrature of a normal, and better than Gauss-Hermite where the
 # inverse has a kink (the end of a root's range) or climbs in steps (a warping).
@@ -91,6 +92,7 @@ class Target:
 
 def levels_of(quantiles: object) -> Vector:
     """Return quantile levels as an array, or say what is wrong with them."""
+    refuse_masked(quantiles, "quantiles")
     try:
         levels = np.atleast_1d(np.asarray(quantiles, np.float64))
     except (TypeError, ValueError, OverflowError):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.rows import ByRows
+from espalier.structures.columns import refuse_masked
 
 
 def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
@@ -46,6 +47,7 @@ def check_rows(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | 
 
 def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the cotangent as float64, or say what shape was expected."""
+    refuse_masked(cotangent, "The cotangent")
     array: NDArray[np.float64] = np.asarray(cotangent, np.float64)
     if array.shape != shape:
         raise ValueError(f"The cotangent must have the matrix's shape {shape}, got {array.shape}.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 
@@ -59,7 +60,7 @@ def numerical_pullback(matrix: Callable[[Any], Matrix], kernel: Kernel) -> Pullb
             step = _STEP * max(abs(value), _STEP)
             above = matrix(kernel.with_parameters({path: value + step}))
             below = matrix(kernel.with_parameters({path: value - step}))
-            out[path] = float(np.vdot(cotangent, (above - below) / (2 * step)))
+            out[path] = float(np.vdot(check_cotangent(cotangent, above.shape), (above - below) / (2 * step)))
         return out
 
     return pullback

@@ -89,6 +89,8 @@ def _stacked(rows: list[Any], where: str) -> NDArray[Any]:
 def _row(row: Any, k: int, where: str) -> NDArray[Any]:
     if row is None:
         raise InputError(f"Row {k}{where} holds no vector (None). Drop the row or fill it in.")
+    if isinstance(row, np.ma.MaskedArray):
+        row = unmasked(row)
     try:
         array = np.asarray(row.toarray().ravel() if hasattr(row, "toarray") else row)
         array = np.asarray(array.tolist()) if array.dtype == object else array

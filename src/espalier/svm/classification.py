@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 
 from espalier.errors import InputError
+from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
@@ -152,6 +153,10 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         """Return the probability of each class, in the order of ``classes_``; needs ``probability=True``."""
         values = self._machine_values(X)
         return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose label is predicted, as every classifier of scikit-learn."""
+        return accuracy(y, self.predict(X), sample_weight)
 
     def _machine_names(self) -> tuple[str, ...]:
         names = [str(label) for label in self.classes_.tolist()]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
+from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
 from espalier.svm.estimator import check_progress, kernel_matrix, warn_of_early_stop
@@ -129,6 +130,7 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inputs = Inputs.of(X)
         candidates[0].model._check_targets(y, len(inputs))
         y = np.asarray(y).ravel()
+        refuse_masked(groups, "groups")
         weights = check_weights(sample_weight, len(inputs))
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits: list[Split] = list(splitter.split(row_data(inputs), y, groups))
@@ -230,6 +232,7 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any) -> float:
         """Score the best estimator on other rows, by the score of the search."""
+        refuse_masked(y, "y")
         return float(self.scorer_(self._best(), X, y))
 
     def _best(self) -> Any:

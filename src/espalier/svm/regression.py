@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from espalier.gram.scores import r_squared
 from espalier.gram.targets import Floats, check_numbers
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
@@ -87,6 +88,10 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Return one number per row."""
         return np.ascontiguousarray(self._machine_values(X)[:, 0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination, R², as every regressor of scikit-learn."""
+        return r_squared(y, self.predict(X), sample_weight)
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -116,3 +116,9 @@ def test_the_arrays_of_a_dictionary_cannot_be_written_to(dictionary):
     for array in given:
         array[:] = 10_000
     assert again.names() == dictionary.names()
+
+
+def test_masked_weights_are_refused():
+    weights = np.ma.masked_array(np.ones((len(SUBSET), 1)), mask=[[True], [False], [False]])
+    with pytest.raises(es.InputError, match=r"weights is masked in 1 entries, the first is \[0, 0\]"):
+        SUBSET.weighed(["(D the)"], weights)

@@ -276,3 +276,9 @@ def test_classes_with_names_that_cannot_be_loaded_are_not_saved(tmp_path):
             model.fit(trees, labels).save(tmp_path / "never")
     model.fit(trees, ["x" * 1000, "y"] * 2).save(tmp_path / "saved")
     assert LinearizedTreeClassifier.load(tmp_path / "saved").classes_.tolist() == ["x" * 1000, "y"]
+
+
+def test_masked_labels_are_no_class():
+    masked = np.ma.masked_array([*TWO[:-1], "unknown"], mask=np.arange(len(TWO)) == len(TWO) - 1)
+    with pytest.raises(es.InputError, match=rf"y is masked in 1 rows, the first is row {len(TWO) - 1}"):
+        LinearizedTreeClassifier(n_fragments=10).fit(TREES, masked)

@@ -335,3 +335,9 @@ def test_trees_without_any_fragment_are_no_trouble():
 def test_fragments_that_weigh_too_little_are_told():
     with pytest.raises(FloatingPointError, match=r"2 of 2 items have fragments.*Use a larger decay"):
         mine_fragments([1.0, -1.0], ["(S (A a))", "(B b)"], kernel=es.Normalized(es.SubsetTree(1e-310)))
+
+
+def test_masked_coefficients_are_refused():
+    coefficients = np.ma.masked_array(np.ones(3), mask=[False, False, True])
+    with pytest.raises(InputError, match=r"model_or_weights is masked in 1 rows, the first is row 2"):
+        mine_fragments(coefficients, TREES[:3], 5, kernel=es.SubsetTree())

@@ -348,3 +348,18 @@ def test_nothing_works_before_fitting(tmp_path):
     ):
         with pytest.raises(NotFittedError):
             call(FragmentVectorizer())
+
+
+@pytest.mark.parametrize("n_splits", [1, 2])
+def test_masked_targets_are_refused(n_splits):
+    masked = np.ma.masked_array(LABELS, mask=np.arange(len(LABELS)) == 3)
+    with pytest.raises(es.InputError, match=r"y is masked in 1 rows, the first is row 3"):
+        FragmentVectorizer(n_fragments=10, n_splits=n_splits).fit(TREES, masked)
+    FragmentVectorizer(n_fragments=10, max_size=2, by="frequency").fit(TREES, masked)  # which does not read targets
+
+
+def test_masked_weights_are_refused():
+    vectorizer = FragmentVectorizer(n_fragments=10).fit(TREES, LABELS)
+    weights = np.ma.masked_array(np.ones(vectorizer.n_features_out_), mask=True)
+    with pytest.raises(es.InputError, match="weights is masked in"):
+        vectorizer.weighed(TREES, weights)

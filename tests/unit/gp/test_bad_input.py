@@ -223,6 +223,11 @@ AFTER = {
     ),
     "percent": (lambda: MODEL.predict(TREES, quantiles=95), ValueError, "quantiles must lie between 0 and 1"),
     "nan level": (lambda: MODEL.predict(TREES, quantiles=[math.nan]), ValueError, "quantiles must lie between 0 and 1"),
+    "masked levels": (
+        lambda: MODEL.predict(TREES, quantiles=np.ma.masked_array([0.1, 0.5], mask=[False, True])),
+        InputError,
+        "quantiles is masked in 1 rows, the first is row 1",
+    ),
     "a level in words": (
         lambda: MODEL.predict(TREES, quantiles="median"),
         ValueError,

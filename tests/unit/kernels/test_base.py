@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from espalier.errors import InputError
 from espalier.kernels.algebra import Constant, Power
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import (
@@ -162,3 +163,14 @@ def test_labels_are_unknown_where_there_are_only_leaves(labels):
 
 def test_numbers_of_numpy_become_plain():
     assert repr(SubsetTree(np.float64(0.3), np.float32(0.5))) == "SubsetTree(decay=0.3, frontier=0.5)"
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [SubsetTree(), Normalized(SubsetTree()), SubsetTree() + PartialTree(), Power(SubsetTree(), 2), SharedWords()],
+)
+def test_masked_cotangents_are_refused(kernel):
+    _, pull_back = kernel.vjp(TREES)
+    cotangent = np.ma.masked_array(np.ones((3, 3)), mask=np.eye(3)[::-1])
+    with pytest.raises(InputError, match=r"The cotangent is masked in 3 entries, the first is \[0, 2\]"):
+        pull_back(cotangent)

@@ -170,3 +170,13 @@ def test_a_missing_column_is_an_error():
         RBF(on="y")([1.0])
     with pytest.raises(InputError, match="names no column"):
         RBF()({"x": [1.0]})
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Linear(), RBF(on="x")])
+@pytest.mark.parametrize("numbers", [[1.0, 2.0], [1, 2]])
+def test_masked_entries_of_a_row_are_missing(kernel, numbers):
+    rows = [[3.0, 4.0], np.ma.masked_array(numbers, mask=[False, True])]
+    with pytest.raises(InputError, match=r"Row 1, dimension 1.* must be a finite number, got nan"):
+        kernel({"x": rows} if kernel.on else rows)
+    with pytest.raises(InputError, match=r"Row 1, dimension 0.* must be a finite number, got nan"):
+        kernel({"x": [1.0, np.ma.masked]} if kernel.on else [1.0, np.ma.masked])

@@ -270,3 +270,9 @@ def test_a_search_without_probabilities_says_why():
     assert not hasattr(search, "predict_proba")
     with pytest.raises(AttributeError, match="only with probability=True"):
         search.predict_proba(FOREST)
+
+
+def test_masked_groups_are_refused():
+    groups = np.ma.masked_array(np.arange(len(LABELS)) % 5, mask=np.arange(len(LABELS)) == 4)
+    with pytest.raises(es.InputError, match=r"groups is masked in 1 rows, the first is row 4"):
+        KernelGridSearch(KernelSVC(KERNELS[0]), {}, cv=GroupKFold(5)).fit(FOREST, LABELS, groups=groups)
