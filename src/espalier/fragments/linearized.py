@@ -150,7 +150,10 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label is predicted, as every classifier of scikit-learn."""
+        """Return the share of rows whose label is predicted, as every classifier of scikit-learn.
+
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
+        """
         return accuracy(y, self.predict(X), sample_weight)
 
     def save(self, path: str | Path) -> None:

@@ -23,6 +23,7 @@ from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.terms import Term, tree_terms
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.targets import check_kinds, target_column
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import number_of
 from espalier.kernels.inputs import Inputs
@@ -277,8 +278,8 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         )
         if self.learner is not None and self.kernel is not None:
             learner = clone(learner).set_params(kernel=kernel)
-        refuse_masked(y, "y")
-        targets = np.asarray(y)
+        targets = target_column(y, len(inputs))
+        check_kinds(targets, y)
 
         def one(rows: NDArray[np.intp]) -> MinedFragments:
             whole = len(rows) == len(inputs)

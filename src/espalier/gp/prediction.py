@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
 from espalier.gp.targets import Target, levels_of
-from espalier.gram.targets import real_numbers
+from espalier.gram.targets import target_numbers
 from espalier.kept import kept
 
 
@@ -67,7 +67,7 @@ class Prediction:
 
         Where the deviation is 0 it is infinite at the predicted value, and minus infinity elsewhere.
         """
-        values = real_numbers(y, "y")
+        values = target_numbers(y)
         if values.shape != (len(self),):
             raise InputError(
                 f"There are {len(self):,} predictions, so y must hold as many targets, got {values.shape}."

@@ -29,7 +29,6 @@ from espalier.gp.transforms import as_transform
 from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.scores import r_squared
-from espalier.gram.targets import without_gaps
 from espalier.kernels.base import Kernel
 from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.hyperparameters import PerLabel
@@ -270,10 +269,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
 
         The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
-        The target of a row with a ``sample_weight`` of 0 may be missing (None or NaN).
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """
-        if sample_weight is not None:
-            y = without_gaps(y, sample_weight)
         return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
 
     def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:

@@ -1,4 +1,4 @@
-"""What learners over a kernel share with scikit-learn: the arguments of their kernel by name."""
+"""What learners share with scikit-learn: parameters by name, also those of their kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,25 @@ from espalier.kernels.base import Kernel
 _PREFIX = "kernel__"
 
 
-class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
+class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
+    """An estimator that says which parameters can be set."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``name__inside`` sets one of an estimator that is a parameter itself."""
+        own = {**self.get_params(deep=False), **params}
+        for name in params:
+            outer, inner = name.partition("__")[::2]
+            if inner and outer in own and not hasattr(own[outer], "set_params"):
+                # In the words of scikit-learn, which would end in an AttributeError.
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}: {outer} is {own[outer]!r:.80}, which has no "
+                    f"parameters of its own. Set {outer} itself. Valid parameters are: {sorted(self.get_params())!r}."
+                )
+        super().set_params(**params)
+        return self
+
+
+class KernelEstimator(Estimator):
     """An estimator with a parameter ``kernel``, whose arguments have names of their own: ``kernel__decay``."""
 
     kernel: Any

@@ -1,4 +1,7 @@
-"""How good predictions are: the scores of scikit-learn, once the targets are checked as ``fit`` checks them."""
+"""How good predictions are: the scores of scikit-learn, once the targets are checked as ``fit`` checks them.
+
+The target of a row with a weight of 0 may be missing, as in ``fit``.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,26 @@ from typing import Any
 
 from sklearn.metrics import accuracy_score, r2_score
 
-from espalier.structures.columns import refuse_masked
+from espalier.gram.targets import Floats, check_kinds, check_numbers, real_numbers, target_column, without_gaps
 
 
 def r_squared(y: Any, predicted: Any, sample_weight: Any = None) -> float:
     """Return the coefficient of determination, R²."""
-    _refuse_masks(y, sample_weight)
-    return float(r2_score(y, predicted, sample_weight=sample_weight))
+    y, weights = _weighted(y, sample_weight)
+    return float(r2_score(check_numbers(y, len(predicted), warns=False), predicted, sample_weight=weights))
 
 
 def accuracy(y: Any, predicted: Any, sample_weight: Any = None) -> float:
     """Return the share of rows whose label was predicted."""
-    _refuse_masks(y, sample_weight)
-    return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+    y, weights = _weighted(y, sample_weight)
+    labels = target_column(y, len(predicted), warns=False)
+    check_kinds(labels, y)
+    return float(accuracy_score(labels, predicted, sample_weight=weights))
 
 
-def _refuse_masks(y: Any, sample_weight: Any) -> None:
-    refuse_masked(y, "y")
-    refuse_masked(sample_weight, "sample_weight")
+def _weighted(y: Any, sample_weight: Any) -> tuple[Any, Floats | None]:
+    """The targets without gaps in rows of weight 0, and the weights."""
+    if sample_weight is None:
+        return y, None
+    weights = real_numbers(sample_weight, "sample_weight")
+    return without_gaps(y, weights), weights

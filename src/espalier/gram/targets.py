@@ -16,8 +16,11 @@ from espalier.structures.table import refuse_lazy
 Floats = NDArray[np.float64]
 
 
-def target_column(y: Any, n_rows: int) -> NDArray[Any]:
-    """Return the targets as one column, a label or a number for each row; warn as the caller's ``fit``."""
+def target_column(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> NDArray[Any]:
+    """Return the targets as one column, a label or a number for each row; warn as the caller's ``fit``.
+
+    Nothing may be masked, or nothing in ``rows`` if these are named.
+    """
     if y is None:
         raise InputError(
             "This estimator requires y to be passed, but the target y is None. Give one label or number per row."
@@ -25,74 +28,123 @@ def target_column(y: Any, n_rows: int) -> NDArray[Any]:
     refuse_lazy(y)
     if hasattr(y, "tocsr"):
         raise InputError("y is a sparse matrix; give a list or an array with one label or number per row.")
-    refuse_masked(y, "y")
+    refuse_masked(y, "y", rows)
     try:
         column = np.asarray(y)
     except ValueError:
         raise InputError("y must hold one label or number per row, got a ragged list.") from None
     if column.ndim == 2 and column.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
-            "It is read as one target per row; y.ravel() says so without this warning.",
-            DataConversionWarning,
-            stacklevel=5,  # the caller of fit
-        )
+        if warns:
+            _warn_of_column(column.shape)
         column = column.ravel()
     if column.ndim != 1:
         raise InputError(f"y must hold one label or number per row, of shape ({n_rows},), got shape {column.shape}.")
     if len(column) != n_rows:
         raise InputError(f"X has {n_rows:,} rows, but y has {len(column):,} targets. Give one target for each row.")
     if n_rows == 0:
-        raise InputError("There are no rows to learn from: X is empty.")
+        raise InputError("There are no rows to learn from or to score: X is empty.")
     if column.dtype.kind == "c":
         raise InputError("Complex data not supported: y must hold labels or real numbers.")
     return column
 
 
-def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None) -> Floats:
+def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> Floats:
     """Return the targets of a regression as finite float64; only those of some rows, if these are named."""
-    column = target_column(y, n_rows)
-    if rows is not None:
-        column = column[rows]
-    _refuse_text(column, rows)
-    numbers = real_numbers(column, "y")
+    column = target_column(y, n_rows, rows, warns=warns)
+    numbers = target_numbers(column if rows is None else column[rows], rows)
     check_finite_numbers(numbers, "y", rows)
     return numbers
 
 
+def target_numbers(y: Any, rows: NDArray[np.intp] | None = None) -> Floats:
+    """Return targets as float64, those of ``rows`` if these are named; for text the error names the classifiers."""
+    refuse_masked(y, "y")
+    _refuse_text(y, rows)
+    return real_numbers(y, "y")
+
+
+def check_kinds(labels: NDArray[Any], y: Any) -> None:
+    """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
+    if labels.dtype.kind == "f":
+        check_finite_numbers(labels, "y")
+        return
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biuUS":
+        return
+    listed = np.asarray(y, dtype=object).ravel().tolist()
+    for row, label in enumerate(listed):
+        if _is_missing(label) or label != label:
+            raise InputError(f"Row {row} of y holds no label, got {label!r}. Drop the row or fill it in.")
+    first = isinstance(listed[0], str)
+    for row, label in enumerate(listed):
+        if isinstance(label, str) != first:
+            raise InputError(
+                f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
+            )
+
+
 def without_gaps(y: Any, weights: Any) -> Any:
-    """Return y with each missing target of a row of weight 0 replaced by the target of the first row with weight.
+    """Return y with each missing target of a row of weight 0 replaced by the first target of a row with weight.
 
     Rows of weight 0 take no part, so what is missing there is no error; the value that stands in for it counts nothing.
-    Missing are None, NaN, infinity and pandas' NA. All else is left for the checks that follow.
+    Missing are None, NaN, infinity, pandas' NA and what is masked. All else is left for the checks that follow.
 
     Examples
     --------
     >>> without_gaps(["yes", None, "no"], [1.0, 0.0, 1.0])
     ['yes', 'yes', 'no']
     """
-    if y is None or hasattr(y, "tocsr") or isinstance(y, np.ma.MaskedArray):
+    gaps = gaps_without_weight(y, weights)
+    if not len(gaps):
         return y
-    given, weights = np.asarray(y, dtype=object), np.asarray(weights, np.float64)
-    if given.ndim == 0 or given.size != len(given) or weights.shape != (len(given),) or not weights.any():
+    gone, given = _missing(y), np.asarray(y, dtype=object)
+    known = np.flatnonzero((np.asarray(weights, np.float64) > 0) & ~gone)
+    if not len(known):
         return y
     filled = given.ravel().copy()
-    gaps = [row for row in np.flatnonzero(weights == 0).tolist() if _is_missing(filled[row])]
-    if not gaps:
-        return y
-    filled[gaps] = filled[int(np.flatnonzero(weights)[0])]
+    filled[gaps] = filled[known[0]]
     if isinstance(y, list | tuple):  # numpy finds the type of what is left
         return filled.reshape(given.shape).tolist()
-    return filled.astype(np.asarray(y).dtype).reshape(given.shape)
+    values = filled.astype(np.asarray(y).dtype).reshape(given.shape)
+    if not isinstance(y, np.ma.MaskedArray):
+        return values
+    mask = np.ma.getmaskarray(y).copy()
+    mask[gaps] = False
+    return np.ma.MaskedArray(values, mask=mask)
+
+
+def gaps_without_weight(y: Any, weights: Any) -> NDArray[np.intp]:
+    """The rows of weight 0 whose target is missing; none where y is no column with a target for each weight."""
+    none = np.empty(0, np.intp)
+    if y is None or hasattr(y, "tocsr"):
+        return none
+    given, weights = np.asarray(y, dtype=object), np.asarray(weights, np.float64)
+    if given.ndim == 0 or given.size != len(given) or weights.shape != (len(given),):
+        return none
+    return np.flatnonzero((weights == 0) & _missing(y))
+
+
+def _missing(y: Any) -> NDArray[np.bool_]:
+    """For each row of a column whether its target is missing."""
+    gone = np.array([_is_missing(target) for target in np.asarray(y, dtype=object).ravel().tolist()], bool)
+    return gone | np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else gone
 
 
 def _is_missing(target: Any) -> bool:
     # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
-    if target is None or type(target).__name__ == "NAType":
+    if target is None or target is np.ma.masked or type(target).__name__ == "NAType":
         return True
     return isinstance(target, float | np.floating) and not math.isfinite(target)
+
+
+def _warn_of_column(shape: tuple[int, ...]) -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        f"A column-vector y was passed when a 1d array was expected: y has shape {shape}. "
+        "It is read as one target per row; y.ravel() says so without this warning.",
+        DataConversionWarning,
+        stacklevel=6,  # the caller of fit
+    )
 
 
 def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
@@ -116,9 +168,11 @@ def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | Non
         refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
 
 
-def _refuse_text(column: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
+def _refuse_text(y: Any, rows: NDArray[np.intp] | None) -> None:
     """Labels are for classifiers."""
-    listed = column.tolist() if column.dtype.kind in "OUST" else []
+    if isinstance(y, np.ndarray) and y.dtype.kind not in "OUST":
+        return
+    listed = np.asarray(y, dtype=object).ravel().tolist()
     first = next((place for place, value in enumerate(listed) if isinstance(value, str | bytes)), None)
     if first is not None:
         row = first if rows is None else int(rows[first])

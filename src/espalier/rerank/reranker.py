@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gram.dual import DualForm
+from espalier.gram.estimator import Estimator
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.perceptron import VotedPerceptron
@@ -23,7 +24,7 @@ from espalier.structures.group import Candidate, Group
 Floats = NDArray[np.float64]
 
 
-class Reranker(BaseEstimator):  # type: ignore[misc]
+class Reranker(Estimator):
     """Choose the best candidate of each group, learned from groups in which the right one is known.
 
     Parameters

@@ -155,7 +155,10 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label is predicted, as every classifier of scikit-learn."""
+        """Return the share of rows whose label is predicted, as every classifier of scikit-learn.
+
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
+        """
         return accuracy(y, self.predict(X), sample_weight)
 
     def _machine_names(self) -> tuple[str, ...]:

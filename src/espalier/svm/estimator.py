@@ -60,7 +60,7 @@ class KernelMachine(KernelEstimator):
             One target per row.
         sample_weight
             One weight per row, by which ``C`` is multiplied; a row with weight 0 is left out, and its target
-            may be missing (None or NaN). The row itself must be one that the kernel reads.
+            may be missing (None, NaN or masked). The row itself must be one that the kernel reads.
 
         Returns
         -------

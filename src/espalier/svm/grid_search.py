@@ -8,11 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.errors import InputError
+from espalier.gram.estimator import Estimator
+from espalier.gram.targets import gaps_without_weight, without_gaps
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Progress, Schedule
@@ -35,7 +38,7 @@ def _best_has(name: str) -> Any:
     return check
 
 
-class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     """Find the best kernel and the best settings of a machine by cross-validation, one matrix per kernel.
 
     scikit-learn's ``GridSearchCV`` gives the same scores, but computes a matrix for every fold of every candidate.
@@ -117,7 +120,8 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, sample_weight
-            What the estimator is fitted on. Weights also count in the scores that take weights, as most do.
+            What the estimator is fitted on. Weights also count in the scores that take weights, as most do. A row with
+            weight 0 may miss its target; then it is not tested.
         groups
             For each row the group it belongs to, for splitters that keep groups together.
 
@@ -128,12 +132,15 @@ class KernelGridSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         candidates = self._check_settings()
         self.__dict__.pop("best_estimator_", None)  # of an earlier search
         inputs = Inputs.of(X)
-        candidates[0].model._check_targets(y, len(inputs))
-        y = np.asarray(y).ravel()
         refuse_masked(groups, "groups")
         weights = check_weights(sample_weight, len(inputs))
+        gaps = np.empty(0, np.intp)
+        if weights is not None:
+            y, gaps = without_gaps(y, weights), gaps_without_weight(y, weights)
+        candidates[0].model._check_targets(y, len(inputs))
+        y = np.asarray(y).ravel()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        splits: list[Split] = list(splitter.split(row_data(inputs), y, groups))
+        splits = _tested(list(splitter.split(row_data(inputs), y, groups)), gaps, len(inputs))
         self.scorer_ = _scorer(self.estimator, self.scoring)
         scores = np.empty((len(candidates), len(splits)))
         whole = Schedule.of(self.n_threads, self.memory, self.progress)
@@ -262,6 +269,22 @@ def _scorer(estimator: Any, scoring: Any) -> Any:
     if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(f"scoring must be None, the name of one score or a function, got {scoring!r}.")
     return check_scoring(estimator, scoring=scoring)
+
+
+def _tested(splits: list[Split], gaps: NDArray[np.intp], n_rows: int) -> list[Split]:
+    """The splits without test rows whose targets are missing: not every score takes weights."""
+    if not len(gaps):
+        return splits
+    out = []
+    for fold, (train, test) in enumerate(splits):
+        rows = np.arange(n_rows)[test]
+        if not len(kept := rows[~np.isin(rows, gaps)]):
+            raise InputError(
+                f"Fold {fold} of cv has no test row with a target: all its test rows have the weight 0 and a missing "
+                "target. Drop these rows, or use other folds."
+            )
+        out.append((train, kept))
+    return out
 
 
 def _takes_weights(scorer: Any) -> bool:

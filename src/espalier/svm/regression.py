@@ -90,7 +90,10 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         return np.ascontiguousarray(self._machine_values(X)[:, 0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R², as every regressor of scikit-learn."""
+        """Return the coefficient of determination, R², as every regressor of scikit-learn.
+
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
+        """
         return r_squared(y, self.predict(X), sample_weight)
 
     def _check_settings(self) -> None:

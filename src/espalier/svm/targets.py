@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.gram.targets import Floats, refuse_values, target_column
+from espalier.gram.targets import Floats, check_kinds, target_column
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import as_float
 
@@ -27,7 +27,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
     (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]))
     """
     labels = target_column(y, n_rows)
-    _check_kinds(labels, y)
+    check_kinds(labels, y)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise InputError(
             "Unknown label type: continuous. y holds numbers that are not whole, so they are no classes. "
@@ -104,28 +104,6 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | Non
                 f"The weight of a class must be a positive finite number, got {weight!r} for {shown_label(label)}."
             )
     return np.array(weights, np.float64)
-
-
-def _check_kinds(labels: NDArray[Any], y: Any) -> None:
-    """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
-    if labels.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(labels))
-        if len(bad):
-            refuse_values("y", bad, labels[bad[0]])
-        return
-    if isinstance(y, np.ndarray) and y.dtype.kind in "biuUS":
-        return
-    listed = np.asarray(y, dtype=object).ravel().tolist()
-    for row, label in enumerate(listed):
-        # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
-        if label is None or type(label).__name__ == "NAType" or label != label:
-            raise InputError(f"Row {row} of y holds no label, got {label!r}. Drop the row or fill it in.")
-    first = isinstance(listed[0], str)
-    for row, label in enumerate(listed):
-        if isinstance(label, str) != first:
-            raise InputError(
-                f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
-            )
 
 
 def _without_weight(classes: NDArray[Any], codes: Codes, weights: Floats) -> Codes:

@@ -363,3 +363,11 @@ def test_masked_weights_are_refused():
     weights = np.ma.masked_array(np.ones(vectorizer.n_features_out_), mask=True)
     with pytest.raises(es.InputError, match="weights is masked in"):
         vectorizer.weighed(TREES, weights)
+
+
+@pytest.mark.parametrize("n_splits", [1, 2])
+def test_missing_targets_are_refused(n_splits):
+    labels = LABELS.tolist()
+    labels[3] = None
+    with pytest.raises(es.InputError, match=r"Row 3 of y holds no label, got None"):
+        FragmentVectorizer(n_fragments=10, n_splits=n_splits).fit(TREES, labels)

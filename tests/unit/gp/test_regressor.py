@@ -551,3 +551,14 @@ def test_a_worse_point_never_takes_the_place_of_a_better_one():
     assert [x.best for x in told] == [3.0, 3.0]
     assert climb.best.values == {"x": 1.0} and climb.best.log_likelihood == 3.0
     assert climb.best.gradient == {"x": 1.0}
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, "masked"])
+def test_targets_of_rows_without_weight_may_be_missing(missing):
+    X, y, weight = np.arange(6.0)[:, None], np.arange(6.0), np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    given = np.ma.masked_array(y, mask=weight == 0) if missing == "masked" else [*y[:2], missing, *y[3:]]
+    found = es.GPRegressor(es.RBF(), learn=False).fit(X, given, sample_weight=weight)
+    kept = es.GPRegressor(es.RBF(), learn=False).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(found.predict(X), kept.predict(X))
+    with pytest.raises(es.InputError, match=r"row 2"):
+        es.GPRegressor(es.RBF(), learn=False).fit(X, given)

@@ -61,3 +61,29 @@ def test_grid_searches_of_scikit_learn_try_arguments_of_the_kernel():
     scores = GridSearchCV(es.GPRegressor(KERNEL, learn=False), {"kernel__decay": [0.1, 0.5]}, cv=2, scoring="r2")
     sizes = [float(len(list(tree))) for tree in table["tree"]]
     assert len(set(scores.fit(list(table["tree"]), sizes).cv_results_["mean_test_score"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "outer"),
+    [
+        (es.GPRegressor(es.RBF()), "noise__value", "noise"),
+        (es.GPRegressor(es.RBF(), noise=es.PerLabel(0.1)), "noise__value", "noise"),
+        (es.KernelSVC(es.RBF()), "C__value", "C"),
+        (es.KernelGridSearch(es.KernelSVC(es.RBF()), {}), "cv__n_splits", "cv"),
+        (es.RankingSVM(es.SubsetTree()), "C__value", "C"),
+        (es.Reranker(), "chooser__C", "chooser"),
+    ],
+)
+def test_a_parameter_inside_a_number_is_an_error_that_names_what_can_be_set(model, name, outer):
+    with pytest.raises(
+        ValueError, match=rf"Invalid parameter '{name}' .* Set {outer} itself. Valid parameters are: "
+    ) as e:
+        model.set_params(**{name: 0.2})
+    assert all(repr(valid) in str(e.value) for valid in model.get_params())
+
+
+def test_parameters_of_estimators_inside_can_be_set():
+    search = es.KernelGridSearch(es.KernelSVC(es.RBF()), {}).set_params(estimator__C=3.0, cv=4)
+    assert search.estimator.C == 3.0 and search.cv == 4
+    model = es.FragmentVectorizer().set_params(learner=es.KernelSVC(es.SubsetTree()), learner__C=3.0)
+    assert model.learner.C == 3.0

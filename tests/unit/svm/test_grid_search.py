@@ -276,3 +276,38 @@ def test_masked_groups_are_refused():
     groups = np.ma.masked_array(np.arange(len(LABELS)) % 5, mask=np.arange(len(LABELS)) == 4)
     with pytest.raises(es.InputError, match=r"groups is masked in 1 rows, the first is row 4"):
         KernelGridSearch(KernelSVC(KERNELS[0]), {}, cv=GroupKFold(5)).fit(FOREST, LABELS, groups=groups)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(
+    ("model", "y"), [(KernelSVC(KERNELS[0]), LABELS), (KernelSVR(KERNELS[0]), SIZES)], ids=["labels", "numbers"]
+)
+def test_targets_of_rows_without_weight_may_be_missing(model, y, masked):
+    weight = np.ones(len(y))
+    weight[[0, 7]] = 0.0
+    given = np.ma.masked_array(y, mask=weight == 0)
+    folds = [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
+    whole = KernelGridSearch(model, {"C": [0.1, 1.0]}, cv=folds).fit(FOREST, y, sample_weight=weight)
+    y_with_gaps = given if masked else given.tolist()  # None where it was masked
+    found = KernelGridSearch(model, {"C": [0.1, 1.0]}, cv=folds).fit(FOREST, y_with_gaps, sample_weight=weight)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(found.best_estimator_.dual_coef_, whole.best_estimator_.dual_coef_)
+    with pytest.raises(es.InputError, match=r"masked|no label|NaN"):
+        KernelGridSearch(model, {}, cv=folds).fit(FOREST, y_with_gaps)
+
+
+def test_rows_without_a_target_are_not_tested_by_scores_without_weights():
+    labels, weight, seen = LABELS.tolist(), np.ones(len(LABELS)), []
+    labels[0], weight[0] = None, 0.0
+
+    def n_tested(model, rows, y):
+        seen.append(len(y))
+        return float(len(rows))
+
+    folds = [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), {}, cv=folds, scoring=n_tested, refit=False)
+    search.fit(FOREST, labels, sample_weight=weight)
+    assert seen == [49, 50]
+    folds = [(np.arange(1, 100), np.arange(1))]
+    with pytest.raises(es.InputError, match="Fold 0 of cv has no test row with a target"):
+        KernelGridSearch(KernelSVC(KERNELS[0]), {}, cv=folds).fit(FOREST, labels, sample_weight=weight)

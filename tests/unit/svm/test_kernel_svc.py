@@ -486,3 +486,18 @@ def test_questions_of_trec_are_sorted_by_their_trees(data):
     model = KernelSVC(es.Normalized(es.SubsetTree()), C=10.0).fit(forest[:600], labels[:600])
     majority = np.unique(labels[:600], return_counts=True)[1].max() / 600
     assert model.score(forest[600:], labels[600:]) > majority + 0.3
+
+
+def test_masked_labels_of_rows_without_weight_are_left_out():
+    labels = np.ma.masked_array([1, 2, 7, 1, 2, 2], mask=[False, False, True, False, False, False])
+    X, weight = np.arange(6.0)[:, None], np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    model = KernelSVC(es.RBF()).fit(X, labels, weight)
+    assert model.classes_.tolist() == [1, 2] and model.classes_.dtype == labels.dtype
+    labels[3] = np.ma.masked
+    with pytest.raises(es.InputError, match="y is masked in 1 rows, the first is row 3"):
+        KernelSVC(es.RBF()).fit(X, labels, weight)
+
+
+def test_the_first_missing_label_with_weight_is_named():
+    with pytest.raises(es.InputError, match="Row 1 of y holds no label"):
+        KernelSVC(es.RBF()).fit(np.arange(4.0)[:, None], [None, None, "a", "b"], [0.0, 1.0, 1.0, 1.0])
