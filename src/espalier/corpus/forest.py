@@ -285,12 +285,11 @@ class Forest:
         return (Forest, (dict(self._arrays), self._vocabulary))
 
 
-def concatenate(forests: Sequence[Forest]) -> Forest:
+def concatenate(forests: Iterable[Forest]) -> Forest:
     """Join forests that share a vocabulary into one."""
     from espalier.corpus.vocabulary import check_same_vocabulary
 
-    if not forests:
-        raise ValueError("There is nothing to join: give at least one forest.")
+    forests = _listed_forests(forests)
     vocabulary = forests[0].vocabulary
     for forest in forests[1:]:
         vocabulary = check_same_vocabulary(vocabulary, forest.vocabulary)
@@ -301,6 +300,21 @@ def concatenate(forests: Sequence[Forest]) -> Forest:
         roots = arrays["root"]
         interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
     return Forest._of(interner.finish(), vocabulary)
+
+
+def _listed_forests(forests: Any) -> list[Forest]:
+    if isinstance(forests, Forest | str) or not isinstance(forests, Iterable):
+        raise TypeError(f"Forests are joined from a list, got one {type(forests).__name__}. Write [train, test].")
+    listed = list(forests)
+    if not listed:
+        raise ValueError("There is nothing to join: give at least one forest.")
+    for place, forest in enumerate(listed):
+        if not isinstance(forest, Forest):
+            raise TypeError(
+                f"Only forests are joined, but item {place} is of type {type(forest).__name__}. Make a forest of trees "
+                "with Forest.from_trees(trees, vocabulary=first.vocabulary); of tables join the columns of trees."
+            )
+    return listed
 
 
 def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:

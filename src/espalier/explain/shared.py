@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from espalier.errors import InputError, KernelOverflowError
 from espalier.structures.fragment import Fragment
+from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.tree import Tree
 
 Position = tuple[int, ...]
@@ -135,12 +136,10 @@ def _check(x: object, y: object, decay: float, frontier: float, n: int | None) -
     for tree in (x, y):
         if not isinstance(tree, Tree):
             raise TypeError(f"shared_fragments compares two Trees, got {type(tree).__name__}.")
-    if not (math.isfinite(decay) and decay > 0):
-        raise ValueError(f"decay must be positive, got {decay!r}.")
-    if not (math.isfinite(frontier) and frontier >= 0):
-        raise ValueError(f"frontier must be 0 or positive, got {frontier!r}.")
-    if n is not None and n < 0:
-        raise ValueError(f"n must be 0 or more, or None for all, got {n!r}.")
+    finite_number("decay", decay)
+    finite_number("frontier", frontier, zero=True)
+    if n is not None:
+        whole_number("n", n, 0, math.inf, wanted="an integer of at least 0, or None for all")
 
 
 class _Subtrees:

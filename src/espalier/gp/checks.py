@@ -6,8 +6,6 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from espalier.gp.evidence import Problem
 from espalier.gp.learning import Settings
 from espalier.gp.mean import Basis, as_mean
@@ -17,7 +15,7 @@ from espalier.gram.targets import check_numbers
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.unused import bound_to_labels
-from espalier.structures.numbers import as_float, shown, whole_number
+from espalier.structures.numbers import as_float, shown, truth_value, whole_number
 
 if TYPE_CHECKING:
     from espalier.gp.regressor import GPRegressor
@@ -41,9 +39,7 @@ def settings_of(model: GPRegressor) -> Settings:
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 < as_float(tolerance) < math.inf:
         raise ValueError(f"tolerance must be a positive finite number, got {shown(tolerance)}.")
     for name in ("learn", "standardize"):
-        value = getattr(model, name)
-        if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"{name} must be True or False, got {value!r}.")
+        truth_value(name, getattr(model, name))
     if model.progress is not None and not callable(model.progress):
         raise TypeError(f"progress must be a function that takes a FitProgress, or None, got {model.progress!r}.")
     return Settings(

@@ -13,6 +13,7 @@ from espalier.gp.parameters import Vector
 from espalier.gp.targets import Target, levels_of
 from espalier.gram.targets import target_numbers
 from espalier.kept import kept
+from espalier.structures.numbers import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Prediction:
     def interval(self, probability: float = 0.9) -> Vector:
         """Return the central interval with this probability: two columns, low and high."""
         if not 0 < probability < 1:
-            raise ValueError(f"probability must lie between 0 and 1, both excluded, got {probability!r}.")
+            raise ValueError(f"probability must lie between 0 and 1, both excluded, got {shown(probability)}.")
         return self.quantiles([0.5 - probability / 2, 0.5 + probability / 2])
 
     def log_density(self, y: object) -> Vector:

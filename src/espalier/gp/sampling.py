@@ -11,7 +11,7 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gp.cholesky import square_root
 from espalier.gp.parameters import Vector
-from espalier.structures.numbers import is_whole, shown
+from espalier.structures.numbers import LARGEST, is_whole, shown
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -26,8 +26,9 @@ def generator(random_state: Any) -> np.random.Generator:
 @blas_threads()
 def draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
     """Draws from a normal with this mean and covariance plus noise: one column for each."""
-    if not is_whole(n_samples) or n_samples < 1:
-        raise InputError(f"n_samples must be a positive integer, got {shown(n_samples)}.")
+    if not is_whole(n_samples) or not 1 <= n_samples <= LARGEST:
+        most = f", at most {LARGEST:,}" if is_whole(n_samples) and n_samples > 0 else ""
+        raise InputError(f"n_samples must be a positive integer{most}, got {shown(n_samples)}.")
     rng = generator(random_state)
     covariance = np.array(covariance, order="C")
     covariance[np.diag_indices_from(covariance)] += noise

@@ -20,6 +20,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one, threads_within
 from espalier.kernels.sequence_plan import DECAY_BOUNDS
+from espalier.structures.numbers import truth_value
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +76,7 @@ class DependencySubtree(Kernel):
         check_templates(self.features)
         object.__setattr__(self, "features", tuple(self.features))
         super().__post_init__()
-        if not isinstance(self.contiguous, bool):
-            raise TypeError(f"contiguous must be True or False, got {self.contiguous!r}.")
+        object.__setattr__(self, "contiguous", truth_value("contiguous", self.contiguous))
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
         if isinstance(self.weight, PerDimension):

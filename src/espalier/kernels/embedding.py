@@ -11,7 +11,7 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import float_array, whole_number
+from espalier.structures.numbers import float_array, truth_value, whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
 
@@ -43,7 +43,8 @@ class Embedding(Similarity):
     """
 
     def __init__(self, vectors: Vectors, *, clip: bool = True, power: int = 1, normalize: bool = True) -> None:
-        self.clip, self.power, self.normalize = bool(clip), whole_number("power", power), bool(normalize)
+        self.clip, self.normalize = truth_value("clip", clip), truth_value("normalize", normalize)
+        self.power = whole_number("power", power)
         self._function: Callable[[str], Any] | None = None
         self._place: Mapping[str, int] = {}
         self._vectors: Floats = np.zeros((0, 0))

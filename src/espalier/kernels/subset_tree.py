@@ -14,7 +14,7 @@ from espalier.kernels.base import Matrix
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.schedule import Schedule
 from espalier.kernels.tree_plan import TreeKernel
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import truth_value, whole_number
 
 DECAY_BOUNDS = (1e-6, 1.0)
 FRONTIER_BOUNDS = (1e-6, 2.0)
@@ -72,6 +72,7 @@ class SubsetTree(TreeKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "max_depth", checked_depth(self.max_depth))
+        object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
 
     @property
     def _only_identical(self) -> bool:
@@ -126,6 +127,10 @@ class Subtree(TreeKernel):
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     lone_leaves: bool = False
     on: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         other = None if b is None else b.arrays

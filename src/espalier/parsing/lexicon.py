@@ -7,10 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
 
 from espalier.kept import kept
-from espalier.structures.numbers import is_whole, shown
+from espalier.structures.numbers import finite_number, is_whole, shown
 
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
 
@@ -91,8 +90,7 @@ class Lexicon:
     @staticmethod
     def from_counts(seen: Mapping[tuple[str, str, bool], int], *, rare: int = 2, smoothing: float = 1.0) -> Lexicon:
         """The same from counts of a word, its tag, and whether it begins a sentence."""
-        if not isinstance(smoothing, Real) or not 0.0 <= float(smoothing) < math.inf:
-            raise ValueError(f"smoothing must be a number that is not negative, got {smoothing!r}.")
+        finite_number("smoothing", smoothing, zero=True)
         if not is_whole(rare) or rare < 1:
             raise ValueError(f"Words seen at most this many times are rare: at least 1, got {shown(rare)}.")
         rare = int(rare)

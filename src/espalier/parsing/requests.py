@@ -11,7 +11,7 @@ import numpy as np
 
 from espalier.corpus.memory import n_cores
 from espalier.errors import InputError
-from espalier.structures.numbers import LARGEST, whole_number
+from espalier.structures.numbers import LARGEST, shown, whole_number
 
 Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
 
@@ -21,8 +21,13 @@ def distance(name: str, value: float | None) -> float:
     if value is None:
         return math.inf
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
-        raise ValueError(f"{name} must be a positive difference of logarithms or None, got {value!r}.")
-    return float(value)
+        raise ValueError(f"{name} must be a positive difference of logarithms or None, got {shown(value)}.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{name} must be a difference of logarithms that a float64 can hold, or None, got {shown(value)}."
+        ) from None
 
 
 def positive(name: str, value: int) -> int:

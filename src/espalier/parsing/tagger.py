@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -21,6 +20,7 @@ from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.sequence import TaggedSequence
 
 Progress = Callable[[float], object]
@@ -140,9 +140,8 @@ class Tagger:
             How many observations the ending of a known word is worth beside its own. With 0 a known word has the tags
             that it was seen with, and no others.
         """
-        for name, value in (("suffix", index(suffix)), ("rare", index(rare)), ("smoothing", smoothing)):
-            if not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number from 0 on, got {value!r}.")
+        suffix, rare = whole_number("suffix", suffix, 0), whole_number("rare", rare, 0)
+        smoothing = finite_number("smoothing", smoothing, zero=True)
         listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
         tags = sorted({tag for sentence in listed for tag in sentence.tags})
         if not tags:
@@ -159,7 +158,7 @@ class Tagger:
                 counts = words.setdefault(word, {})
                 counts[number[tag]] = counts.get(number[tag], 0) + 1
         trigrams = count_trigrams([[number[tag] for tag in sentence.tags] for sentence in listed], len(tags))
-        return Tagger(tags, trigrams, SuffixLexicon(len(tags), words, index(suffix), index(rare), float(smoothing)))
+        return Tagger(tags, trigrams, SuffixLexicon(len(tags), words, suffix, rare, smoothing))
 
     def knows(self, word: str) -> bool:
         """Whether the word was among those that the tagger was made of."""

@@ -20,7 +20,7 @@ from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
 from espalier.structures.group import Group, rows_by_sentence
-from espalier.structures.numbers import as_float, whole_number
+from espalier.structures.numbers import as_float, finite_number, shown, whole_number
 
 Floats = NDArray[np.float64]
 
@@ -179,15 +179,15 @@ class Chooser(KernelEstimator):
         whole_number(name, value, least, wanted=f"{wanted}{' or None' if none else ''}")
 
     def _check_positive(self, name: str) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < as_float(value) < np.inf:
-            raise ValueError(f"{name} must be positive, got {value!r}.")
+        finite_number(name, getattr(self, name))
 
     def _check_weight(self, *words: str) -> None:
         weight: Any = self.score_weight
         is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(as_float(weight))
         if not is_number and not (isinstance(weight, str) and weight in words):
-            raise ValueError(f"score_weight must be {', '.join(map(repr, words))} or a number, got {weight!r}.")
+            raise ValueError(
+                f"score_weight must be {', '.join(map(repr, words))} or a finite number, got {shown(weight)}."
+            )
 
     def _check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
         if getattr(self, name) not in allowed:

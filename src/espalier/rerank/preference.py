@@ -23,6 +23,7 @@ from espalier.rerank.evidence import SCORE, Problem, Scores
 from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import Target, TrainingSet, checked, runs
 from espalier.structures.group import Group
+from espalier.structures.numbers import truth_value
 
 MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
 _RUN = 1024  # candidates whose covariances are computed at once
@@ -293,6 +294,7 @@ class GPPreference(Chooser):
         for name in ("restarts", "max_iterations"):
             self._check_integer(name, least=0)
         self._check_positive("tolerance")
+        truth_value("learn", self.learn)
         self._check_weight("learned", "chosen")
 
     def _state(self) -> State:

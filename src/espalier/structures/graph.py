@@ -10,6 +10,7 @@ from typing import Any, Literal
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import check_size
+from espalier.structures.numbers import truth_value
 from espalier.structures.sequence import as_texts
 from espalier.structures.tree import Tree
 
@@ -47,8 +48,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_texts(self.labels, "labels"))
-        if not isinstance(self.directed, bool):
-            raise TypeError(f"directed must be True or False, got {self.directed!r}.")
+        object.__setattr__(self, "directed", truth_value("directed", self.directed))
         if isinstance(self.edges, str | bytes) or not isinstance(self.edges, Iterable):
             raise TypeError(f"edges must list pairs of nodes, got {self.edges!r}.")
         edges = [self._checked(k, edge) for k, edge in enumerate(self.edges)]

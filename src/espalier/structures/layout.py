@@ -6,10 +6,12 @@ band of columns to itself, so that nothing overlaps and the leaves read from lef
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree
 
 Position = tuple[int, ...]
@@ -60,8 +62,7 @@ def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
     """List the nodes level by level; where more than ``max_nodes`` would be drawn, say what is left out."""
     if not isinstance(tree, Tree):
         raise TypeError(f"Only a Tree can be drawn, got {type(tree).__name__}. espalier.as_tree converts it.")
-    if max_nodes < 1:
-        raise ValueError(f"max_nodes must be positive, got {max_nodes!r}.")
+    whole_number("max_nodes", max_nodes, most=math.inf)
     trees = [tree]
     nodes = Nodes([], [-1], [0], [], [], [])
     for n, node in enumerate(trees):  # the list grows while it is read: breadth first

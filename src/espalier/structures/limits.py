@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
 from espalier.errors import InputError
+from espalier.structures.numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,8 @@ class ReadLimits:
 
     def __post_init__(self) -> None:
         for name in ("max_bytes", "max_line", "max_lines"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f"{name} must be a positive integer or None, got {value!r}.")
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole_number(name, value, most=math.inf, none=True))
 
     def check_lines(self, text: str, name: str) -> None:
         """Refuse a text of too many lines, or with a line that is too long."""

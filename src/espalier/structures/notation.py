@@ -16,6 +16,7 @@ Parsing itself happens in ``espalier._core``: there is no second parser.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
     from espalier.structures.tree import Tree
@@ -128,7 +130,7 @@ def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
 
     A few subtrees that share each other make a tree of any size: thirty are enough for a billion nodes.
     """
-    if max_nodes is not None and tree.size > max_nodes:
+    if max_nodes is not None and tree.size > whole_number("max_nodes", max_nodes, most=math.inf, none=True):
         size = f"{tree.size:,}" if tree.size < 10**18 else "more than 10^18"
         raise InputError(
             f"This tree has {size} nodes once all its shared subtrees are written out, and the limit is "

@@ -1,12 +1,13 @@
-"""Numbers that a caller gives as arguments: whole ones, checked in one place, and real ones of any size.
+"""Numbers and truth values that a caller gives as arguments, checked in one place.
 
-Numbers of numpy are taken like those of Python, and become those of Python, which print as they are read. Truth values
-are no numbers.
+Those of numpy are taken like those of Python, and become those of Python, which print as they are read. Truth values
+are no numbers, and numbers no truth values.
 """
 
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def is_whole(value: Any) -> bool:
 
 
 def whole_number(
-    name: str, value: Any, least: int = 1, most: int = LARGEST, *, none: bool = False, wanted: str | None = None
+    name: str, value: Any, least: int = 1, most: float = LARGEST, *, none: bool = False, wanted: str | None = None
 ) -> int:
     """Return an argument as an integer of Python, or say what is wrong with it.
 
@@ -38,7 +39,7 @@ def whole_number(
     name, value
         The argument.
     least, most
-        What is allowed.
+        What is allowed; infinity is no limit.
     none
         Whether None is allowed too, which the caller looks after; for the message.
     wanted
@@ -65,6 +66,41 @@ def whole_number(
             wanted += f", at most {most:,}"
         wanted += " or None" if none else ""
     raise ValueError(f"{name} must be {wanted}, got {shown(value)}.")
+
+
+def finite_number(name: str, value: Any, *, zero: bool = False) -> float:
+    """Return an argument that is a positive finite number, or with ``zero`` also 0; or say what is wrong with it.
+
+    Examples
+    --------
+    >>> finite_number("C", np.float32(0.5))
+    0.5
+    >>> finite_number("C", 10**400)
+    Traceback (most recent call last):
+      ...
+    ValueError: C must be a positive finite number, got an integer of about 401 digits.
+    """
+    number = as_float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
+    if 0 < number < math.inf or (zero and number == 0):
+        return number
+    raise ValueError(f"{name} must be {'0 or ' if zero else ''}a positive finite number, got {shown(value)}.")
+
+
+def truth_value(name: str, value: Any) -> bool:
+    """Return an argument as a truth value of Python; 1 and "no" are none.
+
+    Examples
+    --------
+    >>> truth_value("lone_leaves", np.True_)
+    True
+    >>> truth_value("lone_leaves", "no")
+    Traceback (most recent call last):
+      ...
+    TypeError: lone_leaves must be True or False, got 'no'.
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, got {shown(value)}.")
 
 
 def as_float(value: Any) -> float:

@@ -12,8 +12,6 @@ A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can 
 
 from __future__ import annotations
 
-import math
-import numbers
 import warnings
 from typing import Any, Self
 
@@ -30,7 +28,7 @@ from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.schedule import Schedule
-from espalier.structures.numbers import as_float, shown, whole_number
+from espalier.structures.numbers import finite_number, whole_number
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
@@ -151,8 +149,8 @@ class KernelMachine(KernelEstimator):
     def _check_settings(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
-        check_positive("C", self.C)
-        check_positive("tolerance", self.tolerance)
+        finite_number("C", self.C)
+        finite_number("tolerance", self.tolerance)
         if self.max_iterations is not None:
             check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
         check_progress(self.progress)
@@ -182,14 +180,6 @@ def warn_of_early_stop(n_early: int) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
-    """Refuse what is no positive finite number."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not is_number or not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not zero):
-        allowed = "0 or a positive" if zero else "a positive"
-        raise ValueError(f"{name} must be {allowed} finite number, got {shown(value)}.")
 
 
 def check_progress(progress: Any) -> None:

@@ -199,7 +199,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
                 f"KernelGridSearch needs an estimator that learns from a kernel's matrix, such as KernelSVC or "
                 f"KernelSVR, got {self.estimator!r}. Use GridSearchCV of scikit-learn for any other."
             )
-        if not isinstance(self.refit, bool):
+        if not isinstance(self.refit, bool | np.bool_):
             raise ValueError(f"refit must be True or False, got {self.refit!r}.")
         check_progress(self.progress)
         return make_candidates(self.estimator, self.param_grid)

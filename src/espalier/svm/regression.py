@@ -11,7 +11,8 @@ from espalier.gram.scores import r_squared
 from espalier.gram.targets import Floats, check_numbers
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.schedule import Progress
-from espalier.svm.estimator import KernelMachine, check_positive
+from espalier.structures.numbers import finite_number
+from espalier.svm.estimator import KernelMachine
 from espalier.svm.machines import solve_regressor
 
 
@@ -98,7 +99,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_positive("epsilon", self.epsilon, zero=True)
+        finite_number("epsilon", self.epsilon, zero=True)
 
     def _check_targets(self, y: Any, n_rows: int) -> Floats:
         return check_numbers(y, n_rows)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.gram.targets import Floats, check_kinds, target_column
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import as_float
+from espalier.structures.numbers import as_float, shown
 
 Codes = NDArray[np.intp]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
@@ -101,7 +101,7 @@ def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | Non
         is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
         if not is_number or not 0 < as_float(weight) < math.inf:
             raise ValueError(
-                f"The weight of a class must be a positive finite number, got {weight!r} for {shown_label(label)}."
+                f"The weight of a class must be a positive finite number, got {shown(weight)} for {shown_label(label)}."
             )
     return np.array(weights, np.float64)
 

@@ -354,13 +354,22 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
         (["fit", "array.json", "-o", "new"], "array.json begins with '[', like an array of JSON"),
         (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 0 is 1e+200; a score is a finite"),
-        (["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"], "C must be positive, got -1.0"),
+        (
+            ["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"],
+            "C must be a positive finite number, got -1.0",
+        ),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--epochs", "2"], "--epochs belongs to --learner perc"),
         (["fit", "trees.jsonl", "-o", "new", "--epochs", "0"], "--epochs"),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--updates", "all"], "--updates belongs to --learner"),
         (["fit", "trees.jsonl", "-o", "new", "--updates", "some"], "--updates"),
-        (["fit", "trees.jsonl", "-o", "new", "--score-weight", "heavy"], "score_weight must be 'chosen' or a number"),
-        (["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"], "score_weight must be 'chosen' or a number"),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--score-weight", "heavy"],
+            "score_weight must be 'chosen' or a finite number",
+        ),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"],
+            "score_weight must be 'chosen' or a finite number",
+        ),
         (["fit", "trees.jsonl", "-o", "new", "--development", "plain.txt"], "by --development-gold"),
         (["fit", "trees.jsonl", "-o", "new", "--development-gold", "two.mrg"], "needs --development"),
         (

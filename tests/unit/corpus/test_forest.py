@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import espalier as es
 from espalier.corpus import Forest, Vocabulary, concatenate
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.subset_tree import SubsetTree
@@ -263,3 +264,22 @@ def test_a_vocabulary_that_agrees_costs_nothing() -> None:
     assert forest.with_vocabulary(forest.vocabulary) is forest
     with pytest.raises(TypeError, match="must be a Vocabulary, got list"):
         forest.with_vocabulary(["a"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["(S a)"], "Only forests are joined, but item 0 is of type str. Make a forest"),
+        ([Forest.from_brackets(TEXTS), es.Table({"tree": TEXTS})], "item 1 is of type Table.*join the columns"),
+        (Forest.from_brackets(TEXTS), r"joined from a list, got one Forest. Write \[train, test\]"),
+        (3, "joined from a list, got one int"),
+    ],
+)
+def test_only_forests_are_joined(given, message):
+    with pytest.raises(TypeError, match=message):
+        concatenate(given)
+
+
+def test_forests_of_an_iterator_are_joined():
+    first = Forest.from_brackets(TEXTS)
+    assert len(concatenate(iter([first, first]))) == 2 * len(TEXTS)

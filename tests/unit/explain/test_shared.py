@@ -95,10 +95,13 @@ def test_overflow_is_an_error_that_suggests_a_smaller_decay():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decay": 0.0}, "decay must be positive"),
-        ({"decay": float("nan")}, "decay must be positive"),
-        ({"frontier": -1.0}, "frontier must be 0 or positive"),
-        ({"n": -1}, "n must be 0 or more"),
+        ({"decay": 0.0}, "decay must be a positive finite number, got 0.0"),
+        ({"decay": float("nan")}, "decay must be a positive finite number, got nan"),
+        ({"decay": 10**400}, "decay must be a positive finite number, got an integer of about 401 digits"),
+        ({"frontier": 10**400}, "frontier must be 0 or a positive finite number, got an integer of about 401 digits"),
+        ({"n": 1.5}, "n must be an integer of at least 0, or None for all, got 1.5"),
+        ({"frontier": -1.0}, "frontier must be 0 or a positive finite number"),
+        ({"n": -1}, "n must be an integer of at least 0, or None for all, got -1"),
     ],
 )
 def test_bad_settings_are_errors(options, message):

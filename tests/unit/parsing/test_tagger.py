@@ -224,7 +224,11 @@ def test_threads_and_progress():
         (lambda: Tagger.from_sentences([[("the", 3)]]), TypeError, r"tags\[0\] must be a str"),
         (lambda: Tagger.from_sentences([["the", "cat"]]), TypeError, "A tree is made of"),
         (lambda: Tagger.from_sentences([[("w", str(n)) for n in range(500)]]), InputError, "500 different tags"),
-        (lambda: Tagger.from_sentences(TREES, suffix=-1), ValueError, "suffix must be a number from 0 on"),
+        (
+            lambda: Tagger.from_sentences(TREES, suffix=-1),
+            ValueError,
+            "suffix must be an integer of at least 0, got -1",
+        ),
         (lambda: Tagger.from_sentences(TREES, smoothing=math.nan), ValueError, "smoothing must be"),
         (lambda: Tagger.from_sentences(TREES).tag("the cat"), TypeError, r"Use text.split\(\)"),
         (lambda: Tagger.from_sentences(TREES).tag(["the", 3]), InputError, "Sentence 0 must hold words, got 3"),

@@ -57,7 +57,7 @@ def test_measures_need_gold_trees_and_equal_numbers():
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
 @pytest.mark.parametrize("weight", [float("nan"), float("inf"), "heavy", True, None, np.ones(2)])
 def test_weights_of_scores_are_numbers(learner, weight):
-    with pytest.raises(ValueError, match="score_weight must be 'chosen' or a number, got"):
+    with pytest.raises(ValueError, match="score_weight must be 'chosen' or a finite number, got"):
         learner(KERNEL, score_weight=weight).fit(groups_of(0))
 
 

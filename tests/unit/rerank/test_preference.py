@@ -424,11 +424,11 @@ def test_scikit_learn_takes_it():
         ({"restarts": -1}, ValueError, "restarts must be an integer of 0 or more, got -1"),
         ({"target": "silver"}, ValueError, "target must be one of gold, best"),
         ({"max_candidates": 1}, ValueError, "max_candidates"),
-        ({"score_weight": "much"}, ValueError, "score_weight must be 'learned', 'chosen' or a number"),
+        ({"score_weight": "much"}, ValueError, "score_weight must be 'learned', 'chosen' or a finite number"),
         ({"score_weight": np.nan}, ValueError, "score_weight must be"),
         ({"restarts": -1}, ValueError, "restarts must be"),
         ({"max_iterations": 1.5}, ValueError, "max_iterations must be"),
-        ({"tolerance": 0.0}, ValueError, "tolerance must be positive"),
+        ({"tolerance": 0.0}, ValueError, "tolerance must be a positive finite number"),
         ({"kernel": "tree"}, TypeError, "kernel must be a kernel"),
     ],
 )

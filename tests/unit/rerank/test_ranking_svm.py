@@ -91,10 +91,12 @@ def test_groups_that_rest_are_as_good_as_those_visited_in_every_pass(block, monk
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"C": 0.0}, "C must be positive"),
-        ({"tolerance": -1.0}, "tolerance must be positive"),
+        ({"C": 0.0}, "C must be a positive finite number"),
+        ({"tolerance": -1.0}, "tolerance must be a positive finite number"),
         ({"max_passes": 0}, "max_passes must be a positive integer"),
-        ({"C": "much"}, "C must be positive, got 'much'"),
+        ({"C": "much"}, "C must be a positive finite number, got 'much'"),
+        ({"C": 10**400}, "C must be a positive finite number, got an integer of about 401 digits"),
+        ({"score_weight": 10**400}, "or a finite number, got an integer of about 401 digits"),
     ],
 )
 def test_bad_settings(options, message):

@@ -1,4 +1,4 @@
-"""Whole numbers as arguments, wherever they are taken."""
+"""Numbers and truth values as arguments, wherever they are taken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from espalier.demo import generate
 from espalier.gp.targets import levels_of
 from espalier.kernels import fixed as fixed_number
 from espalier.kernels.expressions import parse_kernel
-from espalier.parsing import PCFG
+from espalier.parsing import PCFG, Tagger
 from espalier.rerank import jackknifed
 from espalier.structures.numbers import as_float, shown, whole_number
 
@@ -63,6 +63,11 @@ def test_truth_values_are_no_numbers():
         lambda: PCFG.from_treebank(TREES, unknown=True),
         lambda: PCFG.from_treebank(TREES, max_unary=True),
         lambda: es.mine_fragments(es.KernelSVC(es.SubsetTree()).fit(TREES, [0, 1]), n=True),
+        lambda: es.Tree("a").to_brackets(max_nodes=True),
+        lambda: es.Tree("a").pretty(max_nodes=True),
+        lambda: es.tree_text(es.Tree("a"), max_nodes=True),
+        lambda: es.ReadLimits(max_lines=True),
+        lambda: PCFG.from_treebank(TREES, smoothing=True),
     ):
         with pytest.raises(ValueError, match="got True"):
             call()
@@ -100,13 +105,23 @@ def test_a_number_that_is_too_large_says_what_is_allowed():
         lambda huge: es.KernelSVC(es.SubsetTree(), C=huge).fit(TREES, [0, 1]),
         lambda huge: es.KernelSVC(es.SubsetTree(), class_weight={0: huge, 1: 1}).fit(TREES, [0, 1]),
         lambda huge: es.RankingSVM(es.SubsetTree(), C=huge)._check(),
+        lambda huge: es.RankingSVM(es.SubsetTree(), score_weight=huge)._check(),
+        lambda huge: es.GPRegressor(es.SubsetTree(), learn=False).fit(TREES, [1.0, 2.0]).sample_posterior(TREES, huge),
+        lambda huge: es.GPRegressor(es.SubsetTree()).sample_prior(TREES, huge),
+        lambda huge: es.shared_fragments(es.Tree("a"), es.Tree("a"), decay=huge),
+        lambda huge: PCFG.from_treebank(TREES, smoothing=huge),
+        lambda huge: PCFG.from_treebank(TREES).parse(["a"], beam=huge),
+        lambda huge: PCFG.from_treebank(TREES).parse(["a"], coarse=huge),
+        lambda huge: Tagger.from_sentences(TREES, smoothing=huge),
+        lambda huge: Tagger.from_sentences(TREES, suffix=huge),
         lambda huge: es.KernelSVR(es.SubsetTree()).fit(TREES, [huge, 1]),
         lambda huge: es.KernelSVR(es.SubsetTree()).fit(TREES, [0, 1], sample_weight=[huge, 1]),
     ],
 )
 def test_a_number_that_no_float_holds_is_no_raw_error(make):
-    with pytest.raises(ValueError, match="must"):
+    with pytest.raises(ValueError, match="must") as caught:
         make(10**400)
+    assert len(str(caught.value)) < 300  # and not all its digits
 
 
 def test_weights_of_lengths_are_all_learned_or_all_fixed():
@@ -157,3 +172,36 @@ def test_an_integer_beyond_every_float_is_refused_in_few_words(call, message):
     with pytest.raises(ValueError, match=f"^{message}") as caught:
         call(10**400)
     assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda value: es.SubsetTree(lone_leaves=value).lone_leaves,
+        lambda value: es.Subtree(lone_leaves=value).lone_leaves,
+        lambda value: es.KernelSVC(es.SubsetTree()).set_params(kernel__lone_leaves=value).kernel.lone_leaves,
+        lambda value: es.DependencySubtree(contiguous=value).contiguous,
+        lambda value: es.Embedding({"a": [1.0]}, clip=value).clip,
+        lambda value: es.Embedding({"a": [1.0]}, normalize=value).normalize,
+        lambda value: es.Graph(["a"], directed=value).directed,
+    ],
+)
+def test_truth_values_are_those_of_python_or_numpy(make):
+    assert make(np.True_) is True and make(np.False_) is False
+    for wrong in (1, 0.0, "no", None):
+        with pytest.raises(TypeError, match="must be True or False, got"):
+            make(wrong)
+
+
+def test_truth_values_of_numpy_are_those_of_python_for_kernels_and_learners():
+    np.testing.assert_array_equal(es.SubsetTree(lone_leaves=np.True_)(TREES), es.SubsetTree(lone_leaves=True)(TREES))
+    np.testing.assert_array_equal(es.Subtree(lone_leaves=np.True_)(TREES), es.Subtree(lone_leaves=True)(TREES))
+    with pytest.raises(TypeError, match="learn must be True or False, got 'no'"):
+        es.GPPreference(es.SubsetTree(), learn="no")._check()
+    es.KernelGridSearch(es.KernelSVC(es.SubsetTree()), {}, cv=2, refit=np.True_).fit(TREES * 2, [0, 1] * 2)
+
+
+def test_limits_of_readers_may_be_integers_of_numpy():
+    limits = es.ReadLimits(np.int64(10), np.int32(10), np.uint8(10))
+    assert limits == es.ReadLimits(10, 10, 10) and repr(limits) == repr(es.ReadLimits(10, 10, 10))
+    assert es.ReadLimits(max_bytes=2**80).max_bytes == 2**80
