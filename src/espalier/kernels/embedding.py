@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import float_array, truth_value, whole_number
+from espalier.structures.numbers import float_array, number_in_text, truth_value, whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
+_ONLY_NUMBERS = re.compile(r"[0-9+.eE-]*")
 
 
 class Embedding(Similarity):
@@ -188,12 +190,19 @@ def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
         if wanted is not None and word not in wanted:
             continue
         try:
-            found[word] = np.array(fields[len(fields) - n_numbers :], np.float64)
+            found[word] = _numbers(fields[len(fields) - n_numbers :])
         except ValueError:
             raise InputError(f"{place}: {n_numbers} numbers should follow the word {word!r}.") from None
     if not seen:
         raise InputError(f"{path} holds no vectors.")
     return found
+
+
+def _numbers(fields: list[str]) -> Floats:
+    """The numbers of a line; numpy reads them fast, but as Python does, which takes more than files should hold."""
+    if _ONLY_NUMBERS.fullmatch("".join(fields)) is None:
+        return np.array([number_in_text(field) for field in fields])
+    return np.array(fields, np.float64)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -20,7 +20,7 @@ from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.grammar import MAX_UNARY, Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
-from espalier.parsing.requests import Sentence, distance, memory_of, positive, threads, words_and_tags
+from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, threads, words_and_tags
 from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
@@ -222,7 +222,7 @@ class PCFG:
             Called now and then with the fraction that is done.
         """
         if isinstance(sentences, str):
-            raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [text.split()].")
+            raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [{SPLIT}].")
         listed = [words_and_tags(row, sentence) for row, sentence in enumerate(sentences)]
         budget = parse_memory(memory)
         found = _core.parse_sentences(

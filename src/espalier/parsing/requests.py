@@ -13,6 +13,9 @@ from espalier.corpus.memory import n_cores
 from espalier.errors import InputError
 from espalier.structures.numbers import LARGEST, shown, whole_number
 
+# str.split() without an argument would also part words at no-break spaces, which belong to them.
+SPLIT = "text.split(' ')"
+
 Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
 
 
@@ -43,7 +46,7 @@ def threads(n_threads: int | None) -> int:
 def words_and_tags(row: int, sentence: Any) -> Sentence:
     """The words, and the tags where they are given."""
     if isinstance(sentence, str):
-        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use text.split().")
+        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
     if not isinstance(sentence, Iterable):
         raise TypeError(f"Sentence {row} must be a list of words, got {sentence!r}.")
     items = list(sentence)

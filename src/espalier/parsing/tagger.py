@@ -14,7 +14,7 @@ from espalier import _core
 from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
 from espalier.parsing.exact_sums import on_grid
-from espalier.parsing.requests import positive, threads
+from espalier.parsing.requests import SPLIT, positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
@@ -240,7 +240,7 @@ def _starts(sizes: Iterable[int]) -> NDArray[np.int64]:
 
 def _words(row: int, sentence: Sequence[str]) -> tuple[str, ...]:
     if isinstance(sentence, str):
-        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use text.split().")
+        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
     words = tuple(sentence)
     for word in words:
         if not isinstance(word, str) or not word:

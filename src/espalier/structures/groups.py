@@ -23,6 +23,7 @@ from espalier.structures.group_records import (
 )
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import BLANKS, split_words
+from espalier.structures.numbers import number_in_text
 from espalier.structures.tree import Tree
 
 MOST_DIGITS = 18  # of a number of candidates
@@ -183,8 +184,8 @@ def _of_sentences(label: str, found: list[Sentence], name: str) -> Group:
     written = [str(own.metadata["score"]) if "score" in own.metadata else None for own in found]
     scores = all_or_none(written, place)
     try:
-        numbers = None if scores is None else [float(score) for score in scores]
-    except (TypeError, ValueError):
+        numbers = None if scores is None else [number_in_text(score) for score in scores]
+    except ValueError:
         raise InputError(f"{place}: '# score = ...' must be a number.") from None
     return group_at(place, [sentence.tree for sentence in found], numbers, None, label)
 
@@ -252,6 +253,6 @@ def _parted(line: str) -> tuple[str, str]:
 
 def _score(text: str, what: str, line: str) -> float:
     try:
-        return float(text)
+        return number_in_text(text)
     except ValueError:
         raise InputError(f"{what} should stand here, got {line[:60]!r}.") from None

@@ -17,6 +17,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
+from espalier.structures.numbers import number_in_text
 from espalier.structures.table import Table, _restore
 from espalier.structures.tree import Tree, trees_from_arrays
 
@@ -192,10 +193,8 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
 
 
 def _finite(value: str) -> float | None:
-    if value != value.strip() or "_" in value:  # float() would read a no-break space, and 1_000
-        return None
     try:
-        number = float(value)
+        number = number_in_text(value)
     except ValueError:
         return None
     return number if np.isfinite(number) else None

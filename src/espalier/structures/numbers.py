@@ -1,4 +1,4 @@
-"""Numbers and truth values that a caller gives as arguments, checked in one place.
+"""Numbers and truth values that a caller gives as arguments, and numbers in texts, checked in one place.
 
 Those of numpy are taken like those of Python, and become those of Python, which print as they are read. Truth values
 are no numbers, and numbers no truth values.
@@ -7,6 +7,7 @@ are no numbers, and numbers no truth values.
 from __future__ import annotations
 
 import math
+import re
 from numbers import Real
 from typing import Any
 
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 
 LARGEST = 2**31 - 1  # what the compiled core counts with
+_SPELLED = re.compile(
+    r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.ASCII | re.IGNORECASE
+)
 
 
 def is_whole(value: Any) -> bool:
@@ -115,6 +119,26 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1)
+
+
+def number_in_text(text: str) -> float:
+    r"""The number that a field of a file spells, in ASCII and between ASCII blanks; others are a ValueError.
+
+    ``float`` alone also reads ``1_000``, digits of other scripts, and numbers between no-break spaces, which belong to
+    words. As for ``float``, a number may be too large, infinite or NaN, which the caller looks after.
+
+    Examples
+    --------
+    >>> number_in_text(" -1.5e3"), number_in_text("inf")
+    (-1500.0, inf)
+    >>> number_in_text("1_000")
+    Traceback (most recent call last):
+      ...
+    ValueError: '1_000' is not a number.
+    """
+    if _SPELLED.fullmatch(text) is None:
+        raise ValueError(f"{text[:40]!r} is not a number.")
+    return float(text)
 
 
 def float_array(given: Any, name: str) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
 from espalier.structures.notation import BLANKS
+from espalier.structures.numbers import number_in_text
 from espalier.structures.table import Table, unknown_column
 from espalier.structures.table_header import Rows, named_columns, warn_of_values_as_names
 
@@ -186,8 +187,8 @@ def _read_rows(
 
 
 def _number(field: str) -> float:
-    value = float(field)
-    if not math.isfinite(value) or "_" in field:
+    value = number_in_text(field)
+    if not math.isfinite(value):
         raise ValueError(field)
     return value
 

@@ -12,6 +12,7 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.limits import shortened
+from espalier.structures.numbers import number_in_text
 from espalier.structures.table import Table
 
 _REMEDY = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
@@ -85,6 +86,6 @@ def _is_tree(field: str) -> bool:
 
 def _is_number(field: str) -> bool:
     try:
-        return math.isfinite(float(field)) and "_" not in field
+        return math.isfinite(number_in_text(field))
     except ValueError:
         return False

@@ -218,3 +218,11 @@ def test_latent_semantic_analysis_leaves_rare_words_alone():
         es.LatentSemantic.fit(texts, 3)
     trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))"]
     assert len(es.LatentSemantic.fit([es.Tree.from_brackets(t) for t in trees], 1, of="tags")) == 2
+
+
+@pytest.mark.parametrize("number", ["\u00a01", "1\u00a0", "1_0", "\u0661", "\x1f1"])
+def test_numbers_in_a_file_of_vectors_are_spelled_in_ascii(tmp_path, number):
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"the 1 0\ncat 1 {number} \n", encoding="utf-8")
+    with pytest.raises(es.InputError, match=r"line 2: 2 numbers should follow the word 'cat'"):
+        es.Embedding.read(path)

@@ -13,9 +13,11 @@ from espalier.errors import InputError
 from espalier.parsing.grammar import Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.pcfg import PCFG
+from espalier.parsing.tagger import Tagger
 from espalier.reproduce.collins2001.corpora import is_tagged
 from espalier.structures.brackets import read_brackets
 from espalier.structures.group import Group
+from espalier.structures.notation import split_words
 
 TREES = [
     "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))",
@@ -279,7 +281,7 @@ def test_threads_and_beams():
             r"Tree 0, counted from 0, has the word 'the' without a tag above it: \(S-TOP  the \(N-1 cat\)\)",
         ),
         (lambda: PCFG.from_treebank(TREES, markov=(0, 1)), ValueError, "markov must be"),
-        (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(\)"),
+        (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(' '\)"),
         (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must hold words"),
         (lambda: PCFG.from_treebank(["(S the (N cat))", *TREES]), InputError, "Tree 0, counted from 0, has the word"),
         (
@@ -305,7 +307,7 @@ def test_threads_and_beams():
             "smoothing must be 0 or a positive finite number",
         ),
         (lambda: PCFG.from_treebank(TREES, max_unary=-1), ValueError, "max_unary must be an integer from 0 to 100"),
-        (lambda: PCFG.from_treebank(TREES).parse_all("the cat"), TypeError, r"Use \[text.split\(\)\]"),
+        (lambda: PCFG.from_treebank(TREES).parse_all("the cat"), TypeError, r"Use \[text.split\(' '\)\]"),
         (lambda: PCFG.from_treebank(TREES).parse_all(["the", "cat"]), TypeError, "Sentence 0 must be a list of words"),
         (lambda: PCFG.from_treebank(TREES).parse_all([["a"], None]), TypeError, "Sentence 1 must be a list of words"),
         (lambda: PCFG.from_treebank(TREES).parse(["the", ""]), InputError, "must hold words"),
@@ -372,3 +374,16 @@ def test_damaged_files(tmp_path, change, message):
     save_arrays(path, arrays, header)
     with pytest.raises(InputError, match=message):
         PCFG.load(path)
+
+
+def test_the_advice_for_a_text_keeps_no_break_spaces_inside_words():
+    text = "the\u00a0cat sleeps"
+    for read in (
+        PCFG.from_treebank(TREES).parse,
+        PCFG.from_treebank(TREES).parse_all,
+        Tagger.from_sentences(TREES).tag,
+    ):
+        with pytest.raises(TypeError, match="Use ") as caught:
+            read(text)
+        assert "text.split(' ')" in str(caught.value)
+    assert text.split(" ") == split_words(text)

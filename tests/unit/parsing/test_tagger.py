@@ -230,7 +230,7 @@ def test_threads_and_progress():
             "suffix must be an integer of at least 0, got -1",
         ),
         (lambda: Tagger.from_sentences(TREES, smoothing=math.nan), ValueError, "smoothing must be"),
-        (lambda: Tagger.from_sentences(TREES).tag("the cat"), TypeError, r"Use text.split\(\)"),
+        (lambda: Tagger.from_sentences(TREES).tag("the cat"), TypeError, r"Use text.split\(' '\)"),
         (lambda: Tagger.from_sentences(TREES).tag(["the", 3]), InputError, "Sentence 0 must hold words, got 3"),
         (lambda: Tagger.from_sentences(TREES).tag(["the", ""]), InputError, "Sentence 0 must hold words"),
         (lambda: Tagger.from_sentences(TREES).tag(["the"], 0), ValueError, "k must be a positive integer.*got 0"),

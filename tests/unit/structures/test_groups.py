@@ -304,3 +304,19 @@ def test_ascii_blanks_alone_part_the_layout_of_parsers(tmp_path):
     path.write_text("1\u00a0news\n-1.5 (S (N a))\n")
     with pytest.raises(es.InputError, match="the number of candidates should stand here"):
         es.read_groups(path)
+
+
+@pytest.mark.parametrize("score", ["\u00a0-1.5", "-1_0.5", "\u0661", "\x1f1.5"])
+def test_scores_in_a_file_are_spelled_in_ascii(tmp_path, score):
+    path = tmp_path / "parses.txt"
+    path.write_text(f"1\n{score} (S (N a))\n", encoding="utf-8")
+    with pytest.raises(es.InputError, match=r"line 2: the score of candidate 0 .* should stand here"):
+        es.read_groups(path)
+
+
+@pytest.mark.parametrize("score", ["1_0", "\u0661"])
+def test_scores_in_conllu_are_spelled_in_ascii(tmp_path, score):
+    path = tmp_path / "parses.conllu"
+    path.write_text(f"# sent_id = 4\n# score = {score}\n{ONE}", encoding="utf-8")
+    with pytest.raises(es.InputError, match=r"sent_id 4: '# score = ...' must be a number"):
+        es.read_groups(path)

@@ -14,7 +14,7 @@ from espalier.kernels import fixed as fixed_number
 from espalier.kernels.expressions import parse_kernel
 from espalier.parsing import PCFG, Tagger
 from espalier.rerank import jackknifed
-from espalier.structures.numbers import as_float, shown, whole_number
+from espalier.structures.numbers import as_float, number_in_text, shown, whole_number
 
 TREES = ["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (D the) (N dog)) (VP (V barks)))"]
 KERNELS = {
@@ -205,3 +205,18 @@ def test_limits_of_readers_may_be_integers_of_numpy():
     limits = es.ReadLimits(np.int64(10), np.int32(10), np.uint8(10))
     assert limits == es.ReadLimits(10, 10, 10) and repr(limits) == repr(es.ReadLimits(10, 10, 10))
     assert es.ReadLimits(max_bytes=2**80).max_bytes == 2**80
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "-1.5", "+.5", "5.", "1e3", "1.5E-3", " 2\t", "inf", "-Infinity", "NaN", "1e999"]
+)
+def test_numbers_in_texts_are_those_of_float(text):
+    np.testing.assert_equal(number_in_text(text), float(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "e3", "1_0", "\u00a01", "1\u00a0", "\x1f1", "\u0661", "1 2", "1" * 50_000 + "x"]
+)
+def test_other_texts_are_no_numbers(text):
+    with pytest.raises(ValueError, match="is not a number"):
+        number_in_text(text)

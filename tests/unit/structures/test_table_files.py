@@ -243,3 +243,10 @@ def test_a_header_that_is_neither_true_nor_false_is_refused(header):
     with pytest.raises(TypeError, match=r"header must be True, False or None.*columns=\[\.\.\.\]"):
         read_table(io.StringIO("x,1\ny,2\n"), format="csv", header=header)
     assert len(read_table(io.StringIO("x,1\ny,2\n"), format="csv", header=np.False_)) == 2
+
+
+@pytest.mark.parametrize("number", ["\u00a01", "1\u00a0", "\u0661", "\x1f1"])
+def test_numbers_in_a_table_are_spelled_in_ascii(number):
+    with pytest.raises(InputError, match=r"line 2, column 'b': .* is not a finite number"):
+        read(f"a,b\nx,{number}\n", "csv", numeric=["b"])
+    assert read("a,b\nx, 1.5\t\n", "csv", numeric=["b"])["b"].tolist() == [1.5]
