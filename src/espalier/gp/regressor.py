@@ -149,7 +149,6 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.memory = memory
         self.progress = progress
 
-    @naming_a_way_out()
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None
     ) -> Self:
@@ -178,7 +177,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         settings = settings_of(self)
         problem = problem_of(self, X, y, sample_weight, noise_variance, noise_groups)
         parameters = Parameters(problem.parameters() if self.learn else [])
-        found = learn(problem, parameters, settings, generator(self.random_state))
+        with naming_a_way_out():
+            found = learn(problem, parameters, settings, generator(self.random_state))
         best = found.best
         self.restarts_, self.pilot_restarts_ = found.restarts, found.pilot
         self.learned_ = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=bool(self.learn))
@@ -191,7 +191,6 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             warn_of_pilot(settings.pilot, len(parameters))
         return self
 
-    @naming_a_way_out()
     def predict(
         self,
         X: Any,
@@ -227,7 +226,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         only_mean = not (return_std or return_cov or quantiles is not None)
         if only_mean and self._state.target.is_linear:
-            parts = [means(self._state, self._cross(part), self._basis.at(part)) for part in self._blocks(X)]
+            with naming_a_way_out():
+                parts = [means(self._state, self._cross(part), self._basis.at(part)) for part in self._blocks(X)]
             return self._state.target.restored(np.concatenate(parts))
         if return_cov:
             mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
@@ -257,11 +257,12 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def _distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
         mean, variance = [], []
-        for part in self._blocks(X):
-            cross, columns = self._cross(part), self._basis.at(part)
-            prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
-            mean.append(means(self._state, cross, columns))
-            variance.append(variances(self._state, cross, prior, columns))
+        with naming_a_way_out():
+            for part in self._blocks(X):
+                cross, columns = self._cross(part), self._basis.at(part)
+                prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
+                mean.append(means(self._state, cross, columns))
+                variance.append(variances(self._state, cross, prior, columns))
         total = np.concatenate(variance)
         return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self._state.target)
 
@@ -428,9 +429,10 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
         inputs = self._like_training(X)
-        cross, columns = self._cross(inputs), self._basis.at(inputs)
-        prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
-        covariance = covariances(self._state, cross, prior, columns)
+        with naming_a_way_out():
+            cross, columns = self._cross(inputs), self._basis.at(inputs)
+            prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
+            covariance = covariances(self._state, cross, prior, columns)
         covariance[np.diag_indices_from(covariance)] += self._noise_of(len(inputs), include_noise, noise_groups)
         return means(self._state, cross, columns), covariance
 

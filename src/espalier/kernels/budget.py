@@ -42,7 +42,7 @@ def _told(reason: str, advice: str, needed: int) -> MemoryBudgetError:
 
 @contextmanager
 def naming_a_way_out() -> Iterator[None]:
-    """Turn an allocation that failed into an error that says what to do instead; also a decorator."""
+    """Turn an allocation that failed into an error that says what to do instead."""
     try:
         yield
     except MemoryBudgetError:

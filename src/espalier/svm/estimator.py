@@ -45,7 +45,6 @@ class KernelMachine(KernelEstimator):
     memory: int | str | None
     progress: Any
 
-    @naming_a_way_out()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their targets.
 
@@ -69,8 +68,9 @@ class KernelMachine(KernelEstimator):
         weights = check_weights(sample_weight, len(inputs))
         targets = self._check_targets(y if weights is None else without_gaps(y, weights), len(inputs))
         schedule = self._schedule()
-        matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
-        self._learn(matrix, targets, weights)
+        with naming_a_way_out():
+            matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
+            self._learn(matrix, targets, weights)
         self._keep_rows(inputs)
         schedule.done()
         warn_of_early_stop(self._n_early)
