@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,12 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
 from espalier.kernels.composite import Gradients, own_gradient
+from espalier.kernels.distances import FAR, are_small, nearer_to_zero, squared_differences, squared_distances
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.schedule import Schedule
+from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import (
     Column,
@@ -29,7 +30,6 @@ from espalier.kernels.vectors import (
     bilinear,
     dimension_gradients,
     dimension_values,
-    dot_products,
     is_sparse,
     scaled_columns,
     squared_entries,
@@ -39,7 +39,6 @@ from espalier.kernels.vectors import (
 LENGTHSCALE_BOUNDS = (1e-5, 1e5)
 SMOOTHNESS = (0.5, 1.5, 2.5)
 
-_FAR = 1e300  # squared distances are cut here, where every profile is 0, so that no 0 meets an infinity
 _FAR_ENTRY = 1e140
 _NEAR = 1e-12  # squared distances below it are differentiated pair by pair: a slope may be steep there
 
@@ -81,8 +80,9 @@ class RBF(Stationary):
 
     Notes
     -----
-    Distances of dense vectors come from differences, so equal vectors are exactly at distance 0; those of
-    sparse vectors come from dot products, without making them dense, and carry their rounding.
+    Equal vectors are exactly at distance 0. Distances of dense vectors come from differences. Those of sparse vectors
+    come from dot products, without making them dense; only pairs whose distance is less than about a thousandth of
+    their lengths are subtracted, which takes longer.
 
     Examples
     --------
@@ -162,6 +162,10 @@ class StationaryPlan(VectorPlan):
 
     _distances: Matrix | None = None
 
+    def __init__(self, a: Vectors, b: Vectors | None) -> None:
+        super().__init__(a, b)
+        self._a, self._b = nearer_to_zero(self._a, self._b)
+
     def matrix(self, kernel: Stationary) -> Matrix:
         out = self._scaled_squares(kernel)
         for rows in row_blocks(self._shape):
@@ -180,7 +184,7 @@ class StationaryPlan(VectorPlan):
             a = scaled_columns(self._a, 1 / scales)
             b = a if self._is_symmetric else scaled_columns(self._b, 1 / scales)
             out = squared_distances(a, b, same=self._is_symmetric)
-        return np.minimum(out, _FAR, out=out)
+        return np.minimum(out, FAR, out=out)
 
     def vjp(self, kernel: Stationary) -> tuple[Matrix, Pullback]:
         values = self.matrix(kernel)
@@ -208,15 +212,18 @@ class StationaryPlan(VectorPlan):
         a, b = scaled_columns(self._a, 1 / scales), scaled_columns(self._b, 1 / scales)
         if not is_sparse(a) and not is_sparse(b):
             middle = a.mean(axis=0)  # distances do not change, and less is cancelled
-            a, b = np.clip(a - middle, -_FAR_ENTRY, _FAR_ENTRY), np.clip(b - middle, -_FAR_ENTRY, _FAR_ENTRY)
-        near = np.argwhere((squares > 0) & (squares < _NEAR))
+            a, b = a - middle, b - middle
+        a, b = _within_reach(a), _within_reach(b)
+        lengths, others = squared_lengths(a, 1.0), squared_lengths(b, 1.0)
         weights = squares  # its own from here on: it becomes the weight of each pair
+        by_pair = np.zeros(self._n_dimensions)
         for rows in row_blocks(self._shape):
             slope = kernel._slope(squares[rows])
             slope[squares[rows] == 0] = 0.0  # equal vectors have no part in it, rounding included
+            slope *= cotangent[rows]
+            near = (squares[rows] < _NEAR) | are_small(squares[rows], lengths[rows], others)
             weights[rows] = slope
-        weights *= cotangent
-        by_pair = _pairwise(a, b, weights, near)
+            by_pair += _pairwise(a[rows], b, weights[rows], near & (slope != 0))
         gradient = -2.0 * bilinear(a, weights, b)
         gradient += np.asarray(squared_entries(a).T @ weights.sum(axis=1)).ravel()
         gradient += np.asarray(squared_entries(b).T @ weights.sum(axis=0)).ravel()
@@ -239,36 +246,18 @@ class StationaryDiagonalPlan(VectorPlan):
         return self.matrix(kernel), pull_back
 
 
-def squared_distances(a: Vectors, b: Vectors, *, same: bool) -> Matrix:
-    """The squared distance of each vector of ``a`` to each of ``b``; ``same`` where ``b`` is ``a``."""
-    if 0 in (a.shape[0], b.shape[0], a.shape[1], b.shape[1]):
-        return np.zeros((a.shape[0], b.shape[0]))
-    if not is_sparse(a) and not is_sparse(b):
-        from scipy.spatial.distance import cdist
-
-        return np.minimum(cdist(a, b, "sqeuclidean"), _FAR)
-    out = dot_products(a, b)
-    rows, columns = squared_lengths(a, 1.0), squared_lengths(b, 1.0)
-    for block in row_blocks(out.shape):
-        part = out[block]
-        part *= -2.0
-        part += rows[block, None] + columns
-        np.clip(part, 0.0, _FAR, out=part)
-    if same:
-        np.fill_diagonal(out, 0.0)
-    return out
+def _within_reach(vectors: Vectors) -> Vectors:
+    """The vectors with entries whose squares are finite; only vectors that are far from all others change."""
+    if is_sparse(vectors):
+        np.clip(vectors.data, -_FAR_ENTRY, _FAR_ENTRY, out=vectors.data)
+        return vectors
+    return np.clip(vectors, -_FAR_ENTRY, _FAR_ENTRY)
 
 
-def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Any) -> Dense:
+def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Mask) -> Dense:
     """The part of near pairs, from differences; their weights become 0. Nothing is cancelled in it."""
     total = np.zeros(a.shape[1])
-    for k in range(0, len(pairs), 4096):
-        rows, columns = pairs[k : k + 4096].T
-        if is_sparse(a) or is_sparse(b):
-            difference = a[rows] - b[columns]
-            squares = squared_entries(difference) if is_sparse(difference) else np.square(np.asarray(difference))
-            total += np.asarray(squares.T @ weights[rows, columns]).ravel()
-        else:
-            total += np.square(a[rows] - b[columns]).T @ weights[rows, columns]
+    for rows, columns, squares in squared_differences(a, b, pairs):
+        total += np.asarray(squares.T @ weights[rows, columns]).ravel()
         weights[rows, columns] = 0.0
     return total

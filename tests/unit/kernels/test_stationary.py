@@ -97,6 +97,51 @@ def test_equal_rows_are_exactly_at_distance_zero():
         assert not any(gradient.values())
 
 
+def far_from_zero(offset):
+    """Rows that are near each other and far from 0, and some at 0."""
+    return np.array([[offset, 1, 0], [offset, 2, 3], [offset, 2, 3], [offset + 1, 0, 3], [0, 0, 0], [0, 1, 2.0]])
+
+
+@pytest.mark.parametrize("n_rows", [4, 6], ids=["all far", "some far"])
+@pytest.mark.parametrize("offset", [1e3, 1e7, 1e8, -1e9, 1e12])
+def test_sparse_rows_far_from_zero_are_as_far_from_each_other_as_dense_ones(offset, n_rows):
+    rows = far_from_zero(offset)[:n_rows]
+    moved = rows.copy()
+    moved[:4, 0] -= offset - 1e3  # the same distances, at an offset that leaves all digits
+    cotangent = np.random.default_rng(25).standard_normal((n_rows, n_rows))
+    for kernel in KERNELS:
+        expected, pull_back = kernel.vjp(moved)
+        gradient = pull_back(cotangent)
+        for given in (rows, sparse.csr_matrix(rows)):
+            values, pull_back = kernel.vjp(given)
+            np.testing.assert_allclose(values, expected, rtol=1e-9 + 4e-16 * abs(offset))
+            assert pull_back(cotangent) == pytest.approx(gradient, rel=1e-8 + 1e-15 * abs(offset))
+            np.testing.assert_array_equal(values, values.T)
+            np.testing.assert_allclose(kernel(given[:3], given), values[:3], rtol=1e-12 + 4e-16 * abs(offset))
+        np.testing.assert_allclose(kernel(sparse.csr_matrix(rows), rows), kernel(rows), rtol=1e-9)
+
+
+def test_equal_sparse_rows_are_exactly_at_distance_zero():
+    rows = np.abs(np.random.default_rng(26).standard_normal((40, 7))) * 10.0 ** np.arange(-3, 4)
+    for kernel in KERNELS:
+        for dense in (rows, rows + 1e8):
+            given = sparse.csr_matrix(dense)
+            assert (kernel(sparse.vstack([given, given])).diagonal(40) == 1.0).all()
+            assert (kernel(given, given).diagonal() == 1.0).all()
+            assert (kernel(given, dense).diagonal() == 1.0).all()
+
+
+def test_many_near_sparse_rows_are_compared_in_several_steps(monkeypatch):
+    rows = far_from_zero(1e9)[[0, 1, 2, 3, 4, 5] * 3]
+    kernel = Matern(PerDimension(0.7), 0.5)
+    cotangent = np.random.default_rng(27).standard_normal((18, 18))
+    expected = kernel(rows), kernel.vjp(rows)[1](cotangent)
+    monkeypatch.setattr("espalier.kernels.distances._CELLS", 40)
+    monkeypatch.setattr("espalier.kernels.rows._BLOCK", 64)
+    np.testing.assert_allclose(kernel(sparse.csr_matrix(rows)), expected[0], rtol=1e-6)
+    assert kernel.vjp(sparse.csr_matrix(rows))[1](cotangent) == pytest.approx(expected[1], rel=1e-6)
+
+
 def test_gradients_of_very_near_rows():
     near = np.array([[0.0, 0.0], [1e-9, 2e-9], [1.0, 1.0], [1.0, 1.0 + 1e-7]])
     for smoothness in (0.5, 1.5, 2.5):
@@ -104,11 +149,12 @@ def test_gradients_of_very_near_rows():
 
 
 def test_far_vectors_give_zero_without_warnings():
-    far = np.array([[0.0], [1e200], [-1e200]])
+    far = np.array([[0.0], [1e200], [-1e200], [1.1e200]])
     for kernel in KERNELS:
-        values, pullback = kernel.vjp(far)
-        assert np.array_equal(values, np.eye(3))
-        assert not any(pullback(np.ones((3, 3))).values())
+        for given in (far, sparse.csr_matrix(far)):
+            values, pullback = kernel.vjp(given)
+            assert np.array_equal(values, np.eye(4))
+            assert not any(pullback(np.ones((4, 4))).values())
 
 
 def test_paths_per_dimension():
