@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 
+_HOLDERS = (list, tuple, dict)
+_OPEN = object()  # stands for the copy of a holder whose values are not all copied yet
+
 
 def unshared(array: NDArray[Any]) -> NDArray[Any]:
     """A copy, or the array itself where it is a view of a buffer that nobody can write to."""
@@ -19,7 +22,7 @@ def unshared(array: NDArray[Any]) -> NDArray[Any]:
         if held.flags.writeable or held.flags.owndata:
             return np.array(array)
         held = held.base
-    return np.ascontiguousarray(array)
+    return np.asarray(array, order="C")
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -45,6 +48,104 @@ def read_only_sparse(matrix: Any) -> Any:
     for name in ("data", "indices", "indptr"):
         setattr(matrix, name, read_only(getattr(matrix, name)))
     return matrix
+
+
+def frozen(values: Any) -> Any:
+    """A tuple or an array of objects, with copies of those entries that their owner could still change.
+
+    Lists and tuples become tuples, arrays become arrays that cannot be written to, sparse matrices become such ones by
+    rows, and dictionaries become dictionaries of such values, at any depth. All other objects stay themselves; a column
+    without any of these costs one look at its types. An object that occurs twice is copied once.
+
+    Examples
+    --------
+    >>> frozen((["a", ["b"]], {"n": [1]}, "text"))
+    (('a', ('b',)), {'n': (1,)}, 'text')
+    """
+    if not _holds_what_changes(values):
+        return _closed(values)
+    copies: dict[int, Any] = {}  # by the identity of what was given, which its holder keeps alive
+    holders = [_Holder(values)]
+    while True:  # no recursion: trees that are written as tuples may be deep
+        inner = holders[-1].advance(copies)
+        if inner is not None:
+            copies[id(inner)] = _OPEN
+            holders.append(_Holder(inner))
+            continue
+        done = holders.pop()
+        copies[id(done.given)] = done.made()
+        if not holders:
+            return copies[id(done.given)]
+        holders[-1].done.append(copies[id(done.given)])
+
+
+class _Holder:
+    """What holds other values, and those of them that are frozen so far."""
+
+    __slots__ = ("_rest", "done", "given")
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self.done: list[Any] = []
+        self._rest = iter(_held(given))
+
+    def advance(self, copies: dict[int, Any]) -> Any:
+        """Freeze values up to the next one that holds others, and return that; None where all are done."""
+        for value in self._rest:
+            kind = type(value)
+            if not _can_change(kind):
+                self.done.append(value)
+                continue
+            if id(value) not in copies:
+                if _is_holder(value) and _holds_what_changes(value):
+                    return value
+                copies[id(value)] = _closed(value)
+            if copies[id(value)] is _OPEN:
+                raise InputError(f"A {kind.__name__} in a column holds itself, so it cannot be copied. Take it out.")
+            self.done.append(copies[id(value)])
+        return None
+
+    def made(self) -> Any:
+        """The same kind of holder, of the frozen values."""
+        if isinstance(self.given, dict):
+            return dict(zip(self.given, self.done, strict=True))
+        if not isinstance(self.given, np.ndarray):
+            return tuple(self.done)
+        array = np.empty(len(self.done), object)
+        for place, value in enumerate(self.done):  # one by one: numpy would take equally long tuples for rows
+            array[place] = value
+        return read_only(array.reshape(self.given.shape))
+
+
+def _is_holder(value: Any) -> bool:
+    return type(value) in _HOLDERS or (isinstance(value, np.ndarray) and value.dtype == object)
+
+
+def _held(holder: Any) -> Any:
+    if isinstance(holder, dict):
+        return holder.values()
+    return holder.flat if isinstance(holder, np.ndarray) else holder
+
+
+def _holds_what_changes(holder: Any) -> bool:
+    return any(map(_can_change, set(map(type, _held(holder)))))
+
+
+def _can_change(kind: type) -> bool:
+    return kind in _HOLDERS or issubclass(kind, np.ndarray) or hasattr(kind, "tocsr")
+
+
+def _closed(value: Any) -> Any:
+    """What holds nothing that changes, as one that cannot be changed itself, or as a copy if it is a dictionary."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    if isinstance(value, dict):
+        return dict(value)
+    if hasattr(value, "tocsr"):
+        return read_only_sparse(value)
+    if isinstance(value, np.ma.MaskedArray):
+        value = unmasked(value)
+    return read_only(unshared(value)) if isinstance(value, np.ndarray) else value
 
 
 def unmasked(values: Any) -> Any:
@@ -93,8 +194,6 @@ def equal_columns(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if hasattr(a, "tocsr"):
-        return a.shape == b.shape and bool(abs(a - b).nnz == 0)
     if hasattr(a, "vocabulary"):  # a corpus, which is made again of these
         return _equal(_parts(a), _parts(b))
     return _equal(a, b)
@@ -107,6 +206,8 @@ def _parts(corpus: Any) -> tuple[Any, ...]:
 
 def _equal(x: Any, y: Any) -> bool:
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        if x.dtype == object and y.dtype == object:
+            return x.shape == y.shape and all(map(_equal, x.flat, y.flat))
         return x.dtype == y.dtype and np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
     if isinstance(x, tuple) and isinstance(y, tuple):
         return len(x) == len(y) and all(map(_equal, x, y))
@@ -114,6 +215,8 @@ def _equal(x: Any, y: Any) -> bool:
         return x.keys() == y.keys() and all(_equal(x[key], y[key]) for key in x)
     if isinstance(x, float) and isinstance(y, float):
         return x == y or (x != x and y != y)
+    if hasattr(x, "tocsr") and hasattr(y, "tocsr"):
+        return x.shape == y.shape and bool(abs(x - y).nnz == 0)
     return bool(x == y)
 
 

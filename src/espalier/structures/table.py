@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.structures.columns import equal_columns, read_only, read_only_sparse, unmasked, unshared
+from espalier.structures.columns import equal_columns, frozen, read_only, read_only_sparse, unmasked, unshared
 
 
 @final
@@ -42,13 +42,14 @@ class Table:
 
     Notes
     -----
-    A column is a sequence, a numpy array (2-D for vectors), a scipy sparse matrix, or any object
-    with a length that takes an array of indices, such as a ``Forest``. A list is kept as a tuple
-    and an array as a copy that cannot be written to, because a table does not change; a view of a buffer
-    that nobody can write to is not copied. A column of a frame becomes an array if it holds numbers and a
-    tuple otherwise, with None for what is missing. What a masked array masks becomes NaN among
-    numbers and None elsewhere. Two tables are equal whose columns have equal names, in the same
-    order, and equal values; missing numbers equal each other.
+    A column is a sequence, a numpy array (2-D for vectors), a scipy sparse matrix, or any object with a length that
+    takes an array of indices, such as a ``Forest``. A list is kept as a tuple and an array as a copy that cannot be
+    written to, because a table does not change; a view of a buffer that nobody can write to is not copied. The same
+    holds for lists and arrays inside a column, at any depth: a row ``["the", "cat"]`` is kept as ``("the", "cat")``.
+    Dictionaries are copied too, but callers can change the copy that a table holds. All other objects are kept as they
+    are. A column of a frame becomes an array if it holds numbers and a tuple otherwise, with None for what is missing.
+    What a masked array masks becomes NaN among numbers and None elsewhere. Two tables are equal whose columns have
+    equal names, in the same order, and equal values; missing numbers equal each other.
 
     Examples
     --------
@@ -258,9 +259,9 @@ def _frozen_column(values: Any, name: str) -> Any:
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
             raise InputError(f"Column {name!r} is a single number, not one value per row.")
-        return read_only(unshared(values))
+        return frozen(values) if values.dtype == object else read_only(unshared(values))
     if isinstance(values, (list, tuple, range)):
-        return tuple(values)
+        return frozen(tuple(values))
     has_items = hasattr(values, "__len__") and hasattr(values, "__getitem__")
     if has_items and not isinstance(values, (str, bytes, Mapping)):
         return values

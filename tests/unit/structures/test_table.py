@@ -333,6 +333,98 @@ def test_sparse_columns_of_a_table_stay_what_they_are():
     assert np.shares_memory(Table(table)["s"].data, table["s"].data)
 
 
+def objects(*values):
+    """An array of objects, which numpy would make two-dimensional if it could."""
+    array = np.empty(len(values), object)
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
+
+
+def nested():
+    """Columns whose entries can be changed, and nothing else holds them."""
+    return {
+        "arrays": [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
+        "lists": [[1, [2, 3]], [4, [5, 6]]],
+        "objects": objects(np.array([1.0, 2.0]), [3, 4]),
+        "pairs": [("a", [1]), ("b", [2])],
+        "sparse": [sparse.csr_array(np.eye(2)), sparse.csr_array(np.eye(2))],
+        "dicts": [{"n": [1]}, {"n": [2]}],
+        "series": pd.Series([np.array([1.0]), [2.0]]),
+    }
+
+
+def test_a_table_does_not_follow_what_is_inside_its_columns():
+    given = nested()
+    table = Table(given)
+    given["arrays"][0][0] = 99
+    given["lists"][0][1][0] = 99
+    given["objects"][0][0], given["objects"][1][0] = 99, 99
+    given["pairs"][0][1].append(99)
+    given["sparse"][0].data[:] = 99
+    given["dicts"][0]["n"].append(99)
+    given["dicts"][0]["m"] = 99
+    given["series"][0][0], given["series"][1][0] = 99, 99
+    assert table == Table(nested())
+    assert given["arrays"][0].flags.writeable
+
+
+def test_what_is_inside_the_columns_of_a_table_cannot_be_changed():
+    table = Table(nested())
+    restored = pickle.loads(pickle.dumps(table))
+    for made in (table, table[[0, 1]], table[["arrays", "lists", "objects"]], copy.deepcopy(table), restored):
+        assert made["lists"] == ((1, (2, 3)), (4, (5, 6))) and made["objects"][1] == (3, 4)
+        for array in (made["arrays"][0], made["objects"][0], made["objects"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 77
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                array.flags.writeable = True
+    assert restored == table and hash(restored) == hash(table)
+    changed = {**nested(), "objects": objects(np.array([1.0, 7.0]), [3, 4])}
+    assert Table(changed) != table
+    again = Table(table).with_column("n", [1, 2])
+    assert again["arrays"][0] is table["arrays"][0]  # what cannot change is not copied
+
+
+def test_entries_that_a_table_does_not_know_stay_what_they_are():
+    class Words(list):
+        """Stands for a tree of NLTK, which is a list."""
+
+    rows = [Words("ab"), Words("cd")]
+    assert all(kept is row for kept, row in zip(Table(w=rows)["w"], rows, strict=True))
+    text = ("(A a)", "(B b)")
+    assert Table(t=text)["t"] is text
+
+
+def test_columns_with_lists_are_read_as_before():
+    words = Table(w=[["the", "cat"], ["the", "dog"]])
+    assert es.BagOfWords(on="w")(words).tolist() == es.BagOfWords()([["the", "cat"], ["the", "dog"]]).tolist()
+    vectors = Table(v=[[1.0, 2.0], np.array([3.0, 4.0])], s=[sparse.csr_matrix([[1.0, 2.0]]), sparse.coo_array([3, 4])])
+    for name in vectors.columns:
+        assert es.Linear(on=name)(vectors).tolist() == [[5.0, 11.0], [11.0, 25.0]]
+    masked = Table(v=[np.array([1.0, 2.0]), np.ma.array([3.0, 4.0], mask=[False, True])])
+    with pytest.raises(InputError, match="Row 1, dimension 1 of column 'v' must be a finite number"):
+        es.Linear(on="v")(masked)
+    trees = Table(t=[("NP", [("D", ["the"]), ("N", ["cat"])])])
+    assert es.SubsetTree(1.0, on="t")(trees).tolist() == es.SubsetTree(1.0)(["(NP (D the) (N cat))"]).tolist()
+    assert Table(n=[np.array(1.0), np.array(2.0)])["n"][0].shape == ()
+
+
+def test_columns_of_deep_and_shared_lists():
+    deep, shared = ("A", ["a"]), ("B", ["b"])
+    for _ in range(20_000):
+        deep = ("A", [deep])
+    for _ in range(60):
+        shared = ("B", [shared, shared])
+    table = Table(t=[deep, shared])
+    assert table["t"][1][1][0] is table["t"][1][1][1]
+    assert len(es.Forest.from_trees(table["t"][:1])) == 1
+    endless = [1]
+    endless.append(endless)
+    with pytest.raises(InputError, match="A list in a column holds itself"):
+        Table(t=[endless])
+
+
 def test_masked_arguments_are_refused():
     one = np.ma.array([1.0, 2.0, 3.0], mask=[False, False, True])
     square = np.ma.array(np.eye(2), mask=[[False, True], [True, False]])

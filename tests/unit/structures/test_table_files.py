@@ -87,7 +87,7 @@ def test_json_lines_say_what_is_a_number():
     )
     assert table.columns == ("t", "n", "v", "o", "b", "m")
     assert table["n"].tolist() == [1, 2.5] and table["v"].tolist() == [[1, 2.5], [3, 4]]
-    assert table["t"] == ("(A a)", "é") and table["o"] == ([1], [1, 2])
+    assert table["t"] == ("(A a)", "é") and table["o"] == ((1,), (1, 2))
     assert table["b"] == (True, False) and table["m"] == (None, 3)
     assert len(read("", "jsonl")) == 0
 
