@@ -11,6 +11,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
+from espalier.kernels.vector_columns import unit_vectors
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import float_array, number_in_text, truth_value, whole_number
 
@@ -154,8 +155,7 @@ def _stacked(words: list[str], vectors: list[Any]) -> Floats:
 
 def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:
     """Rows of length 1, or checked to be no longer."""
-    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-    rows = rows / np.where(largest > 0.0, largest, 1.0) if normalize else rows
+    rows = unit_vectors(rows) if normalize else rows  # so that no square is too large or too small
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     if normalize:
         scaled: Floats = rows / np.where(length > 0.0, length, 1.0)

@@ -24,7 +24,7 @@ from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
-from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions
+from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions, unit_vectors
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.sequence import TaggedSequence
@@ -45,6 +45,7 @@ class Inputs:
         self._beside: Inputs | None = None  # the second side, where both decide together what strings are
         self._corpora: dict[tuple[str | None, Any], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
+        self._has_unit_vectors = False
         self._readings: dict[str | None, Reading | None] = {}  # by column: what its strings are
         self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
         self.warned: set[str] = set()  # which kernels warned of these inputs
@@ -77,6 +78,12 @@ class Inputs:
         inputs = Inputs(data)
         inputs._readings.update(self._readings)
         inputs._beside = self._beside
+        return inputs
+
+    def with_unit_vectors(self) -> Inputs:
+        """The same items, where the largest number of each vector is 1 or -1; what is all zeros stays so."""
+        inputs = self.read_alike(self._data)
+        inputs._has_unit_vectors = True
         return inputs
 
     def decide_with(self, second: Inputs) -> None:
@@ -169,6 +176,7 @@ class Inputs:
                 vectors = join_columns([self.vectors(name) for name in on])
             else:
                 vectors = as_vectors(self.column(on), on)
+                vectors = unit_vectors(vectors) if self._has_unit_vectors else vectors
             if self._like is not None:
                 vectors = same_dimensions(self._like.vectors(on), vectors)
             self._vectors[on] = vectors

@@ -16,7 +16,7 @@ from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.schedule import Schedule, user_level
-from espalier.kernels.underflow import Mask, check_cancellation, may_cancel, without_fragment
+from espalier.kernels.underflow import Mask, check_cancellation, lack, may_cancel, without_fragment
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,9 +26,10 @@ class Normalized(Wrapper):
     .. math:: \hat K(x, y) = \frac{K(x, y)}{\sqrt{K(x, x)} \sqrt{K(y, y)}}
 
     Where an item has nothing in common even with itself, :math:`K(x, x) = 0` (a lone leaf under
-    ``SubsetTree``), the value is 0, the diagonal included, and one warning counts such items. Where it has fragments
-    that weigh too little for floating-point numbers, an error names the hyperparameters that are too small; so it does
-    where a hyperparameter is so small that rounding has left too few digits of its gradient.
+    ``SubsetTree``, a vector of zeros under ``Linear``), the value is 0, the diagonal included, and one warning counts
+    such items. Where it has fragments that weigh too little for floating-point numbers, an error names the
+    hyperparameters that are too small, or says that vectors must be scaled; so it does where a hyperparameter is so
+    small that rounding has left too few digits of its gradient.
 
     Notes
     -----
@@ -238,6 +239,6 @@ def _warn_of_zeros(inner: Kernel, found: list[tuple[str, Matrix]], *, one_side: 
     counted += f" and {counts[1]} of the second" if second else ""
     where = f"item {int(np.argmax(np.isinf(root)))}" + (f" of the {which} input" if second else "")
     warnings.warn(
-        f"{counted} have no fragment of {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
+        f"{counted} have {lack(inner)} {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
         stacklevel=user_level(),
     )

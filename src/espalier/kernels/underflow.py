@@ -14,6 +14,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLabel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.vectors import VectorKernel
 
 SMALLEST = 1e-280  # what is divided by less has gradients beyond floating-point numbers
 SMALL = 1e-3  # hyperparameters below it are named as the cause
@@ -25,7 +26,7 @@ Mask = NDArray[np.bool_]
 
 
 def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Mask | None = None) -> Mask:
-    """Which items have no fragment, so that their value with themselves is 0.
+    """Which items have no fragment, or a vector of zeros, so that their value with themselves is 0.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
     Raises
     ------
     FloatingPointError
-        If an item has fragments, and its value with itself is 0 or nearly so because they weigh too little.
+        If an item has fragments, and its value with itself is 0 or nearly so because they weigh too little; or if its
+        vector is not all zeros, and its numbers are too small.
     """
     empty: Mask = np.zeros(len(diagonal), bool) if known is None else known
     small = np.flatnonzero((diagonal < SMALLEST) & ~empty)
@@ -45,16 +47,48 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
         return empty
     found = small[diagonal[small] > 0]
     if not len(found):
-        found = small[_counted(kernel, inputs.rows(small)) > 0]
+        found = small[_counted(kernel, inputs.rows(small).with_unit_vectors()) > 0]
     if len(found):
         row = int(found[0])
         raise FloatingPointError(
-            f"{len(found):,} of {len(diagonal):,} items have fragments of {kernel!r}, but these weigh too little for "
-            f"floating-point numbers: the value of item {row} with itself is {diagonal[row]:.3g}. {_advice(kernel)}"
+            f"{len(found):,} of {len(diagonal):,} items have {_contents(kernel)} {kernel!r}, but these weigh too "
+            f"little for floating-point numbers: the value of item {row} with itself is {diagonal[row]:.3g}. "
+            f"{_advice(kernel, inputs.rows(found[:1]))}"
         )
     empty = empty.copy()
     empty[small] = True
     return empty
+
+
+def lack(kernel: Kernel) -> str:
+    """What items have whose value with themselves is 0, up to the name of the kernel.
+
+    Examples
+    --------
+    >>> from espalier.kernels.vectors import Linear
+    >>> lack(Linear())
+    'only zeros for'
+    """
+    kinds = set(_kinds(kernel))
+    if kinds == {True}:
+        return "only zeros for"
+    return "no fragment, or only zeros, for" if True in kinds else "no fragment of"
+
+
+def _contents(kernel: Kernel) -> str:
+    """What items have whose value with themselves should not be 0, up to the name of the kernel."""
+    kinds = set(_kinds(kernel))
+    if kinds == {True}:
+        return "numbers other than 0 for"
+    return "fragments, and numbers other than 0, for" if True in kinds else "fragments of"
+
+
+def _kinds(kernel: Kernel) -> Iterator[bool]:
+    """For each kernel inside that reads a column, whether it reads vectors."""
+    if hasattr(kernel, "on"):
+        yield isinstance(kernel, VectorKernel)
+    for _, child in kernel._children():
+        yield from _kinds(child)
 
 
 def may_cancel(kernel: Kernel) -> bool:
@@ -91,7 +125,7 @@ def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: fl
 
 
 def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:
-    """A number for each item that is 0 only where it has no fragment."""
+    """The values of items with themselves, at hyperparameters that are not small."""
     for value in MODERATE:
         try:
             return _with_moderate(kernel, value).diagonal(inputs)
@@ -121,7 +155,10 @@ def _moderate(setting: Any, value: float) -> Any:
     return max(setting, value) if hyper.is_number(setting) and setting > 0 else setting
 
 
-def _advice(kernel: Kernel) -> str:
+def _advice(kernel: Kernel, inputs: Inputs) -> str:
+    """What to do about items that weigh too little; one of them tells whether hyperparameters or vectors do."""
+    if True in _kinds(kernel) and _counted(kernel, inputs)[0] < SMALLEST:
+        return "Scale the vectors up, for example by dividing all of them by their largest number."
     names = list(dict.fromkeys(_small_names(kernel)))
     return f"Use a larger {' and a larger '.join(names)}." if names else "Use larger hyperparameters."
 

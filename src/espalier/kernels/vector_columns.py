@@ -55,6 +55,27 @@ def join_columns(columns: list[Vectors]) -> Vectors:
     return np.hstack(columns)
 
 
+def unit_vectors(vectors: Vectors) -> Vectors:
+    """Scale each vector so that its largest number is 1 or -1; what is all zeros stays so.
+
+    Examples
+    --------
+    >>> unit_vectors(np.array([[1e-200, -2e-200], [0.0, 0.0]]))
+    array([[ 0.5, -1. ],
+           [ 0. ,  0. ]])
+    """
+    if 0 in vectors.shape:
+        return vectors
+    largest = abs(vectors).max(axis=1)
+    largest = np.asarray(largest.toarray() if hasattr(largest, "toarray") else largest).reshape(-1, 1)
+    largest = np.where(largest > 0.0, largest, 1.0)
+    if not hasattr(vectors, "tocsr"):
+        return vectors / largest
+    scaled = vectors.copy()
+    scaled.data /= np.repeat(largest.ravel(), np.diff(scaled.indptr))
+    return scaled
+
+
 def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
     """Return ``b``, whose vectors must have the dimensions of those in ``a``; an empty list has any."""
     if a.shape[1] != b.shape[1] and a.shape[0] and b.shape[0]:

@@ -6,17 +6,19 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from espalier.errors import InputError
 from espalier.gp import GPRegressor
 from espalier.kernels.algebra import Power
 from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import PerLabel, fixed
+from espalier.kernels.hyperparameters import PerDimension, PerLabel, fixed
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
 from espalier.kernels.radial import Radial
 from espalier.kernels.stationary import RBF
 from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.kernels.vectors import Linear, Polynomial
 from espalier.svm import KernelSVR
 from espalier.testing import check_gradients, check_kernel, rename_labels
 from random_trees import random_trees
@@ -176,6 +178,68 @@ def test_fragments_that_weigh_too_little_are_told_from_none(kernel, names):
     ):
         with pytest.raises(FloatingPointError, match=message):
             call(trees)
+
+
+CUBE = Polynomial(degree=3, offset=fixed(0))
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix, list])
+@pytest.mark.parametrize(
+    ("kernel", "size"),
+    [
+        (Linear(), 1e-200),
+        (Linear(), 1e-145),
+        (Linear(PerDimension(1.0)), 1e-200),
+        (2.0 * Linear(), 5e-324),
+        (CUBE, 1e-110),
+        (CUBE, 1e-200),
+        (Power(Linear(), 20), 1e-10),
+    ],
+    ids=repr,
+)
+def test_vectors_that_are_too_small_are_told_from_zeros(kernel, size, form):
+    vectors = form([[size, 0.0], [0.0, size]])
+    message = "^2 of 2 items have numbers other than 0 for .*item 0 with itself is .*Scale the vectors up"
+    normalized_kernel = Normalized(kernel)
+    for call in (
+        normalized_kernel,
+        normalized_kernel.vjp,
+        normalized_kernel.diagonal,
+        lambda vectors: normalized_kernel(vectors, vectors),
+    ):
+        with pytest.raises(FloatingPointError, match=message):
+            call(vectors)
+
+
+def test_hyperparameters_that_make_vectors_weigh_too_little_are_named():
+    with pytest.raises(FloatingPointError, match=r"2 of 2 items have numbers other than 0 for .*Use a larger variance"):
+        Normalized(Linear(1e-300))([[1.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(FloatingPointError, match=r"Use a larger scale"):
+        Normalized(Polynomial(degree=3, offset=fixed(0), scale=1e-150))([[1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix, list])
+@pytest.mark.parametrize(
+    "kernel", [Linear(), CUBE, 2.0 * Linear(), Linear(PerDimension(fixed(1.0), values=(1.0, 0.0)))]
+)
+def test_vectors_of_zeros_give_a_warning_of_their_own(kernel, form):
+    with pytest.warns(UserWarning, match="^1 of 3 items have only zeros for .*the first is item 1: k") as caught:
+        values = Normalized(kernel)(form([[2.0, 0.0], [0.0, 0.0], [1.0, 0.0]]))
+    assert len(caught) == 1 and "fragment" not in str(caught[0].message)
+    np.testing.assert_allclose(values, [[1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 1.0]], rtol=1e-15)
+
+
+def test_products_of_trees_and_vectors_tell_small_vectors_from_zeros():
+    kernel = Normalized(SubsetTree(on="t") * Linear(on="v"))
+    trees = ["(A a)", "(B b)", "(x)"]
+    with pytest.raises(
+        FloatingPointError, match=r"1 of 3 items have fragments, and numbers .*item 1 .*Scale the vectors"
+    ):
+        kernel({"t": trees, "v": [1.0, 1e-200, 1.0]})
+    with pytest.raises(FloatingPointError, match=r"Use a larger decay"):
+        Normalized(SubsetTree(1e-300, on="t") * Linear(on="v"))({"t": trees, "v": [1.0, 1.0, 1.0]})
+    with pytest.warns(UserWarning, match="2 of 3 items have no fragment, or only zeros, for"):
+        assert kernel({"t": trees, "v": [1.0, 0.0, 1.0]}).diagonal().tolist() == [1.0, 0.0, 0.0]
 
 
 def test_where_some_items_have_no_fragment_others_may_weigh_too_little():
