@@ -259,10 +259,10 @@ def _is_number(value: object) -> bool:
 def _is_numeric(values: Sequence[Any]) -> bool:
     if not values or all(map(_is_number, values)):
         return bool(values)
-    if not isinstance(values[0], tuple) or not values[0]:
+    if not isinstance(values[0], list | tuple) or not values[0]:
         return False
     n = len(values[0])
-    return all(isinstance(v, tuple) and len(v) == n and all(map(_is_number, v)) for v in values)
+    return all(isinstance(v, list | tuple) and len(v) == n and all(map(_is_number, v)) for v in values)
 
 
 def _read_parquet(path: Readable, limits: ReadLimits) -> Any:

@@ -33,7 +33,7 @@ def test_all_views_of_a_question_stand_in_one_row(data, views):
     part = np.array(views["part"])
     assert (part == "train").sum() == 5452 and (part[5452:] == "test").all() and len(part) == 5952
     assert len(set(views["coarse"])) == 6 and len(set(views["fine"])) == 50
-    assert views["words"][0][:3] == ["how", "did", "serfdom"] and views["text"][0].startswith("how did serfdom")
+    assert views["words"][0][:3] == ("how", "did", "serfdom") and views["text"][0].startswith("how did serfdom")
     assert all(
         len(sentence.tags) == len(words) for sentence, words in zip(views["tagged"], views["words"], strict=True)
     )
