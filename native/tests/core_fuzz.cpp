@@ -1,5 +1,6 @@
 // Mutated text goes through the bracket reader, the interner and the kernels' plans; every invariant that the
-// Python side relies on must hold, and the only error allowed is BracketError.
+// Python side relies on must hold, and the only error allowed is BracketError. The forest is then damaged as the bytes
+// of the text say, as a file may be: what the check of loaders lets pass must be safe for the plans.
 //
 //   core_fuzz [seconds] [seed]     or, built with -DESPALIER_LIBFUZZER -fsanitize=fuzzer, driven by libFuzzer
 #include <algorithm>
@@ -8,12 +9,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "brackets.hpp"
+#include "forest_check.hpp"
 #include "intern.hpp"
 #include "partial_tree.hpp"
 #include "subset_tree.hpp"
@@ -104,6 +108,64 @@ void check_kernels(const ForestArrays& forest) {
   }
 }
 
+// Changes arrays of a forest: three bytes choose an array, an entry and a change.
+void check_damaged(ForestArrays forest, std::string_view changes, std::int32_t n_labels) {
+  const auto change = [](auto& values, std::size_t at, std::int8_t by) {
+    using Number = typename std::remove_reference_t<decltype(values)>::value_type;
+    if (by == -128) {
+      values.insert(values.begin() + static_cast<std::ptrdiff_t>(at % (values.size() + 1)), Number{0});
+    } else if (values.empty()) {
+      return;
+    } else if (by == 127) {
+      values.pop_back();
+    } else if (by == 126) {
+      values[at % values.size()] = std::numeric_limits<Number>::max();
+    } else {
+      Number& value = values[at % values.size()];
+      value = static_cast<Number>(static_cast<std::uint64_t>(value) + static_cast<std::uint64_t>(by));
+    }
+  };
+  for (std::size_t k = 0; k + 2 < std::min<std::size_t>(changes.size(), 12); k += 3) {
+    const auto at = static_cast<std::uint8_t>(changes[k + 1]);
+    const auto by = static_cast<std::int8_t>(changes[k + 2]);
+    switch (static_cast<std::uint8_t>(changes[k]) % 8) {
+      case 0:
+        change(forest.label, at, by);
+        break;
+      case 1:
+        change(forest.height, at, by);
+        break;
+      case 2:
+        change(forest.child, at, by);
+        break;
+      case 3:
+        change(forest.root, at, by);
+        break;
+      case 4:
+        change(forest.tree_subtree, at, by);
+        break;
+      case 5:
+        change(forest.tree_count, at, by);
+        break;
+      case 6:
+        change(forest.child_start, at, by);
+        break;
+      default:
+        change(forest.tree_start, at, by);
+    }
+    ForestParts parts;
+    parts.label = forest.label;
+    parts.height = forest.height;
+    parts.child = forest.child;
+    parts.root = forest.root;
+    parts.tree_subtree = forest.tree_subtree;
+    parts.tree_count = forest.tree_count;
+    parts.child_start = forest.child_start;
+    parts.tree_start = forest.tree_start;
+    if (forest_fault(parts, n_labels) == nullptr) check_kernels(forest);
+  }
+}
+
 void run_one(std::string_view text) {
   Vocabulary vocabulary;
   Interner interner(vocabulary);
@@ -135,6 +197,8 @@ void run_one(std::string_view text) {
     REQUIRE(counted == static_cast<std::int64_t>(nodes.label.size()));
     check_kernels(forest);
   }
+  // From the end: what stands there changes least of the trees.
+  check_damaged(forest, text.substr(text.size() - std::min<std::size_t>(text.size(), 12)), vocabulary.size());
 }
 
 }  // namespace
