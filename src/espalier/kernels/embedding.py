@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,9 +14,11 @@ from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
 from espalier.kernels.vector_columns import unit_vectors
 from espalier.structures.columns import refuse_masked
+from espalier.structures.limits import check_local
 from espalier.structures.numbers import float_array, number_in_text, truth_value, whole_number
 
 Vectors = Mapping[str, Any] | Callable[[str], Any]
+_COUNTS = re.compile("[0-9]{1,9} [0-9]{1,9}")  # of words and of dimensions
 _ONLY_NUMBERS = re.compile(r"[0-9+.eE-]*")
 
 
@@ -87,6 +90,7 @@ class Embedding(Similarity):
         options
             As for the class.
         """
+        check_local(os.fspath(path))
         return cls(_read(Path(path), None if words is None else frozenset(words)), **options)
 
     @property
@@ -175,7 +179,7 @@ def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
     for line_number, line in _lines(path):
         fields = line.split(" ")
         if n_numbers is None:
-            if len(fields) == 2 and all(field.isdigit() for field in fields) and line_number == 1:
+            if line_number == 1 and _COUNTS.fullmatch(line):
                 n_numbers = int(fields[1])  # word2vec counts its words and dimensions first
                 continue
             n_numbers = len(fields) - 1
@@ -193,6 +197,8 @@ def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
             found[word] = _numbers(fields[len(fields) - n_numbers :])
         except ValueError:
             raise InputError(f"{place}: {n_numbers} numbers should follow the word {word!r}.") from None
+        if not np.isfinite(found[word]).all():
+            raise InputError(f"{place}: the vector of {word!r} holds a number that is not finite.")
     if not seen:
         raise InputError(f"{path} holds no vectors.")
     return found
@@ -210,7 +216,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                text = line.decode("utf-8").strip(" \t\r\n")
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}, line {number}: this is no UTF-8: {error.reason}.") from None
             if text:

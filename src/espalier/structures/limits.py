@@ -14,8 +14,8 @@ from espalier.structures.numbers import whole_number
 class ReadLimits:
     r"""The largest text that a reader takes, in bytes, in characters of one line, and in lines.
 
-    The defaults are far above any treebank or table that fits into memory. Every reader takes ``limits=``. None is no
-    limit.
+    The defaults are far above any treebank or table that fits into memory. Every reader of structures and tables
+    takes ``limits=``. None is no limit.
 
     Parameters
     ----------

@@ -183,7 +183,10 @@ def test_files_of_word2vec_and_glove(tmp_path, header):
         (b"a 1 2\nb 1 x\n", "line 2: 2 numbers should follow the word 'b'"),
         (b"a 1 2\nb 3 4\na 1 2\n", "line 3: the word 'a' stands on line 1 already"),
         (b"a 1 2\n\xff 3 4\n", "line 2: this is no UTF-8"),
-        (b"a 1 nan\n", "vector of 'a' holds nan"),
+        (b"a 1 nan\n", "line 1: the vector of 'a' holds a number that is not finite"),
+        (b"a 1 2\nb 1 1e999\n", "line 2: the vector of 'b' holds a number that is not finite"),
+        (b"1 " + b"9" * 5_000 + b"\n", "line 1: the vector of '1' holds a number that is not finite"),
+        ("1 ²\n".encode(), "line 1: 1 numbers should follow the word '1'"),
         (b"word\n", "line 1: a word and 0 numbers"),
     ],
 )
@@ -192,6 +195,14 @@ def test_broken_files(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(es.InputError, match=message):
         es.Embedding.read(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_word_and_an_address_no_file(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"\xef\xbb\xbfthe 1 0\ncat 0 1\n")
+    assert es.Embedding.read(path) == es.Embedding({"the": [1, 0], "cat": [0, 1]})
+    with pytest.raises(es.InputError, match="https://example"):
+        es.Embedding.read("https://example.org/vectors.txt")
 
 
 def test_latent_semantic_analysis_is_a_truncated_decomposition():
