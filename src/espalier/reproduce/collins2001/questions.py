@@ -32,7 +32,7 @@ NAME = "questions"
 # Training, development and test questions; the rest where None.
 SIZES: dict[str, tuple[int, int, int | None]] = {"small": (800, 200, 336), "large": (2400, 400, None)}
 PARSERS = ("plain", "markov")
-SPLITS, K = 10, 100
+SPLITS, K = {"small": 10, "large": 5}, 100
 
 DEPTHS, DECAYS = (1, 2, 3, 4, 5, 6), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MARKOV_DECAYS = (0.2, 0.4, 0.6, 0.8)
@@ -45,7 +45,7 @@ GP_CANDIDATES, GP_SAMPLE, GP_ITERATIONS, GP_DECAY = 2000, 2, 50, 0.3
 def settings(*, quick: bool) -> dict[str, Any]:
     """What all results have in common."""
     counts = (
-        {"candidates": 10, "sampled": 5, "splits": 1}
+        {"candidates": 10, "sampled": 5, "splits": {"small": 1}}
         if quick
         else {"candidates": K, "sampled": SAMPLE, "splits": SPLITS}
     )
@@ -67,14 +67,13 @@ def sizes(*, quick: bool) -> dict[str, tuple[int, int, int | None]]:
 
 
 def tasks(plan: Plan) -> list[Task]:
-    """One task for each learner on each split; those on the same candidates stand side by side, the slowest last."""
+    """One task for each learner on each split; those on the same candidates stand side by side."""
     return [
         Task({"size": size, "parser": parser, "split": split, "learner": learner}, LEARNERS[learner], plan.arguments)
         for size in sizes(quick=plan.quick)
-        for learners in (("perceptron", "updates", "svm"), ("gp",))
         for parser in PARSERS
-        for split in range(settings(quick=plan.quick)["splits"])
-        for learner in learners
+        for split in range(settings(quick=plan.quick)["splits"][size])
+        for learner in LEARNERS
     ]
 
 
