@@ -3,9 +3,9 @@
 //
 // Threads must not make anything slower. Starting one takes about 20 microseconds, so the calling thread begins alone
 // and starts one helper for each `patience` that the call has lasted. Helpers that the system has not yet run when the
-// tasks are all taken are not waited for. Where other processes took the core of a helper in the middle of a task and
-// the calling thread had to wait for it, no team of this process calls helpers for twenty times as long: waiting costs
-// a twentieth at most. No result depends on who did a task.
+// tasks are all taken are not waited for. Where other processes took the core of a helper in the middle of a task, or
+// when it was to end, and the calling thread had to wait for it, no team of this process calls helpers for twenty times
+// as long: waiting costs a twentieth at most. No result depends on who did a task.
 #pragma once
 
 #include <algorithm>
@@ -112,6 +112,7 @@ class Team {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kMostCrowded{1};
+  static constexpr std::chrono::microseconds kSlowEnd{300};  // on a free core a helper ends in a tenth of that
   static inline std::atomic<Clock::rep> crowded_until_{0};
 
   // Looks for some 10 microseconds before anybody sleeps: a matrix has dozens of rounds, often shorter than waking up.
@@ -173,9 +174,11 @@ class Team {
     }
     const auto now = Clock::now();
     const std::chrono::nanoseconds lost = std::min<std::chrono::nanoseconds>(stolen_, now - began);
-    if (lost.count() > 0) {
-      crowded_until_ = (now + std::min<Clock::duration>(20 * lost, kMostCrowded)).time_since_epoch().count();
-    }
+    if (lost.count() > 0) leave_helpers_alone(now, lost);
+  }
+  // Others need the cores: no helper is called for twenty times as long as was lost.
+  static void leave_helpers_alone(Clock::time_point now, Clock::duration lost) {
+    crowded_until_ = (now + std::min<Clock::duration>(20 * lost, kMostCrowded)).time_since_epoch().count();
   }
   void ask(Clock::time_point now) {
     if (now - asked_ < std::chrono::milliseconds(50)) return;
@@ -204,7 +207,12 @@ class Team {
       closing_ = true;
     }
     wake_.notify_all();
+    if (threads_.empty()) return;
+    const auto began = Clock::now();
     for (auto& thread : threads_) thread.join();
+    // A helper must run once more to end, and for that it needs a core.
+    const auto now = Clock::now();
+    if (now - began > kSlowEnd) leave_helpers_alone(now, now - began);
   }
   void serve(int worker) {
     std::int64_t seen = 0;
