@@ -204,10 +204,12 @@ def main() -> None:
     report = Report()
     report.say("# Threads: default settings against one thread\n")
     report.say(
-        "Made by `python -m benchmarks.threads`, a part of `make bench`. Each example runs in fresh processes with "
-        "default settings and with one thread (`n_threads=1`, and one thread for each BLAS) in turns; medians of "
-        f"{options.runs} processes. Goal: default settings take at most {GOAL} times as long, alone and beside a "
-        "process that needs a whole core. The last ratio is the work of all cores: threads that spin would raise it."
+        "Made by `python -m benchmarks.threads`, a part of `make bench`.\n\n"
+        f"**Goal.** Default settings take at most {GOAL} times as long as one thread, alone and beside a process that "
+        "needs a whole core.\n\n"
+        "**Measured.** The README's examples and small fits of the other learners, each in fresh processes; medians of "
+        f"{options.runs} processes. The last ratio is the work of all cores: threads that spin would raise it.\n\n"
+        "**Compared.** Default settings with one thread (`n_threads=1`, and one thread for each BLAS), in turns."
     )
     report.say(f"\nPython {platform.python_version()}, {os.cpu_count()} cores, {cpu_name()}.")
     header = ["example", "one thread, ms", "default, ms", "ratio", "ratio of CPU time", f"at most {GOAL}"]
