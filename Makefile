@@ -157,7 +157,7 @@ fuzz-core: $(VENV)/.made
 # Needs Debian or one of its children, and the right to install packages.
 browser: $(VENV)/.installed-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest tests/unit/explain -k browser -rs $(ARGS)
+	$(BIN)/python -m pytest tests/unit/explanations -k browser -rs $(ARGS)
 
 $(SANITIZE_VENV)/.installed: $(SOURCES)
 	$(call make_venv,$(SANITIZE_VENV))

@@ -6,7 +6,7 @@ is written above them.
 
 A framed node was left without its children; what stands in green is a word.
 
-The pictures of a fitted model are those of ``espalier.explain``, set in the type and the colours of the others.
+The pictures of a fitted model are those of ``espalier.explanations``, set in the type and the colours of the others.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 import espalier as es
 from espalier import Fragment, Tree
 from espalier.demo import generate, generate_attachments, generate_translations
-from espalier.explain import shared_fragments
-from espalier.explain.explanation import fragment_colours
-from espalier.explain.plot_svg import OPTIONS, themed_svg
+from espalier.explanations import shared_fragments
+from espalier.explanations.explanation import fragment_colours
+from espalier.explanations.plot_svg import OPTIONS, themed_svg
 from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text

@@ -12,7 +12,7 @@ import numpy as np
 
 import espalier as es
 from espalier.demo import generate
-from espalier.explain import shared_fragments
+from espalier.explanations import shared_fragments
 from espalier.structures.drawing import side_by_side
 
 

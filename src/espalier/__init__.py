@@ -71,7 +71,7 @@ from espalier.structures import (
 )
 
 if TYPE_CHECKING:
-    from espalier.explain import (
+    from espalier.explanations import (
         Explanation,
         explain,
         plot_calibration,
@@ -242,7 +242,7 @@ __getattr__ = load_on_use(
             "plot_restarts",
             "shared_fragments",
         ],
-        "espalier.explain",
+        "espalier.explanations",
     )
     | dict.fromkeys(["GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"], "espalier.rerank")
     | dict.fromkeys(["KernelGridSearch", "KernelSVC", "KernelSVR"], "espalier.svm")

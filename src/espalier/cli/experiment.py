@@ -15,7 +15,7 @@ from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest
 from espalier.demo import BEST_SCORE, BLOCK, CHANCE, CLASSES, asked_for, generate
 from espalier.errors import InputError
-from espalier.explain import SharedFragment, shared_fragments
+from espalier.explanations import SharedFragment, shared_fragments
 from espalier.gram import nearest
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree

@@ -255,8 +255,8 @@ def explain(
         if output.suffix.lower() not in ("", ".html", ".htm", ".svg"):
             raise ValueError(f"A page has a name in .html, and a drawing one in .svg; got {output}.")
     from espalier.cli.ranking import candidate_number, groups_of, loaded
-    from espalier.explain import Comparison
-    from espalier.explain import explain as compare
+    from espalier.explanations import Comparison
+    from espalier.explanations import explain as compare
     from espalier.structures.files import write_text
 
     data = groups_of(groups, gold, tags=tags, encoding=encoding)

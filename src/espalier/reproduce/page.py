@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.explain.plot_svg import OPTIONS, themed_svg
+from espalier.explanations.plot_svg import OPTIONS, themed_svg
 from espalier.structures.files import write_text
 from espalier.structures.palette import LINE, MUTED, TEXT
 

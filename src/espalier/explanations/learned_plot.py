@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.explain.learned_layout import Panel, arrange, divide, settle
-from espalier.explain.plots import check_fitted, legend_above, style
+from espalier.explanations.learned_layout import Panel, arrange, divide, settle
+from espalier.explanations.plots import check_fitted, legend_above, style
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.structures.layout import printable

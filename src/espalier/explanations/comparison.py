@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from espalier.explain.explanation import Explanation
+from espalier.explanations.explanation import Explanation
 from espalier.structures.group import Candidate, words_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Comparison(Explanation):
 
     def by_word(self) -> list[tuple[str, float]]:
         """What each word adds to the lead, where words have shares; else nothing."""
-        from espalier.explain.word_shares import together
+        from espalier.explanations.word_shares import together
 
         if not self.is_of_words:
             return []
@@ -78,7 +78,7 @@ class Comparison(Explanation):
         stand at its root. Grey is what both candidates have. Where both do not fit into the width, in pixels, the loser
         stands below.
         """
-        from espalier.explain.comparison_drawing import comparison_svg
+        from espalier.explanations.comparison_drawing import comparison_svg
 
         return comparison_svg(self, width, n)
 

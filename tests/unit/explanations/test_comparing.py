@@ -17,8 +17,8 @@ from tests.reference.fragment_weights import (
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of
-from espalier.explain.comparison import Comparison
-from espalier.explain.occurrences import nodes_of, roots_of
+from espalier.explanations.comparison import Comparison
+from espalier.explanations.occurrences import nodes_of, roots_of
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from espalier.blas import blas_threads
-from espalier.explain.explanation import Reason
+from espalier.explanations.explanation import Reason
 from espalier.fragments.features import features
 from espalier.fragments.local import LocalTerm, local_term
 from espalier.fragments.terms import Floats, Term, parts_of

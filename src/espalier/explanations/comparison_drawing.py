@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from espalier.explain.comparison import Comparison, signed
-from espalier.explain.explanation import Reason, node_colours
-from espalier.explain.occurrences import nodes_of
-from espalier.explain.word_shares import drawn, together, word_nodes
+from espalier.explanations.comparison import Comparison, signed
+from espalier.explanations.explanation import Reason, node_colours
+from espalier.explanations.occurrences import nodes_of
+from espalier.explanations.word_shares import drawn, together, word_nodes
 from espalier.structures.drawing import card, placed_side_by_side, summary, svg_text
 from espalier.structures.fragment import Position
 from espalier.structures.layout import Highlight, pixels, printable

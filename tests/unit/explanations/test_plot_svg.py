@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from espalier.cli import page as demo_page
-from espalier.explain import comparison_drawing
-from espalier.explain import page as explanation_page
-from espalier.explain.plot_svg import themed_svg
+from espalier.explanations import comparison_drawing
+from espalier.explanations import page as explanation_page
+from espalier.explanations.plot_svg import themed_svg
 from espalier.structures.drawing import tree_svg
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, FOR, LINE, TEXT
 from espalier.structures.tree import Tree

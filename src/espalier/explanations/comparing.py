@@ -10,11 +10,11 @@ import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.explain.comparison import Comparison
-from espalier.explain.explanation import Reason, TreeShares
-from espalier.explain.occurrences import roots_of
-from espalier.explain.weighing import Parts, taken_apart
-from espalier.explain.word_shares import word_shares
+from espalier.explanations.comparison import Comparison
+from espalier.explanations.explanation import Reason, TreeShares
+from espalier.explanations.occurrences import roots_of
+from espalier.explanations.weighing import Parts, taken_apart
+from espalier.explanations.word_shares import word_shares
 from espalier.gram.dual import DualForm
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree

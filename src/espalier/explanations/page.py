@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from espalier.explain.comparison import Comparison
-from espalier.explain.explanation import Explanation, fragment_colours, node_colours
+from espalier.explanations.comparison import Comparison
+from espalier.explanations.explanation import Explanation, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 
 _PAGE = """\

@@ -9,8 +9,8 @@ import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.explain.explanation import Example, Explanation, Reason, TreeShares
-from espalier.explain.weighing import at, evidence, interval, taken_apart
+from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
+from espalier.explanations.weighing import at, evidence, interval, taken_apart
 from espalier.fragments.mining import check_count, mine_fragments
 from espalier.fragments.terms import Floats, Term, tree_terms
 from espalier.gram.dual import DualForm
@@ -86,7 +86,7 @@ def explain(
     dual: DualForm = model.dual_form()
     schedule = Schedule.of(n_threads, memory)
     if isinstance(example, Group):
-        from espalier.explain.comparing import compare
+        from espalier.explanations.comparing import compare
 
         return compare(model, dual, example, winner, loser, n, max_size, schedule)
     if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from espalier.explain.explanation import Explanation
+from espalier.explanations.explanation import Explanation
 from espalier.structures.layout import printable
 from espalier.structures.palette import AGAINST, FOR
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from espalier.errors import InputError, KernelOverflowError
-from espalier.explain import shared_fragments
+from espalier.explanations import shared_fragments
 from espalier.structures.fragment import Fragment
 from espalier.structures.tree import Tree
 from reference.subset_tree import subset_tree

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
-from espalier.explain.explanation import TreeShares
+from espalier.explanations.explanation import TreeShares
 from espalier.fragments.terms import Floats, parts_of
 from espalier.gram.dual import DualForm
 from espalier.kernels.base import Kernel

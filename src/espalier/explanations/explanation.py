@@ -161,7 +161,7 @@ class Explanation:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that needs nothing else; also write it to a file, whole or not at all."""
-        from espalier.explain.page import explanation_page
+        from espalier.explanations.page import explanation_page
 
         page = explanation_page(self)
         if path is not None:
@@ -170,7 +170,7 @@ class Explanation:
 
     def plot(self, ax: Axes | None = None, *, n: int = 15) -> Axes:
         """Draw bars of the weights, or of the contributions to one score."""
-        from espalier.explain.reason_plot import plot_reasons
+        from espalier.explanations.reason_plot import plot_reasons
 
         return plot_reasons(self, ax, n)
 

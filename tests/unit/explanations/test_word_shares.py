@@ -10,7 +10,7 @@ from tests.reference import dependency_subtree, tagging
 
 import espalier as es
 from candidate_groups import dependency_groups, tagged_groups
-from espalier.explain.word_shares import drawn, word_nodes
+from espalier.explanations.word_shares import drawn, word_nodes
 
 
 def compared(kernel, groups_of):

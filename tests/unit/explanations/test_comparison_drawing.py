@@ -13,8 +13,8 @@ import pytest
 import espalier as es
 from candidate_groups import tagged_groups
 from espalier.demo import generate_attachments
-from espalier.explain.comparison import signed
-from espalier.explain.comparison_drawing import BOTH, LOSER, WINNER, numbered, shared_nodes
+from espalier.explanations.comparison import signed
+from espalier.explanations.comparison_drawing import BOTH, LOSER, WINNER, numbered, shared_nodes
 from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side
 from espalier.structures.group import Group
