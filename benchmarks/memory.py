@@ -19,9 +19,9 @@ from benchmarks.timing import reset_peak, resident
 
 def load(corpus: str, n: int) -> es.Forest:
     if corpus == "treebanks":
-        vocabulary = es.Vocabulary()
+        vocabulary = es.corpus.Vocabulary()
         parts = [es.Forest.from_file(DATA / name, vocabulary=vocabulary) for name in TREEBANKS]
-        forest = es.concatenate(parts)
+        forest = es.corpus.concatenate(parts)
         order = np.random.default_rng(0).permutation(len(forest))
         return forest[order[:n]]
     return es.Forest.from_brackets(read_lines(TREC if corpus == "trec" else QE, n))

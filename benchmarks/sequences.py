@@ -46,7 +46,7 @@ def peer_microseconds(corpus: es.Sequences, kernel: es.Subsequence) -> float:
     symbol, start = corpus.arrays
     rows = np.random.default_rng(0).integers(len(corpus), size=(N_PAIRS, 2))
     items = [symbol[start[k] : start[k + 1]] for k in range(len(corpus))]
-    gap, match = es.number_of(kernel.gap_decay), es.number_of(kernel.match_decay)
+    gap, match = es.kernels.number_of(kernel.gap_decay), es.kernels.number_of(kernel.match_decay)
     table = None if kernel.similarity is None else kernel.similarity(list(corpus.vocabulary))
     begin = time.perf_counter()
     values = [numpy_value(items[i], items[j], gap, match, table) for i, j in rows.tolist()]
@@ -154,7 +154,7 @@ def main() -> None:
             subsequence_row(
                 "the same, matched softly by 100 dimensions",
                 words,
-                es.Subsequence(LENGTH, similarity=es.LatentSemantic.fit(words, N_DIMENSIONS)),
+                es.Subsequence(LENGTH, similarity=es.kernels.LatentSemantic.fit(words, N_DIMENSIONS)),
                 "-",
             ),
             subsequence_row("300 questions as characters", characters, es.Subsequence(LENGTH, of="characters"), "-"),

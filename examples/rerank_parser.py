@@ -36,7 +36,9 @@ def main() -> None:
 
     row = next(k for k, group in enumerate(groups) if group.candidates[0] != trees[k] == new[k])
     print(" ".join(new[row].words()))
-    picture = es.side_by_side([groups[row].candidates[0], trees[row]], titles=["the grammar's parse", "the right one"])
+    picture = es.structures.side_by_side(
+        [groups[row].candidates[0], trees[row]], titles=["the grammar's parse", "the right one"]
+    )
     Path("rerank_parser.svg").write_text(picture)
     print("Both parses are drawn in rerank_parser.svg.")
 

@@ -13,7 +13,7 @@ import espalier as es
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-WRITTEN_AS_SIGNS = (es.Sum, es.Product)
+WRITTEN_AS_SIGNS = (es.kernels.Sum, es.kernels.Product)
 FOR_COMMANDS = {"test", "dev", "bench"}  # extras that the Makefile installs
 
 

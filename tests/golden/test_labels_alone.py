@@ -22,7 +22,7 @@ PAIRS = {
 
 @pytest.mark.parametrize(("pair", "value"), PAIRS.items(), ids=[" and ".join(pair) for pair in PAIRS])
 def test_leaves_and_inner_nodes_with_one_label_match(pair, value) -> None:
-    for kernel in (es.PartialTree(0.4, 0.4), es.SmoothedPartialTree(es.Exact())):
+    for kernel in (es.PartialTree(0.4, 0.4), es.SmoothedPartialTree(es.kernels.Exact())):
         assert kernel.value(*pair) == pytest.approx(value, rel=1e-14)
         assert kernel.value(*pair[::-1]) == pytest.approx(value, rel=1e-14)
 

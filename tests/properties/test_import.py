@@ -6,6 +6,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+import espalier as es
+
 # Libraries that some part of Espalier uses, each only when that part is used.
 HEAVY = {
     "IPython",
@@ -46,12 +50,34 @@ def test_import_leaves_heavy_libraries_alone():
     assert loaded & HEAVY == set()
 
 
-def test_completion_offers_every_public_name_and_nothing_else():
+ROOMS = "corpus errors explanations fragments gp kernels parsing rerank structures svm".split()
+
+
+def test_completion_offers_every_public_name_and_every_room_and_nothing_else():
     code = "import json, espalier as es; print(json.dumps([dir(es), es.__all__]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     listed, public = json.loads(done.stdout)
-    assert [name for name in listed if not name.startswith("__")] == sorted(public)
+    assert [name for name in listed if not name.startswith("__")] == sorted([*public, *ROOMS])
     assert "__version__" in listed
+
+
+def test_about_sixty_names_stand_at_the_top_and_all_of_them_load():
+    code = "import espalier as es; print(len(es.__all__), [getattr(es, name) for name in es.__all__ + dir(es)] != [])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    number, loaded = done.stdout.split()
+    assert int(number) <= 66 and loaded == "True"
+
+
+def test_function_gram_is_not_hidden_by_its_room():
+    code = "import espalier as es, espalier.gram.neighbours; assert callable(es.gram) and callable(es.nearest)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_name_that_lives_in_a_room_is_told_and_one_that_lives_nowhere_is_not():
+    with pytest.raises(AttributeError, match=r"has no attribute 'WordNet'\. It is espalier\.kernels\.WordNet\.$"):
+        _ = es.WordNet
+    with pytest.raises(AttributeError, match=r"has no attribute 'Forset'\.$"):
+        _ = es.Forset
 
 
 def test_listing_the_names_loads_nothing():

@@ -38,15 +38,15 @@ def done(*arguments: object) -> Result:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a treebank, its grammar and new sentences."""
     monkeypatch.chdir(tmp_path)
-    es.write_brackets(KNOWN, "known.mrg")
-    es.write_brackets(NEW, "new.mrg")
+    es.structures.write_brackets(KNOWN, "known.mrg")
+    es.structures.write_brackets(NEW, "new.mrg")
     Path("new.txt").write_text("".join(f"{' '.join(tree.words())}\n" for tree in NEW))
     PCFG.from_treebank(KNOWN).save("grammar.safetensors")
     return tmp_path
 
 
 def test_a_grammar_is_learned_from_several_files(here):
-    es.write_brackets(KNOWN[:10], "a.mrg.gz")
+    es.structures.write_brackets(KNOWN[:10], "a.mrg.gz")
     Path("b.mrg").write_text("".join(f"( {tree} )\n" for tree in KNOWN[10:]) + "( (S (-NONE- *)) )")
     result = done("grammar", "a.mrg.gz", "b.mrg", "-o", "g", "--markov", "2,1", "--skip")
     assert result.stdout.startswith("g: ") and result.stdout.endswith(" words of 40 trees\n")
@@ -344,8 +344,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("other.mrg").write_text("(S (N c))")
     Path("hollow.mrg").write_text("(S (N c))\n(S (N ()) (N c))")
     groups = [es.Group(["(S (N a))"], [-1.5])]
-    es.write_groups(groups, "groups.jsonl")
-    es.write_groups(groups, "groups.txt")
+    es.structures.write_groups(groups, "groups.jsonl")
+    es.structures.write_groups(groups, "groups.txt")
     before = sorted(here.iterdir())
     result = invoke(*arguments)
     assert result.exit_code == 2, result.exception

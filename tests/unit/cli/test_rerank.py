@@ -47,8 +47,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with groups of every kind and a reranker of trees."""
     folder = tmp_path_factory.mktemp("groups")
     for name, make in (("trees", groups_of), ("tags", tagged_groups), ("arcs", dependency_groups)):
-        es.write_groups(make(0), folder / f"{name}.jsonl")
-        es.write_groups(make(1), folder / f"{name}.new.jsonl")
+        es.structures.write_groups(make(0), folder / f"{name}.jsonl")
+        es.structures.write_groups(make(1), folder / f"{name}.new.jsonl")
     es.Reranker(es.VotedPerceptron(es.SubsetTree(0.5), random_state=0)).fit(groups_of(0)).save(folder / "r")
     return folder
 
@@ -198,7 +198,7 @@ def test_comments_that_only_the_first_candidate_has_are_kept(here):
 def test_drawings_and_words_of_explanations(here):
     done("explain", "r", "trees.jsonl", "--row", "0", "-o", "why.svg")
     assert Path("why.svg").read_text().startswith("<svg")
-    es.write_groups(dependency_groups(0), "d.jsonl")
+    es.structures.write_groups(dependency_groups(0), "d.jsonl")
     done("fit", "d.jsonl", "-o", "arcs")
     lines = done("explain", "arcs", "d.jsonl", "--row", "0", "--winner", "0", "--loser", "1", "-n", "2").stdout
     shares = [line.split("\t") for line in lines.splitlines()[2:]]
@@ -227,11 +227,11 @@ def test_names_of_sentences_are_kept_where_they_have_a_place(here):
     listed = [dataclasses.replace(group, gold=None, name=f"q-{row}") for row, group in enumerate(groups_of(1))]
     wanted = [group.name for group in listed]
     for source in ("named.txt", "named.jsonl"):
-        es.write_groups(listed, source)
+        es.structures.write_groups(listed, source)
         for output, *options in (["all.txt", "--all"], ["all.jsonl", "--all"], ["chosen.jsonl"]):
             done("apply", "r", source, "-o", output, *options)
             assert [group.name for group in es.read_groups(output)] == wanted
-    es.write_groups(
+    es.structures.write_groups(
         [dataclasses.replace(own, name=f"d-{row}") for row, own in enumerate(dependency_groups(0))], "d.jsonl"
     )
     done("fit", "d.jsonl", "-o", "arcs")
@@ -266,7 +266,7 @@ def test_the_fragments_that_made_a_candidate_win(here):
 
 
 def test_groups_of_one_candidate_and_ties_lose_no_row(here):
-    es.write_groups([es.Group([B]), es.Group([A, A, B]), es.Group([A])], "odd.txt")
+    es.structures.write_groups([es.Group([B]), es.Group([A, A, B]), es.Group([A])], "odd.txt")
     assert len(done("apply", "r", "odd.txt").stdout.splitlines()) == 3
     write_text("gold.mrg", f"{A}\n{A}\n{A}\n")
     done("fit", "odd.txt", "--gold", "gold.mrg", "-o", "new")  # the gold tree of the first is no candidate
@@ -275,7 +275,7 @@ def test_groups_of_one_candidate_and_ties_lose_no_row(here):
 
 
 def test_gold_trees_take_the_form_of_the_candidates(here):
-    es.write_groups([es.Group([f"(S1 {B})", f"(S1 {A})"], [-1.0, -2.0])] * 5, "k.txt")
+    es.structures.write_groups([es.Group([f"(S1 {B})", f"(S1 {A})"], [-1.0, -2.0])] * 5, "k.txt")
     raw = "(TOP (S (NP-SBJ=2 (N cats)) (VP (V sleep) (NP (-NONE- *)))))\n"
     write_text("gold.mrg", raw * 5)
     done("fit", "k.txt", "--gold", "gold.mrg", "-o", "new", "--development", "k.txt", "--development-gold", "gold.mrg")
@@ -287,7 +287,7 @@ def test_gold_trees_take_the_form_of_the_candidates(here):
 
 
 def test_functions_are_kept_where_the_parser_writes_them(here):
-    es.write_groups(
+    es.structures.write_groups(
         [es.Group([B, A.replace("NP", "NP-SBJ")])] * 2 + [es.Group([A.replace("NP", "NP-SBJ"), B])], "k.txt"
     )
     write_text("gold.mrg", f"{A.replace('NP', 'NP-SBJ')}\n" * 3)
@@ -297,18 +297,18 @@ def test_functions_are_kept_where_the_parser_writes_them(here):
 def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
     tree = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])
     other = es.DependencyTree(["cats", "sleep"], ["N", "V"], [0, 1], ["root", "dep"])
-    es.write_groups([es.Group([other, tree], [-1.0, -2.0])] * 5, "k.conllu")
-    es.write_groups([es.Group([tree])] * 5, "gold.conllu")
+    es.structures.write_groups([es.Group([other, tree], [-1.0, -2.0])] * 5, "k.conllu")
+    es.structures.write_groups([es.Group([tree])] * 5, "gold.conllu")
     # Each sentence has a sent_id of its own, so that the groups are five.
     done("fit", "k.conllu", "--gold", "gold.conllu", "-o", "arcs")
     assert table("arcs", "k.conllu", "--gold", "gold.conllu")["reranked"][0] == "100.00"
     # Lemmas and features are no arcs: a gold tree that has them is the candidate that has not.
     rich = dataclasses.replace(tree, lemmas=["cat", "sleep"], features=[["Number=Plur"], []])
-    es.write_groups([es.Group([rich])] * 5, "rich.conllu")
+    es.structures.write_groups([es.Group([rich])] * 5, "rich.conllu")
     done("fit", "k.conllu", "--gold", "rich.conllu", "-o", "rich")
     assert Path("rich").read_bytes() == Path("arcs").read_bytes()
     tags = [es.TaggedSequence(tree.words, own) for own in (["V", "V"], ["N", "V"])]
-    es.write_groups([es.Group(tags)] * 5, "k.jsonl")
+    es.structures.write_groups([es.Group(tags)] * 5, "k.jsonl")
     done("fit", "k.jsonl", "--gold", "gold.conllu", "-o", "tags")
     assert table("tags", "k.jsonl", "--gold", "gold.conllu")["reranked"][0] == "100.00"
 
@@ -420,8 +420,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     }
     for name, text in files.items():
         write_text(name, text)
-    es.write_groups([groups_of(0)[0], tagged_groups(0)[0]], "mixed.jsonl")
-    es.write_groups([es.Group([A], gold=A)] * 9, "alone.jsonl")
+    es.structures.write_groups([groups_of(0)[0], tagged_groups(0)[0]], "mixed.jsonl")
+    es.structures.write_groups([es.Group([A], gold=A)] * 9, "alone.jsonl")
     before = sorted(here.iterdir())
     result = invoke(*arguments)
     assert result.exit_code == 2, result.exception

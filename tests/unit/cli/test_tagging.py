@@ -45,7 +45,7 @@ def write_conllu(sentences: list[es.TaggedSequence], path: str) -> None:
         es.DependencyTree(own.words, own.tags, [0, *[1] * (len(own) - 1)], ["root", *["dep"] * (len(own) - 1)])
         for own in sentences
     ]
-    es.write_groups([es.Group([tree]) for tree in trees], path)
+    es.structures.write_groups([es.Group([tree]) for tree in trees], path)
 
 
 @pytest.fixture

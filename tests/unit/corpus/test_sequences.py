@@ -62,7 +62,7 @@ def test_no_rows_and_odd_ones_are_selected_or_refused():
 
 def test_a_corpus_knows_what_its_symbols_are():
     letters = Sequences.from_items(["ab", "b"], "characters")
-    assert letters.of == letters[[0]].of == letters.with_vocabulary(es.Vocabulary()).of == "characters"
+    assert letters.of == letters[[0]].of == letters.with_vocabulary(es.corpus.Vocabulary()).of == "characters"
     assert pickle.loads(pickle.dumps(letters)).of == "characters"
     assert es.Spectrum(1, of="characters")(letters).tolist() == [[2.0, 1.0], [1.0, 1.0]]
     with pytest.raises(InputError, match=r"These sequences hold characters, and words are asked for. Say of='chara"):

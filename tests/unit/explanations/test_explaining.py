@@ -157,7 +157,7 @@ def test_fragments_and_nodes_of_an_example_add_up_to_its_score(k):
     assert len(frame) == NEW[k].size and frame["share"].sum() == pytest.approx(tree.total)
 
 
-@pytest.mark.parametrize(("mean", "spread"), [(None, 0.0), ("constant", 10.0), (es.ConstantMean(0.7), 0.7)])
+@pytest.mark.parametrize(("mean", "spread"), [(None, 0.0), ("constant", 10.0), (es.gp.ConstantMean(0.7), 0.7)])
 @pytest.mark.parametrize(
     "options", [{}, {"target_transform": "log"}, {"standardize": False}, {"noise": es.PerLabel(0.2)}]
 )
@@ -288,7 +288,7 @@ def test_weights_that_cancel_divide_nothing(kernel):
 
 def test_long_searches_stay_within_their_memory():
     model = es.KernelSVR(es.PartialTree(1.0, 1.0), C=10.0).fit(TREES, Y)
-    with pytest.raises(es.MemoryBudgetError, match=r"Explaining with PartialTree\(.*\) needs more than"):
+    with pytest.raises(es.errors.MemoryBudgetError, match=r"Explaining with PartialTree\(.*\) needs more than"):
         es.explain(model, NEW[0], n=MANY, memory=4000)
 
 

@@ -162,8 +162,8 @@ def explicit_scores(mined, forests, kernels, n_rows):
         kernel = part.term.kernel
         weights = listed(part)
         features = subset_tree_features(
-            lambda label, kernel=kernel: es.number_of(kernel.decay),
-            lambda label, kernel=kernel: es.number_of(kernel.frontier),
+            lambda label, kernel=kernel: es.kernels.number_of(kernel.decay),
+            lambda label, kernel=kernel: es.kernels.number_of(kernel.frontier),
         )
         for row, tree in enumerate(forests[part.term.column]):
             norm = np.prod([np.sqrt(inner.value(*[kernels(row)] * 2)) for inner in part.term.norms])
@@ -292,7 +292,7 @@ def test_progress_counts_and_interrupts():
 
 def test_what_waits_stays_within_its_memory():
     trees = random_trees(7, 80, max_size=40, depth=7)
-    with pytest.raises(es.MemoryBudgetError, match="Ask for fewer fragments"):
+    with pytest.raises(es.errors.MemoryBudgetError, match="Ask for fewer fragments"):
         mine_fragments(np.ones(len(trees)), trees, 10**6, kernel=es.SubsetTree(1.5), memory=3000)
 
 

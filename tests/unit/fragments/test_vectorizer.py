@@ -286,7 +286,9 @@ def test_hyperparameters_are_saved_as_values_without_bounds_and_priors(tmp_path)
     from espalier.gp import LogNormal
 
     decay = es.Learned(0.3, bounds=(0.1, 0.9), prior=LogNormal(0.4, 1.0))
-    kernel = es.Normalized(es.SubsetTree(es.PerLabel(decay, values={"S": 0.5}), decay)) + es.Scaled(es.Subtree(), decay)
+    kernel = es.Normalized(es.SubsetTree(es.PerLabel(decay, values={"S": 0.5}), decay)) + es.kernels.Scaled(
+        es.Subtree(), decay
+    )
     vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=20, max_size=3).fit(TREES)
     vectorizer.save(tmp_path / "x")
     again = FragmentVectorizer.load(tmp_path / "x")
@@ -320,7 +322,7 @@ def test_a_kernel_that_no_file_can_name_is_one_clear_error(tmp_path):
         ({"strategy": "best"}, LABELS, "strategy must be"),
         ({}, None, "give y, or ask for by='frequency'"),
         ({"kernel": es.RBF()}, LABELS, "cannot be listed"),
-        ({"kernel": es.SmoothedPartialTree(es.Exact())}, LABELS, "cannot be listed"),
+        ({"kernel": es.SmoothedPartialTree(es.kernels.Exact())}, LABELS, "cannot be listed"),
         ({"kernel": es.SubsetTree() * es.Subtree()}, LABELS, "not those of products"),
     ],
 )

@@ -76,12 +76,12 @@ BAD = {
     "vectors as trees": (lambda: fit(TREE, np.eye(4)), (TypeError, ValueError), "."),
     "trees in a linear mean": (lambda: fit(mean="linear"), (TypeError, ValueError), "."),
     "unknown column in a mean": (
-        lambda: fit(es.SubsetTree(on="tree"), TABLE, mean=es.LinearMean(on="y")),
+        lambda: fit(es.SubsetTree(on="tree"), TABLE, mean=es.gp.LinearMean(on="y")),
         InputError,
         "There is no column 'y'",
     ),
     "nan in vectors": (lambda: fit(VECTOR, np.diag([1, 2, math.nan, 3])), ValueError, "nan"),
-    "a broken tree": (lambda: fit(X=[*TREES[:3], "(S (A a)"]), es.TreeSyntaxError, "never closed"),
+    "a broken tree": (lambda: fit(X=[*TREES[:3], "(S (A a)"]), es.errors.TreeSyntaxError, "never closed"),
     "kernel is a name": (
         lambda: fit("rbf"),
         TypeError,
@@ -152,12 +152,12 @@ BAD = {
     "tolerance is nan": (lambda: fit(tolerance=math.nan), ValueError, "tolerance must be a positive finite number"),
     "prior": (lambda: fit(noise=Learned(0.1, prior=3)), TypeError, "The prior of noise must be"),
     "prior is a class": (
-        lambda: fit(noise=Learned(0.1, prior=es.LogNormal)),
+        lambda: fit(noise=Learned(0.1, prior=es.gp.LogNormal)),
         TypeError,
         r"The prior of noise must be .* Write LogNormal\(...\), with its numbers",
     ),
     "prior of nothing": (
-        lambda: fit(noise=Learned(0.1, prior=es.HalfNormal(1e-200))),
+        lambda: fit(noise=Learned(0.1, prior=es.gp.HalfNormal(1e-200))),
         ValueError,
         "noise starts at 0.1, which its prior .* excludes. Start where",
     ),
@@ -167,11 +167,11 @@ BAD = {
         r"the columns are tree, x. Write mean=LinearMean\(on='features'\)",
     ),
     "linear mean of no table": (
-        lambda: fit(mean=es.LinearMean(on="x")),
+        lambda: fit(mean=es.gp.LinearMean(on="x")),
         InputError,
         r"LinearMean\(on='x'\) reads a column, but X is no table",
     ),
-    "linear mean on a number": (lambda: es.LinearMean(on=3), TypeError, "on must name a column or several"),
+    "linear mean on a number": (lambda: es.gp.LinearMean(on=3), TypeError, "on must name a column or several"),
     "learn is a word": (lambda: fit(learn="no"), TypeError, "learn must be True or False, got 'no'"),
     "standardize is a word": (lambda: fit(standardize="yes"), TypeError, "standardize must be True or False"),
     "progress is a number": (lambda: fit(progress=3), TypeError, "progress must be a function .* or None, got 3"),
@@ -313,7 +313,7 @@ def test_nothing_works_before_fitting_but_the_prior():
 def test_unseen_labels_and_words_are_fine():
     mean, std = MODEL.predict(["(UNSEEN (LABEL word))", "(S (A a) (B new))"], return_std=True)
     assert mean[0] == pytest.approx(np.mean(Y)) and mean[1] > 1.5
-    assert std[0] > std[1] or std[0] == pytest.approx(math.sqrt(es.number_of(MODEL.noise_)) * np.std(Y))
+    assert std[0] > std[1] or std[0] == pytest.approx(math.sqrt(es.kernels.number_of(MODEL.noise_)) * np.std(Y))
 
 
 def test_forms_of_targets():
@@ -357,17 +357,17 @@ def test_a_prior_with_an_end_is_named_where_it_stops_the_climb():
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert repr(es.LogNormal(np.float64(0.5), np.int64(1))) == "LogNormal(median=0.5, spread=1)"
-    assert es.LogNormal(np.float32(0.1)).log_density(0.1) == pytest.approx(es.LogNormal(0.1).log_density(0.1))
-    assert es.LinearMean(on=["a", "b"]) == es.LinearMean(on=("a", "b"))
+    assert repr(es.gp.LogNormal(np.float64(0.5), np.int64(1))) == "LogNormal(median=0.5, spread=1)"
+    assert es.gp.LogNormal(np.float32(0.1)).log_density(0.1) == pytest.approx(es.gp.LogNormal(0.1).log_density(0.1))
+    assert es.gp.LinearMean(on=["a", "b"]) == es.gp.LinearMean(on=("a", "b"))
     table = es.Table(tree=TREES, a=np.eye(4)[:, :2], b=np.arange(4.0)[:, None])
-    model = GPRegressor(es.SubsetTree(on="tree"), mean=es.LinearMean(on=["a", "b"])).fit(table, Y)
+    model = GPRegressor(es.SubsetTree(on="tree"), mean=es.gp.LinearMean(on=["a", "b"])).fit(table, Y)
     assert len(model.mean_) == 4
 
 
 @pytest.mark.parametrize(
     "prior",
-    [es.LogNormal(1e-320), es.LogNormal(1e308, 1e-200), es.LogNormal(0.1, 1e200), es.HalfNormal(1e-200)],
+    [es.gp.LogNormal(1e-320), es.gp.LogNormal(1e308, 1e-200), es.gp.LogNormal(0.1, 1e200), es.gp.HalfNormal(1e-200)],
     ids=repr,
 )
 def test_extreme_priors_have_densities(prior):

@@ -43,8 +43,8 @@ SIZES = np.sqrt((COLUMNS[:14] ** 2).mean(axis=0))
 MEANS = {  # what was declared, and the columns of the mean in units of the prior of their weights
     "none": (None, np.zeros((19, 0))),
     "constant": ("constant", 10.0 * COLUMNS[:, :1]),
-    "linear": (es.LinearMean(on="x"), 10.0 * COLUMNS / SIZES),
-    "linear, narrow": (es.LinearMean(on="x", spread=0.5), 0.5 * COLUMNS / SIZES),
+    "linear": (es.gp.LinearMean(on="x"), 10.0 * COLUMNS / SIZES),
+    "linear, narrow": (es.gp.LinearMean(on="x", spread=0.5), 0.5 * COLUMNS / SIZES),
 }
 
 
@@ -121,7 +121,7 @@ def test_leaving_one_out_equals_leaving_each_out(form, mean):
 
 def test_leaving_one_out_by_fitting_again():
     # A linear mean without a row has columns of other sizes, and so another prior: see the definition above.
-    for mean in (None, "constant", es.ConstantMean(spread=0.3)):
+    for mean in (None, "constant", es.gp.ConstantMean(spread=0.3)):
         options = {"noise": 0.2, "mean": mean, "standardize": False, "learn": False, "target_transform": "log"}
         found = GPRegressor(KERNEL, **options).fit(TABLE, Y).leave_one_out()
         for i in (0, 5, 13):
@@ -195,7 +195,7 @@ def test_two_tiny_points_by_summing_over_functions():
 @pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("include_noise", [True, False])
 def test_moments_of_draws_from_the_prior(fitted, include_noise):
-    model = GPRegressor(KERNEL, noise=0.2, mean=es.LinearMean(on="x", spread=2.0), learn=False)
+    model = GPRegressor(KERNEL, noise=0.2, mean=es.gp.LinearMean(on="x", spread=2.0), learn=False)
     if fitted:
         model.fit(TABLE, Y)
     draws = model.sample_prior(NEW_TABLE, 20_000, include_noise=include_noise, random_state=0)
@@ -207,7 +207,7 @@ def test_moments_of_draws_from_the_prior(fitted, include_noise):
     _check_moments(draws, np.full(5, location), covariance)
 
 
-@pytest.mark.parametrize("mean", [None, "constant", es.LinearMean(on="x")], ids=repr)
+@pytest.mark.parametrize("mean", [None, "constant", es.gp.LinearMean(on="x")], ids=repr)
 @pytest.mark.parametrize("include_noise", [True, False])
 def test_moments_of_draws_from_the_posterior(include_noise, mean):
     model = GPRegressor(KERNEL, noise=0.2, mean=mean, learn=False).fit(TABLE, Y)

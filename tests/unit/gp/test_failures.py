@@ -27,11 +27,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 class Broken(es.Kernel):
     """Raises past an edge, just where the evidence would like to go."""
 
-    lengthscale: float = es.hyperparameter(0.3)
+    lengthscale: float = es.kernels.hyperparameter(0.3)
     kind: str = "ValueError"
 
     def block(self, a, b):
-        if es.number_of(self.lengthscale) > 0.5:
+        if es.kernels.number_of(self.lengthscale) > 0.5:
             raise {"ValueError": ValueError, "MemoryError": MemoryError, "KeyError": KeyError}[self.kind]("it broke")
         return es.RBF(self.lengthscale)(np.array(a), np.array(b))
 
@@ -130,11 +130,11 @@ def test_an_error_of_progress_reaches_the_user_after_the_model_was_finished(last
 class Fragile(es.Kernel):
     """Fails on all 40 examples where the pilot, on 20, likes to be."""
 
-    lengthscale: float = es.hyperparameter(0.3)
+    lengthscale: float = es.kernels.hyperparameter(0.3)
     error: type[BaseException] = ValueError
 
     def block(self, a, b):
-        if es.number_of(self.lengthscale) > 0.31 and len(a) == 40:
+        if es.kernels.number_of(self.lengthscale) > 0.31 and len(a) == 40:
             raise self.error("too many")
         return es.RBF(self.lengthscale)(np.array(a), np.array(b))
 
@@ -151,7 +151,7 @@ def test_an_interruption_right_after_the_pilot_keeps_its_best():
 
     @dataclass(frozen=True, repr=False)
     class Interrupted(es.Kernel):
-        lengthscale: float = es.hyperparameter(0.3)
+        lengthscale: float = es.kernels.hyperparameter(0.3)
 
         def block(self, a, b):
             if len(a) == 40 and len(b) == 40 and not calls:
@@ -188,7 +188,7 @@ def test_a_model_that_memorises_its_rows_warns_and_says_what_to_do():
     assert caught[0].filename == __file__
     assert model.learned_["noise"].value < 1e-4
     # Each way out that the warning names.
-    assert not _warnings(es.GPRegressor(kernel, noise=es.Learned(0.3, prior=es.Gamma(5, 0.1))), X, y)
+    assert not _warnings(es.GPRegressor(kernel, noise=es.Learned(0.3, prior=es.gp.Gamma(5, 0.1))), X, y)
     assert not _warnings(es.GPRegressor(1.0 * es.RBF(3.0)), X, y)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier import BoxCox, GPRegressor, Learned, PerDimension, PerLabel, Warping, fixed
+from espalier import GPRegressor, Learned, PerDimension, PerLabel, fixed
+from espalier.gp import BoxCox, Warping
 from random_trees import random_trees
 from reference.gaussian_process import central_difference
 
@@ -37,7 +38,7 @@ KERNELS = {
     "partial trees": es.Normalized(es.PartialTree(0.4, 0.6, on="source")) + es.PartialTree(PerLabel(0.3), on="target"),
     "subtrees": es.Subtree(on="source") + es.Subtree(PerLabel(0.6), on="target"),
     "matern": 1.0 * es.Matern(2.0, on="features") + es.Polynomial(on="features") + es.Constant(0.2),
-    "radial": es.Radial(tree("source"), 1.5) + es.Power(es.Normalized(tree("target")), 2),
+    "radial": es.Radial(tree("source"), 1.5) + es.kernels.Power(es.Normalized(tree("target")), 2),
     "frontier near its bound": tree("source", 0.3, 1e-6) + es.Normalized(tree("target", 0.3, 1e-6)),
     "decay near its bound": 10.0 * tree("source", 1e-6) + es.Normalized(tree("target", 0.999)),
     "one fixed": es.SubsetTree(fixed(0.4), 0.7, on="source") + es.SubsetTree(0.4, fixed(0), on="target"),
@@ -70,7 +71,9 @@ def test_kernels(name):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("mean", [None, "constant", es.LinearMean(on="features")], ids=["none", "constant", "linear"])
+@pytest.mark.parametrize(
+    "mean", [None, "constant", es.gp.LinearMean(on="features")], ids=["none", "constant", "linear"]
+)
 @pytest.mark.parametrize(
     "transform", [None, "log", "sqrt", "boxcox", BoxCox(1e-7), BoxCox(-0.7), "warped", Warping(1)], ids=repr
 )
@@ -116,7 +119,7 @@ def test_a_users_kernel_has_numerical_gradients():
 
     @dataclass(frozen=True, repr=False)
     class Lengths(es.Kernel):
-        width: float = es.hyperparameter(2.0)
+        width: float = es.kernels.hyperparameter(2.0)
 
         def pair(self, x, y):
             return float(np.exp(-((len(x) - len(y)) ** 2) / self.width**2))

@@ -43,7 +43,7 @@ def test_learning_that_was_off_is_called_so():
 
 
 def test_priors_are_shown_where_there_are_any():
-    prior = es.LogNormal(0.3, 0.5)
+    prior = es.gp.LogNormal(0.3, 0.5)
     model = GPRegressor(es.Normalized(es.SubsetTree(Learned(0.3, prior=prior)))).fit(TREES, Y)
     lines = repr(model.learned_).splitlines()
     assert lines[0].split()[-2:] == ["unit", "prior"]

@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import espalier as es
-from espalier import BoxCox, GPRegressor, PerLabel
+from espalier import GPRegressor, PerLabel
 from espalier.errors import InputError
+from espalier.gp import BoxCox
 from espalier.gp.mean import ConstantMean
 from reference.gaussian_process import central_difference
 
@@ -126,7 +127,7 @@ def test_weights_are_in_modelled_units_per_unit_of_the_column():
 def test_the_spread_is_a_prior():
     x = np.linspace(-1, 1, 30)[:, None]
     slopes = [
-        GPRegressor(es.Constant(1e-4), noise=0.1, mean=es.LinearMean(spread=spread), learn=False)
+        GPRegressor(es.Constant(1e-4), noise=0.1, mean=es.gp.LinearMean(spread=spread), learn=False)
         .fit(x, 2.0 * x[:, 0])
         .mean_["mean.slope[0]"]
         for spread in (1e-3, 0.05, 1.0, 10.0)
@@ -135,7 +136,7 @@ def test_the_spread_is_a_prior():
 
 
 @pytest.mark.parametrize("spread", [0, -1.0, math.nan, math.inf, "wide", True, None])
-@pytest.mark.parametrize("kind", [ConstantMean, es.LinearMean])
+@pytest.mark.parametrize("kind", [ConstantMean, es.gp.LinearMean])
 def test_the_spread_must_be_positive(kind, spread):
     with pytest.raises((ValueError, TypeError), match="spread must be a positive number"):
         kind(spread=spread)

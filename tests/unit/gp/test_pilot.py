@@ -89,7 +89,11 @@ def test_a_pilot_of_all_examples_is_none():
 def test_noise_weights_and_means_are_taken_along():
     groups = np.where(np.arange(120) % 3, "a", "b")
     model = es.GPRegressor(
-        1.0 * es.RBF(on="features"), noise=es.PerLabel(0.1), mean=es.LinearMean(on="features"), pilot=30, random_state=1
+        1.0 * es.RBF(on="features"),
+        noise=es.PerLabel(0.1),
+        mean=es.gp.LinearMean(on="features"),
+        pilot=30,
+        random_state=1,
     )
     model.fit(TABLE, TABLE["seconds"], noise_groups=groups, sample_weight=np.linspace(1, 2, 120), noise_variance=0.01)
     assert set(model.learned_.to_dict()) >= {"noise[a]", "noise[b]"}

@@ -12,8 +12,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 import espalier as es
-from espalier import Beta, Gamma, GPRegressor, HalfNormal, Learned, LogNormal, PerLabel, fixed
-from espalier.gp import Prior
+from espalier import GPRegressor, Learned, PerLabel, fixed
+from espalier.gp import Beta, Gamma, HalfNormal, LogNormal, Prior
 from espalier.gp.parameters import Parameter, Parameters
 from reference.gaussian_process import central_difference
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier import Gamma, GPRegressor, Learned, PerLabel
+from espalier import GPRegressor, Learned, PerLabel
+from espalier.gp import Gamma
 
 N_TRAIN, N_TEST = 120, 80
 

@@ -148,11 +148,11 @@ def test_an_interruption_before_anything_was_known_fits_nothing():
 class Cliff(es.Kernel):
     """Overflows past an edge, just where the evidence would like to go."""
 
-    lengthscale: float = es.hyperparameter(0.3)
+    lengthscale: float = es.kernels.hyperparameter(0.3)
     edge: float = 0.5
 
     def block(self, a, b):
-        value = es.number_of(self.lengthscale)
+        value = es.kernels.number_of(self.lengthscale)
         if value > self.edge:
             raise KernelOverflowError(f"The kernel overflows at {value}.")
         return es.RBF(value)(np.array(a), np.array(b))
@@ -272,7 +272,7 @@ def test_one_example():
     k = es.SubsetTree(0.3).value(TREES[0], TREES[0])
     assert plain.predict(TREES[:1])[0] == pytest.approx(4.0 * k / (k + 0.1))
     assert plain.leave_one_out().mean.tolist() == [0.0]
-    for mean in ("constant", es.LinearMean()):
+    for mean in ("constant", es.gp.LinearMean()):
         alone, _ = recorded(lambda m=mean: GPRegressor(es.RBF(), mean=m, standardize=False).fit([[2.0]], [4.0]))
         assert alone.predict([[2.0]])[0] == pytest.approx(4.0, rel=1e-4)
 
@@ -310,7 +310,9 @@ def test_items_without_fragments_warn_once():
     model, messages = recorded(lambda: GPRegressor(es.Normalized(es.SubsetTree())).fit(trees, np.arange(7.0)))
     assert len(messages) == 1 and "1 of 7 items have no fragment" in messages[0]
     (mean, std), messages = recorded(lambda: model.predict(trees[:1], return_std=True))
-    assert mean[0] == pytest.approx(3.0) and std[0] == pytest.approx(2.0 * math.sqrt(es.number_of(model.noise_)))
+    assert mean[0] == pytest.approx(3.0) and std[0] == pytest.approx(
+        2.0 * math.sqrt(es.kernels.number_of(model.noise_))
+    )
     assert len(messages) <= 2  # one for each of two matrices
 
 
@@ -526,7 +528,7 @@ def test_an_evaluation_takes_at_most_six_matrices(kernel):
     )
     without = _matrices_of_one_evaluation(kernel, table, n)
     assert without <= 6
-    assert _matrices_of_one_evaluation(kernel, table, n, es.LinearMean(on="x")) < without + 0.4
+    assert _matrices_of_one_evaluation(kernel, table, n, es.gp.LinearMean(on="x")) < without + 0.4
 
 
 # The climb itself

@@ -92,7 +92,7 @@ def test_a_search_prefers_what_predicts():
     X = np.random.default_rng(0).normal(size=(40, 1))
     grid = {"kernel": [es.Linear(), 1.0 * es.RBF()], "mean": [None, "constant"]}
     search = GridSearchCV(GPRegressor(es.Linear()), grid, cv=3).fit(X, np.sin(3 * X[:, 0]))
-    assert isinstance(search.best_params_["kernel"], es.Scaled)
+    assert isinstance(search.best_params_["kernel"], es.kernels.Scaled)
 
 
 def test_refitting_forgets_the_form_of_the_data():

@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from sklearn.exceptions import ConvergenceWarning
 
 import espalier as es
-from espalier import BoxCox, GPRegressor, Log, SquareRoot, Warping, fixed
+from espalier import GPRegressor, fixed
 from espalier.errors import InputError
+from espalier.gp import BoxCox, Log, SquareRoot, Warping
 from espalier.gp.targets import Target
 from espalier.gp.transforms import Transform, as_transform
 from reference import gaussian_process as slow
@@ -119,7 +120,7 @@ def _atom(prediction, k, transform):
     if isinstance(transform, SquareRoot):
         end, sign = 0.0, 1
     else:
-        power = es.number_of(transform.power)
+        power = es.kernels.number_of(transform.power)
         if power == 0:
             return 0.0
         end, sign = -1 / power, 1 if power > 0 else -1

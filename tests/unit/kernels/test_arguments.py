@@ -32,7 +32,7 @@ CASES = [
     (es.Subsequence(2), {"length": 3, "order_weights": (1, 2, 3)}, es.Subsequence(3, order_weights=(1, 2, 3))),
     (es.WeisfeilerLehman(3), {"iterations": 1}, es.WeisfeilerLehman(1)),
     (es.RBF(PerDimension(1.0)), {"lengthscale": 2.0}, es.RBF(PerDimension(2.0))),
-    (es.Scaled(es.Scaled(es.RBF(), 2.0), 3.0), {"scale": 5.0, "kernel.scale": 7.0}, None),
+    (es.kernels.Scaled(es.kernels.Scaled(es.RBF(), 2.0), 3.0), {"scale": 5.0, "kernel.scale": 7.0}, None),
 ]
 
 

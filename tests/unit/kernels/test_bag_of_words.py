@@ -16,7 +16,7 @@ KERNELS = [
     es.BagOfWords(),
     es.BagOfWords("binary", weight=0.7),
     es.BagOfWords(weight=es.PerLabel(1.0, values={"a": 0.3, "x": 2.0})),
-    es.BagOfWords(idf=es.Idf.fit(TEXTS[:5])),
+    es.BagOfWords(idf=es.kernels.Idf.fit(TEXTS[:5])),
     es.BagOfWords(of="characters"),
     es.Spectrum(2),
     es.Spectrum(3, shortest=1, order_weights=(0.5, 2.0, 1.0)),
@@ -45,7 +45,7 @@ def twin(kernel, a, b):
             return given.values[len(gram) - first] if isinstance(given, es.PerDimension) else given.value
         own = dict(kernel.weight.values) if isinstance(kernel.weight, es.PerLabel) else {}
         rare = 1.0 if kernel.idf is None else kernel.idf(gram[0])
-        return own.get(gram[0], es.number_of(kernel.weight)) * rare**2
+        return own.get(gram[0], es.kernels.number_of(kernel.weight)) * rare**2
 
     bags = [[grams(text) for text in side] for side in (a, b)]
     return np.array([[sum(weight(g) * n * t[g] for g, n in s.items()) for t in bags[1]] for s in bags[0]])
@@ -116,13 +116,13 @@ def test_counts_and_rarity_are_those_of_scikit_learn():
     rows = CountVectorizer(analyzer="char", ngram_range=(4, 4)).fit_transform(documents)
     np.testing.assert_allclose(es.Spectrum(4, of="characters")(documents), (rows @ rows.T).toarray())
     rows = TfidfVectorizer(token_pattern=pattern).fit_transform(documents)
-    kernel = es.Normalized(es.BagOfWords(idf=es.Idf.fit(documents)))
+    kernel = es.Normalized(es.BagOfWords(idf=es.kernels.Idf.fit(documents)))
     np.testing.assert_allclose(kernel(documents), (rows @ rows.T).toarray(), atol=1e-12)
 
 
 def test_rarity_is_a_value():
-    a, b = es.Idf.fit(["x y", "x"]), es.Idf.fit(["x", "y x"])
-    assert a == b and hash(a) == hash(b) and a != es.Idf.fit(["x"])
+    a, b = es.kernels.Idf.fit(["x y", "x"]), es.kernels.Idf.fit(["x", "y x"])
+    assert a == b and hash(a) == hash(b) and a != es.kernels.Idf.fit(["x"])
     assert es.BagOfWords(idf=a) == es.BagOfWords(idf=b)
     assert a("never seen") > a("y") > a("x") == 1.0
 

@@ -31,7 +31,7 @@ ARCS = [
     es.DependencyTree([f"w{k % 3}" for k in range(n)], ["T"] * n, [0, *range(1, n)], ["root", *["r"] * (n - 1)])
     for n in (2, 9, 4)
 ]
-SIMILAR = es.SimilarityTable(["a", "b", "c"], 0.5 * np.eye(3) + 0.5)
+SIMILAR = es.kernels.SimilarityTable(["a", "b", "c"], 0.5 * np.eye(3) + 0.5)
 CASES = [
     (es.SubsetTree(0.4), TREES),
     (es.SubsetTree(0.4, max_depth=3), TREES),

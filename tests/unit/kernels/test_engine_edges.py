@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from espalier import Forest, PartialTree, PerLabel, SubsetTree, Tree, Vocabulary, _core
+from espalier import Forest, PartialTree, PerLabel, SubsetTree, Tree, _core
+from espalier.corpus import Vocabulary
 
 TEXTS = [
     "(S (NP (D the) (N cat)) (VP (V sat)))",

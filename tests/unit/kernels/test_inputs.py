@@ -80,7 +80,7 @@ def test_a_classifier_takes_a_forest_of_its_own_in_blocks_too():
 @pytest.mark.parametrize("call", [lambda a, b: es.SubsetTree()(a, b), lambda a, b: es.nearest(es.SubsetTree(), a, b)])
 def test_two_forests_that_a_caller_compares_must_agree(call):
     a, b = es.Forest.from_trees(TREES), es.Forest.from_trees(NEW)
-    with pytest.raises(es.VocabularyMismatchError, match=r"with_vocabulary\(first.vocabulary"):
+    with pytest.raises(es.errors.VocabularyMismatchError, match=r"with_vocabulary\(first.vocabulary"):
         call(a, b)
     assert call(a, b.with_vocabulary(a.vocabulary.extended())) is not None
 
@@ -101,8 +101,8 @@ def test_a_second_side_that_agrees_is_not_interned_again():
         (sparse.csr_matrix(np.eye(2)), TypeError, "^Column 'x' holds numbers, a sparse matrix"),
         ([[1.0, 2.0], [3.0, 4.0]], TypeError, "^Column 'x': Row 0: A tree is made of"),
         (["(A a)", None], es.InputError, "^Column 'x': Row 1 holds no tree"),
-        (["(A a)", "(A a"], es.TreeSyntaxError, "^column 'x', row 1, line 1, column 1: this bracket"),
-        ([es.Tree("a"), "(A a"], es.TreeSyntaxError, "^column 'x', row 1, line 1, column 1: this bracket"),
+        (["(A a)", "(A a"], es.errors.TreeSyntaxError, "^column 'x', row 1, line 1, column 1: this bracket"),
+        ([es.Tree("a"), "(A a"], es.errors.TreeSyntaxError, "^column 'x', row 1, line 1, column 1: this bracket"),
     ],
 )
 def test_what_is_no_column_of_trees_names_the_column(column, error, message):
@@ -147,7 +147,9 @@ def test_the_refusal_names_the_column():
         es.BagOfWords(on="x")({"x": ["the cat", TREES[0]]})
 
 
-@pytest.mark.parametrize("fit", [es.Idf.fit, lambda texts: es.LatentSemantic.fit(texts, n_components=1)])
+@pytest.mark.parametrize(
+    "fit", [es.kernels.Idf.fit, lambda texts: es.kernels.LatentSemantic.fit(texts, n_components=1)]
+)
 def test_what_is_fitted_on_words_refuses_strings_that_read_as_trees(fit):
     with pytest.raises(es.InputError, match="^Row 0 " + BOTH):
         fit(TREES)

@@ -14,7 +14,7 @@ kernel = es.Subsequence(4, match_decay=.01)
 """
 SOFT = """
 words = [f"w{k}" for k in range(20)]
-similarity = es.SimilarityTable(words, .5 * np.eye(20) + .5)
+similarity = es.kernels.SimilarityTable(words, .5 * np.eye(20) + .5)
 items = [" ".join(f"w{(k * k + i) % 20}" for k in range(3_000)) for i in range(120)]
 kernel = es.Subsequence(4, match_decay=.01, similarity=similarity)
 """

@@ -15,13 +15,13 @@ WRONG = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])  # its sma
 
 
 def test_exact():
-    np.testing.assert_array_equal(es.Exact()(["a", "b"], ["b", "a", "b", "c"]), [[0, 1, 0, 0], [1, 0, 1, 0]])
-    assert es.Exact()([], ["a"]).shape == (0, 1)
-    assert es.Exact() == es.Exact() != es.Embedding({})
+    np.testing.assert_array_equal(es.kernels.Exact()(["a", "b"], ["b", "a", "b", "c"]), [[0, 1, 0, 0], [1, 0, 1, 0]])
+    assert es.kernels.Exact()([], ["a"]).shape == (0, 1)
+    assert es.kernels.Exact() == es.kernels.Exact() != es.Embedding({})
 
 
 def test_a_table_answers_for_its_symbols_and_equal_ones():
-    table = es.SimilarityTable(["a", "b"], [[1.0, -0.5], [-0.5, 1.0]])
+    table = es.kernels.SimilarityTable(["a", "b"], [[1.0, -0.5], [-0.5, 1.0]])
     np.testing.assert_array_equal(table(["a", "z", "b"], ["b", "z", "y"]), [[-0.5, 0, 0], [0, 1, 0], [1, 0, 0]])
 
 
@@ -40,18 +40,18 @@ def test_a_table_answers_for_its_symbols_and_equal_ones():
 )
 def test_tables_that_are_refused(symbols, matrix, message):
     with pytest.raises(es.InputError, match=message):
-        es.SimilarityTable(list(symbols), matrix)
+        es.kernels.SimilarityTable(list(symbols), matrix)
 
 
 def test_the_nearest_is_a_kernel_and_the_nearest():
-    nearest = es.SimilarityTable.nearest_to("abc", WRONG)
+    nearest = es.kernels.SimilarityTable.nearest_to("abc", WRONG)
     values = nearest("abc")
     assert np.linalg.eigvalsh(values)[0] > -1e-12
     np.testing.assert_allclose(values.diagonal(), 1.0)
     # Without negative eigenvalues from the start nothing changes.
     fine = np.array([[1.0, 0.5], [0.5, 1.0]])
-    np.testing.assert_allclose(es.SimilarityTable.nearest_to("ab", fine)("ab"), fine, atol=1e-12)
-    np.testing.assert_allclose(es.SimilarityTable("ab", fine).nearest("ab")("ab"), fine, atol=1e-12)
+    np.testing.assert_allclose(es.kernels.SimilarityTable.nearest_to("ab", fine)("ab"), fine, atol=1e-12)
+    np.testing.assert_allclose(es.kernels.SimilarityTable("ab", fine).nearest("ab")("ab"), fine, atol=1e-12)
 
 
 def matrices():
@@ -71,7 +71,7 @@ def matrices():
 @pytest.mark.parametrize("matrix", list(matrices()), ids=lambda matrix: str(len(matrix)))
 def test_the_nearest_is_that_of_highams_projections(matrix):
     symbols = [f"s{k}" for k in range(len(matrix))]
-    vectors = es.SimilarityTable.nearest_to(symbols, matrix)
+    vectors = es.kernels.SimilarityTable.nearest_to(symbols, matrix)
     values = vectors(symbols)
     np.testing.assert_allclose(values.diagonal(), 1.0, rtol=0, atol=1e-15)
     assert np.linalg.eigvalsh(values)[0] > -1e-12
@@ -85,7 +85,7 @@ def test_the_nearest_is_that_of_highams_projections(matrix):
 
 def test_the_nearest_is_nearer_than_clipped_eigenvalues():
     symbols = list("abc")
-    values = es.SimilarityTable.nearest_to(symbols, WRONG)(symbols)
+    values = es.kernels.SimilarityTable.nearest_to(symbols, WRONG)(symbols)
     np.testing.assert_allclose(np.linalg.norm(WRONG - values), 0.3467924, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(WRONG - clipped(WRONG)), 0.3530798, atol=1e-6)
 
@@ -156,8 +156,8 @@ def test_embeddings_from_a_function_and_arrays():
         (lambda: es.Embedding({"a": [2.0]}, normalize=False), es.InputError, "may be longer than 1, but that of 'a'"),
         (lambda: es.Embedding.from_arrays(["a"], np.eye(2)), es.InputError, "1 words need an array with 1 rows"),
         (lambda: es.Embedding.from_arrays(["a", "a"], np.eye(2)), es.InputError, "'a' stands there twice"),
-        (lambda: es.Exact().nearest([]), es.InputError, "needs some symbols"),
-        (lambda: es.Exact().nearest(["a"], rank=0), ValueError, "rank must be a positive integer"),
+        (lambda: es.kernels.Exact().nearest([]), es.InputError, "needs some symbols"),
+        (lambda: es.kernels.Exact().nearest(["a"], rank=0), ValueError, "rank must be a positive integer"),
     ],
 )
 def test_bad_embeddings(make, error, message):
@@ -208,27 +208,27 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word_and_an_address_no_file(t
 def test_latent_semantic_analysis_is_a_truncated_decomposition():
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice(list("abcdefgh"), size=6)) for _ in range(30)]
-    found = es.LatentSemantic.fit(texts, 4, min_count=1)
+    found = es.kernels.LatentSemantic.fit(texts, 4, min_count=1)
     words = sorted({word for text in texts for word in text.split()})
-    idf = es.Idf.fit(texts)
+    idf = es.kernels.Idf.fit(texts)
     table = np.array([[np.log1p(text.split().count(word)) * idf(word) for word in words] for text in texts])
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     _, sizes, right = np.linalg.svd(table, full_matrices=False)
     vectors = right[:4].T * sizes[:4]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     np.testing.assert_allclose(found(words), vectors @ vectors.T, atol=1e-8)
-    assert found == es.LatentSemantic.fit(texts, 4, min_count=1)
+    assert found == es.kernels.LatentSemantic.fit(texts, 4, min_count=1)
     assert found.is_positive
 
 
 def test_latent_semantic_analysis_leaves_rare_words_alone():
     texts = ["a b once", "a b c", "c b a", "a c", "b c"]
-    similar = es.LatentSemantic.fit(texts, 2)
+    similar = es.kernels.LatentSemantic.fit(texts, 2)
     np.testing.assert_array_equal(similar(["once"], ["a", "b", "once"]), [[0, 0, 1]])
     with pytest.raises(es.InputError, match=r"below the number of texts \(5\) and of words in 2 or more of them \(3\)"):
-        es.LatentSemantic.fit(texts, 3)
+        es.kernels.LatentSemantic.fit(texts, 3)
     trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))"]
-    assert len(es.LatentSemantic.fit([es.Tree.from_brackets(t) for t in trees], 1, of="tags")) == 2
+    assert len(es.kernels.LatentSemantic.fit([es.Tree.from_brackets(t) for t in trees], 1, of="tags")) == 2
 
 
 @pytest.mark.parametrize("number", ["\u00a01", "1\u00a0", "1_0", "\u0661", "\x1f1"])

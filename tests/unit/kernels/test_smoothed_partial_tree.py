@@ -47,7 +47,7 @@ def twin(a, b, kernel, decay, depth_decay):
     by = Smoothing(
         lambda x, y: float(kernel.similarity([x], [y])[0, 0]),
         kernel.threshold,
-        es.number_of(kernel.mix),
+        es.kernels.number_of(kernel.mix),
         inner=kernel.soft == "all",
     )
     return np.array([[smoothed_partial_tree(s, t, by, value(decay), value(depth_decay)) for t in b] for s in a])

@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 VECTORS = {word: RNG.normal(size=4) for word in "abcdx"}  # e and y have none
 SIGNED = es.Embedding(VECTORS, clip=False)
 SQUARED = es.Embedding(VECTORS, power=2)
-TABLE = es.SimilarityTable("abe", [[1.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 1.0]])
+TABLE = es.kernels.SimilarityTable("abe", [[1.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 1.0]])
 KERNELS = [
     es.Subsequence(3, similarity=SIGNED),
     es.Subsequence(1, 0.5, 0.7, similarity=SQUARED, mix=0.3),
@@ -34,9 +34,9 @@ KERNELS = [
 def twin(kernel, a, b):
     def value(setting):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
-        return lambda symbol: own.get(symbol, es.number_of(setting))
+        return lambda symbol: own.get(symbol, es.kernels.number_of(setting))
 
-    mix = es.number_of(kernel.mix)
+    mix = es.kernels.number_of(kernel.mix)
 
     def similar(x, y):
         return mix * (x == y) + (1 - mix) * kernel.similarity([x], [y])[0, 0]
@@ -101,9 +101,9 @@ def test_tiles_change_nothing():
 
 def test_a_pair_beyond_the_memory_is_an_error():
     kernel = es.Subsequence(2, similarity=SIGNED)
-    with pytest.raises(es.MemoryBudgetError, match=r"Sequence 1 with sequence 0 alone needs .* Pass memory=\d+"):
+    with pytest.raises(es.errors.MemoryBudgetError, match=r"Sequence 1 with sequence 0 alone needs .* Pass memory=\d+"):
         kernel(["a", "a b c d e a b c"], ["e d c"], memory=100)
-    with pytest.raises(es.MemoryBudgetError, match="Sequence 0 with sequence 0 alone needs"):
+    with pytest.raises(es.errors.MemoryBudgetError, match="Sequence 0 with sequence 0 alone needs"):
         kernel(["a b c d e x y"], memory=1000)
 
 
@@ -120,7 +120,7 @@ def test_threads_change_no_bit():
 
 
 def test_exact_similarity_is_none():
-    soft, hard = es.Subsequence(3, similarity=es.Exact()), es.Subsequence(3)
+    soft, hard = es.Subsequence(3, similarity=es.kernels.Exact()), es.Subsequence(3)
     np.testing.assert_allclose(soft(TEXTS), hard(TEXTS), rtol=1e-13)
     all_exact = es.Subsequence(3, similarity=SIGNED, mix=es.fixed(1.0))
     np.testing.assert_allclose(all_exact(TEXTS), hard(TEXTS), rtol=1e-13)

@@ -34,7 +34,7 @@ ITEMS = random_items(0, 12)
 def twin(kernel, a, b):
     def value(setting):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
-        return lambda tag: own.get(tag, es.number_of(setting))
+        return lambda tag: own.get(tag, es.kernels.number_of(setting))
 
     settings = [value(setting) for setting in (kernel.decay, kernel.word_weight, kernel.gap_decay)]
     return np.array([[tagging(s, t, *settings) for t in b] for s in a])
@@ -80,7 +80,7 @@ def test_gaps_count_within_the_memory():
     kernel = es.Tagging(0.01, 1.0, gap_decay=0.5)
     matrix, pull_back = kernel.vjp([item], memory=100_000)
     assert matrix.shape == (1, 1)
-    with pytest.raises(es.MemoryBudgetError, match=r"Sequence 0 with sequence 0 alone needs .* Pass memory="):
+    with pytest.raises(es.errors.MemoryBudgetError, match=r"Sequence 0 with sequence 0 alone needs .* Pass memory="):
         pull_back(matrix)
 
 

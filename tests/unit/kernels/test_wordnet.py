@@ -57,54 +57,54 @@ def folder(tmp_path):
 
 def test_paths_and_depths(folder):
     # entity 1, animal 2, dog and cat 3, rex 4 deep; verbs have a root above strike.
-    near = es.WordNet(folder=folder)
+    near = es.kernels.WordNet(folder=folder)
     np.testing.assert_allclose(near(["dog"], ["cat", "animal", "rex", "entity"])[0], [4 / 6, 4 / 5, 6 / 7, 2 / 4])
-    path = es.WordNet("path", folder=folder)
+    path = es.kernels.WordNet("path", folder=folder)
     np.testing.assert_allclose(path(["dog"], ["cat", "animal", "rex", "entity"])[0], [1 / 3, 1 / 2, 1 / 2, 1 / 3])
     np.testing.assert_allclose(path(["dog"], ["hit", "strike", "the"])[0], [0, 0, 0])
-    np.testing.assert_allclose(es.WordNet(power=2, folder=folder)(["dog"], ["cat", "dog"])[0], [4 / 9, 1.0])
+    np.testing.assert_allclose(es.kernels.WordNet(power=2, folder=folder)(["dog"], ["cat", "dog"])[0], [4 / 9, 1.0])
 
 
 def test_words_have_their_most_frequent_sense_in_any_form(folder):
-    near = es.WordNet(folder=folder)
+    near = es.kernels.WordNet(folder=folder)
     np.testing.assert_allclose(near(["hit"], ["strike", "animal"])[0], [4 / 5, 0])  # the verb is more frequent
     np.testing.assert_allclose(near(["dogs"], ["CATS", "dog", "Domestic Dog", "kine"])[0], [4 / 6, 1, 1, 4 / 6])
     np.testing.assert_allclose(near(["went"], ["go", "hits", "strikes"])[0], [1, 2 / 6, 2 / 5])
 
 
 def test_several_senses_take_the_nearest(folder):
-    both = es.WordNet(senses=None, folder=folder)
+    both = es.kernels.WordNet(senses=None, folder=folder)
     np.testing.assert_allclose(both(["dog", "hit"], ["cat", "hit", "strike"]), [[1, 2 / 5, 0], [2 / 5, 1, 4 / 5]])
-    assert not both.is_positive and es.WordNet(folder=folder).is_positive
+    assert not both.is_positive and es.kernels.WordNet(folder=folder).is_positive
 
 
 def test_circles_end(folder):
-    near = es.WordNet("path", folder=folder)
+    near = es.kernels.WordNet("path", folder=folder)
     assert near(["go"], ["walk"])[0, 0] > 0
 
 
 @pytest.mark.parametrize("measure", ["wu-palmer", "path"])
 def test_one_sense_is_always_a_kernel(folder, measure):
     words = ["dog", "cat", "animal", "rex", "entity", "hit", "strike", "walk", "the"]
-    assert np.linalg.eigvalsh(es.WordNet(measure, folder=folder)(words))[0] > -1e-12
+    assert np.linalg.eigvalsh(es.kernels.WordNet(measure, folder=folder)(words))[0] > -1e-12
 
 
 def test_equality_copies_and_prints(folder):
-    near = es.WordNet("path", power=2, folder=folder)
-    assert near == es.WordNet("path", power=2, folder=folder) == pickle.loads(pickle.dumps(near))
-    assert near != es.WordNet("path", folder=folder)
+    near = es.kernels.WordNet("path", power=2, folder=folder)
+    assert near == es.kernels.WordNet("path", power=2, folder=folder) == pickle.loads(pickle.dumps(near))
+    assert near != es.kernels.WordNet("path", folder=folder)
     assert hash(near) == hash(pickle.loads(pickle.dumps(near)))
     assert repr(near) == f"WordNet(measure='path', power=2, folder={folder!r})"
 
 
 def test_the_folder_may_come_from_the_environment(folder, monkeypatch):
     monkeypatch.setenv("WNSEARCHDIR", str(folder))
-    assert es.WordNet() == es.WordNet(folder=folder)
+    assert es.kernels.WordNet() == es.kernels.WordNet(folder=folder)
 
 
 def test_a_missing_database_says_what_to_do(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no database files of WordNet.*apt install wordnet-base.*folder="):
-        es.WordNet(folder=tmp_path)
+        es.kernels.WordNet(folder=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["data.noun", "data.verb", "index.noun", "index.verb", "cntlist.rev"])
@@ -112,7 +112,7 @@ def test_a_broken_database_is_an_error(folder, name):
     with (folder / name).open("a") as stream:
         stream.write("00000070 what\n")
     with pytest.raises(es.InputError, match=rf"{name}, line \d+: this is no record of a WordNet database"):
-        es.WordNet(folder=folder)
+        es.kernels.WordNet(folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_a_broken_database_is_an_error(folder, name):
 )
 def test_bad_settings(folder, options, message):
     with pytest.raises(ValueError, match=message):
-        es.WordNet(folder=folder, **options)
+        es.kernels.WordNet(folder=folder, **options)
 
 
 @pytest.fixture(scope="module")
 def real():
     try:
-        return es.WordNet(), es.WordNet("path")
+        return es.kernels.WordNet(), es.kernels.WordNet("path")
     except FileNotFoundError:
         pytest.skip(f"WordNet is in none of {', '.join(_USUAL_FOLDERS)}")
 

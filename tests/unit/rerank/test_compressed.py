@@ -59,7 +59,7 @@ def test_trees_of_another_corpus():
     assert model(forest).tolist() == [0.0] * 30
     model.add(forest, 4, 1.5)
     np.testing.assert_allclose(model(others), 1.5 * kernel(others, forest[4:5])[:, 0])
-    with pytest.raises(es.VocabularyMismatchError):
+    with pytest.raises(es.errors.VocabularyMismatchError):
         model(forest_of(3))
 
 
@@ -91,7 +91,7 @@ def test_values_too_large_name_the_tree(kernel):
     model = CompressedModel(kernel, forest)
     model.add(forest, 1, 1.0)
     assert model(forest, 0, 1).tolist() == [0.0]
-    with pytest.raises(es.KernelOverflowError, match="at tree 1 is too large"):
+    with pytest.raises(es.errors.KernelOverflowError, match="at tree 1 is too large"):
         model(forest)
 
 

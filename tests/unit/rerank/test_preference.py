@@ -232,7 +232,7 @@ def test_kernels_of_huge_values_have_probabilities(scale):
 def test_kernels_whose_squares_overflow_are_refused(scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(es.KernelOverflowError, match=r"reach .e\+.*too large for a float64.*Normalized"):
+        with pytest.raises(es.errors.KernelOverflowError, match=r"reach .e\+.*too large for a float64.*Normalized"):
             GPPreference(scale * TREE, learn=False, random_state=0).fit(groups_of(0, 20))
 
 
@@ -247,7 +247,7 @@ def test_covariances_that_rounding_has_eaten_up_are_told_once():
         check_covariances([kept, lost, lost], [1e10, 1e20, 1e20])
     assert len(told) == 1
     with pytest.raises(
-        es.KernelOverflowError, match=r"group 1 are not finite, because the kernel has values of 1e\+300"
+        es.errors.KernelOverflowError, match=r"group 1 are not finite, because the kernel has values of 1e\+300"
     ):
         check_covariances([np.eye(2), np.full((2, 2), np.nan)], [1.0, 1e300])
 

@@ -152,7 +152,7 @@ def test_bad_rerankers():
         Reranker(TREES).fit(groups_of(0))
     with pytest.raises(TypeError, match="Groups are learned from, got str at 0"):
         Reranker().fit(["(S (N cats))"])
-    kernel = es.SmoothedPartialTree(es.SimilarityTable(["n0", "n1"], np.array([[1.0, 0.5], [0.5, 1.0]])))
+    kernel = es.SmoothedPartialTree(es.kernels.SimilarityTable(["n0", "n1"], np.array([[1.0, 0.5], [0.5, 1.0]])))
     fitted = Reranker(VotedPerceptron(kernel, random_state=0)).fit(groups_of(0))
     with pytest.raises(es.InputError, match="cannot be saved, for its text does not say all of it"):
         fitted.save("never.safetensors")

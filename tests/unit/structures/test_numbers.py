@@ -65,8 +65,8 @@ def test_truth_values_are_no_numbers():
         lambda: es.mine_fragments(es.KernelSVC(es.SubsetTree()).fit(TREES, [0, 1]), n=True),
         lambda: es.Tree("a").to_brackets(max_nodes=True),
         lambda: es.Tree("a").pretty(max_nodes=True),
-        lambda: es.tree_text(es.Tree("a"), max_nodes=True),
-        lambda: es.ReadLimits(max_lines=True),
+        lambda: es.structures.tree_text(es.Tree("a"), max_nodes=True),
+        lambda: es.structures.ReadLimits(max_lines=True),
         lambda: PCFG.from_treebank(TREES, smoothing=True),
     ):
         with pytest.raises(ValueError, match="got True"):
@@ -154,17 +154,26 @@ def test_large_integers_are_shown_short():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda huge: es.Gamma(huge), "shape of a Gamma prior must be positive and finite, got an integer of about"),
-        (lambda huge: es.LogNormal(huge, 1.0), "median of a LogNormal prior must be positive and finite, got an int"),
+        (lambda huge: es.gp.Gamma(huge), "shape of a Gamma prior must be positive and finite, got an integer of about"),
+        (
+            lambda huge: es.gp.LogNormal(huge, 1.0),
+            "median of a LogNormal prior must be positive and finite, got an int",
+        ),
         (lambda huge: es.GPRegressor(es.SubsetTree(), tolerance=huge).fit(TREES, [0, 1]), "tolerance must be a posi"),
         (lambda huge: levels_of([huge]), "quantiles must lie between 0 and 1"),
-        (lambda huge: es.SimilarityTable(["a", "b"], [[1, huge], [huge, 1]]), "matrix holds an integer that is too"),
+        (
+            lambda huge: es.kernels.SimilarityTable(["a", "b"], [[1, huge], [huge, 1]]),
+            "matrix holds an integer that is too",
+        ),
         (lambda huge: es.Precomputed([[huge]]), "matrix holds an integer that is too large for a float64"),
         (lambda huge: es.Embedding({"b": [1], "a": [huge]}), "The vector of 'a' holds an integer that is too large"),
         (lambda huge: es.Embedding.from_arrays(["a"], [[huge]]), "vectors holds an integer that is too large"),
         (lambda huge: es.KernelSVC(es.SubsetTree(), C=huge).fit(TREES, [0, 1]), "C must be .*integer of about 401"),
         (lambda huge: es.KernelSVR(es.SubsetTree(), epsilon=huge).fit(TREES, [0, 1]), "epsilon must be .*about 401"),
-        (lambda huge: es.SmoothedPartialTree(es.Exact(), threshold=huge), "threshold must lie .*about 401 digits"),
+        (
+            lambda huge: es.SmoothedPartialTree(es.kernels.Exact(), threshold=huge),
+            "threshold must lie .*about 401 digits",
+        ),
         (lambda huge: es.Spectrum(3, huge), r"shortest must be an integer from 1 to length \(3\), got an integer of"),
     ],
 )
@@ -202,9 +211,9 @@ def test_truth_values_of_numpy_are_those_of_python_for_kernels_and_learners():
 
 
 def test_limits_of_readers_may_be_integers_of_numpy():
-    limits = es.ReadLimits(np.int64(10), np.int32(10), np.uint8(10))
-    assert limits == es.ReadLimits(10, 10, 10) and repr(limits) == repr(es.ReadLimits(10, 10, 10))
-    assert es.ReadLimits(max_bytes=2**80).max_bytes == 2**80
+    limits = es.structures.ReadLimits(np.int64(10), np.int32(10), np.uint8(10))
+    assert limits == es.structures.ReadLimits(10, 10, 10) and repr(limits) == repr(es.structures.ReadLimits(10, 10, 10))
+    assert es.structures.ReadLimits(max_bytes=2**80).max_bytes == 2**80
 
 
 @pytest.mark.parametrize(
