@@ -28,7 +28,7 @@ endif
 
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.10"
 NATIVE := $(wildcard native/*.cpp native/*.hpp)
-SOURCES := CMakeLists.txt pyproject.toml $(NATIVE)
+SOURCES := CMakeLists.txt pyproject.toml experiments/pyproject.toml $(NATIVE)
 BIN := $(VENV)/bin
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -68,11 +68,12 @@ $(VENV)/.made:
 	@$(PIP) install $(BUILD_TOOLS)
 	@touch $@
 
-# One stamp per set of extras. The install is editable: Python sources are used where they stand, and a change
+# One stamp per set of extras. The installs are editable: Python sources are used where they stand, and a change
 # of the core rebuilds only what it touches, because the build tools live in the environment.
 $(VENV)/.installed-%: $(VENV)/.made $(SOURCES)
 	@echo "Installing Espalier$(if $(filter-out plain,$*), with the extras of '$*')."
 	@CMAKE_GENERATOR=Ninja $(PIP) install --no-build-isolation --editable ".$(if $(filter-out plain,$*),[$*])"
+	@$(PIP) install --no-build-isolation --no-deps --editable ./experiments
 	@touch $@
 
 # Commands -------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ sanitize-threads: $(VENV)/.made
 sanitize: sanitize-core sanitize-threads $(SANITIZE_VENV)/.installed
 	build/sanitize-address/core_fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 	$(SANITIZED) $(FUZZED) $(SANITIZE_VENV)/bin/python $(PYTEST) -p no:cacheprovider \
-		tests/unit tests/reference tests/properties tests/golden $(ARGS)
+		tests/unit tests/reference tests/properties tests/golden tests/experiments $(ARGS)
 
 # The core's reader under the sanitizers; the readers and loaders of Python in the plain environment.
 fuzz: $(VENV)/.installed-test
@@ -165,6 +166,8 @@ $(SANITIZE_VENV)/.installed: $(SOURCES)
 	@CMAKE_GENERATOR=Ninja $(SANITIZE_VENV)/bin/python -m pip --disable-pip-version-check --quiet install \
 		--no-build-isolation --config-settings=build-dir=build/sanitize-module --config-settings=install.strip=false \
 		--config-settings=cmake.define.ESPALIER_SANITIZE=address,undefined --editable ".[test]"
+	@$(SANITIZE_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps \
+		--editable ./experiments
 	@touch $@
 
 # Wheels ---------------------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ test-wheel:
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks
 	rm -f $(VENV)/.installed-* $(SANITIZE_VENV)/.installed
-	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src experiments tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
 	rm -rf $(VENV) $(SANITIZE_VENV)

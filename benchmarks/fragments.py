@@ -20,7 +20,7 @@ from benchmarks.report import Report, cpu_name, write_page
 from benchmarks.timing import best
 from espalier.corpus.forest import Forest
 from espalier.fragments import FragmentVectorizer, MinedFragments, mine_fragments
-from espalier.reproduce.data import question_dependencies, questions
+from espalier_experiments.data import question_dependencies, questions
 
 PAGE = ROOT / "docs" / "results" / "fragments.md"
 N_FRAGMENTS = 50_000

@@ -19,8 +19,8 @@ import numpy as np
 import espalier as es
 from benchmarks.corpora import DATA, ROOT, available
 from benchmarks.report import Report, cpu_name, write_page
-from espalier.reproduce.data import quality
 from espalier.structures.table import Table
+from espalier_experiments.data import quality
 
 PAGE = ROOT / "docs" / "results" / "learning.md"
 N_FOR_MEMORY = 1000

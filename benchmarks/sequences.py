@@ -19,8 +19,8 @@ from benchmarks.corpora import DATA, ROOT, available
 from benchmarks.report import Report, cpu_name, write_page
 from benchmarks.timing import best
 from espalier.corpus.arcs import TEMPLATES
-from espalier.reproduce.data import question_dependencies, questions
 from espalier.structures import read_conllu
+from espalier_experiments.data import question_dependencies, questions
 
 PAGE = ROOT / "docs" / "results" / "sequences.md"
 LENGTH = 4

@@ -16,7 +16,7 @@ import typer
 from espalier.cli.options import STANDARD_OUTPUT, Encoding, Threads, check_output, from_standard_input
 from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say, shown
-from espalier.cli.reproduce import app as reproduce
+from espalier.cli.reproduce import reproduce
 from espalier.cli.rerank import app as rerank
 from espalier.cli.tagging import app as tagging
 
@@ -37,7 +37,7 @@ app = typer.Typer(
 app.add_typer(parsing)
 app.add_typer(tagging)
 app.add_typer(rerank)
-app.add_typer(reproduce)
+app.command()(reproduce)
 
 BracketFile = Annotated[
     Path,

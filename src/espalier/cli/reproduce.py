@@ -1,10 +1,15 @@
-"""``espalier reproduce``: published experiments, run again from where they stopped."""
+"""``espalier reproduce``: published experiments, run again from where they stopped.
+
+The experiments are a package of their own, beside the library in its repository.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -13,22 +18,11 @@ from espalier.cli.reporting import reported
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-    from espalier.reproduce.store import Progress
+PACKAGE = "espalier_experiments"
+HERE = Path("docs/results")
 
-app = typer.Typer(
-    name="reproduce",
-    help="Run published experiments again.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback()
-def reproduce() -> None:
-    """Run published experiments again; what was computed before is kept."""
-
-
+Paper = Annotated[str | None, typer.Argument(help="Such as beck2015; without it, the papers are listed.")]
+Experiment = Annotated[str, typer.Argument(help="One of the paper's experiments, or all.")]
 Data = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The folder of the data sets; $ESPALIER_DATA by default.")
 ]
@@ -40,54 +34,49 @@ Only = Annotated[
     list[str] | None, typer.Option(metavar="NAME=VALUE", help="Only tasks such as pair=en-es; may be repeated.")
 ]
 PagesOnly = Annotated[bool, typer.Option("--pages-only", help="Write pages of results that are there.")]
-HERE = Path("docs/results")
 
 
-PAPERS = {
-    "beck2014": "Beck (2014): kernels, combined. They compare strings and trees; Gaussian processes learn them. "
-    "Experiments: questions, sentiment, emotion.",
-    "beck2015": "Beck and others (2015): learned kernels. Gaussian processes learn them from trees. "
-    "Experiments: synthetic, time, emotion, quality.",
-    "collins2001": "Collins and Duffy (2001): reranking. Kernels choose among the parses of a grammar. "
-    "Experiments: questions, beyond, treebanks, tagging, cost.",
-    "pighin2009": "Pighin and Moschitti (2009): fragments. They are mined from kernels for linear machines. "
-    "Experiments: questions, boundary, roles, fragments.",
-}
+@reported
+def reproduce(
+    paper: Paper = None,
+    experiment: Experiment = "all",
+    data: Data = None,
+    out: Out = HERE,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    seed: Seed = 0,
+    only: Only = None,
+    pages_only: PagesOnly = False,
+) -> None:
+    """Run published experiments again.
 
-
-def _add_command(name: str, summary: str) -> None:
-    """Add the command of one paper; its module is read only when the command runs."""
-
-    @app.command(name, help=summary)
-    @reported
-    def command(
-        experiment: Annotated[str, typer.Argument(help="One of the experiments, or all.")] = "all",
-        data: Data = None,
-        out: Out = HERE,
-        jobs: Jobs = 1,
-        quick: Quick = False,
-        seed: Seed = 0,
-        only: Only = None,
-        pages_only: PagesOnly = False,
-    ) -> None:
-        paper = import_module(f"espalier.reproduce.{name}")
-        options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
-        _run(paper, experiment, only, options)
-
-
-for _name, _summary in PAPERS.items():
-    _add_command(_name, _summary)
-
-
-def _run(paper: Any, experiment: str, only: list[str] | None, options: dict[str, Any]) -> None:
+    Results that an earlier run computed are kept.
+    """
     from rich.console import Console
 
-    paper.chosen(experiment)
-    chosen = dict(_pair(text) for text in only or ())
+    experiments = _installed()
+    if paper is None:
+        for each in map(experiments.paper, experiments.PAPERS):
+            typer.echo(f"{each.name}  {each.summary} Experiments: {', '.join(each.experiments)}.")
+        return
+    found = experiments.paper(paper)
+    found.chosen(experiment)
+    chosen = dict(map(_pair, only or ()))
+    options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
     with _bars(Console(stderr=True, highlight=False)) as bars:
-        pages = paper.run(experiment, only=chosen, progress=_Meter(bars), **options)
+        pages = found.run(experiment, only=chosen, progress=_Meter(bars), **options)
     for page in pages:
         typer.echo(f"Written to {page}")
+
+
+def _installed() -> ModuleType:
+    """The package of the experiments; an error says how to install it."""
+    if find_spec(PACKAGE) is None:
+        raise ImportError(
+            "The experiments are a package of their own, which is not installed. "
+            "In a checkout of Espalier's repository, run: pip install ./experiments"
+        )
+    return import_module(PACKAGE)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -104,6 +93,14 @@ def _bars(console: object) -> Bars:
     return Progress(*columns, TextColumn("{task.fields[rest]}"), console=console)  # type: ignore[arg-type]
 
 
+class _Progress(Protocol):
+    """How far an experiment is."""
+
+    done: int
+    total: int
+    remaining: float | None
+
+
 class _Meter:
     """Draws one bar per experiment."""
 
@@ -111,7 +108,7 @@ class _Meter:
         self._bars = bars
         self._tasks: dict[str, int] = {}
 
-    def __call__(self, name: str, state: Progress) -> None:
+    def __call__(self, name: str, state: _Progress) -> None:
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=state.total, rest="")
         rest = "" if state.remaining is None else f"about {_spoken(state.remaining)} left"

@@ -5,6 +5,7 @@ from espalier.parsing.grammar import Grammar
 from espalier.parsing.lexicon import Lexicon, word_class
 from espalier.parsing.pcfg import PCFG, Parse, Parses
 from espalier.parsing.tagger import Tagged, Tagger, Taggings
+from espalier.parsing.treebank import is_tagged, plain
 
 __all__ = [
     "PCFG",
@@ -17,7 +18,9 @@ __all__ = [
     "Tagger",
     "Taggings",
     "evaluate",
+    "is_tagged",
     "oracle",
+    "plain",
     "tag_accuracy",
     "word_class",
 ]

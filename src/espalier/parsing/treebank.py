@@ -27,6 +27,14 @@ def plain(tree: Any) -> Tree | None:
     return strip_function_tags(found) if any("-" in label[1:] or "=" in label[1:] for label in labels) else found
 
 
+def is_tagged(tree: Tree) -> bool:
+    """Whether every node has a label and every word a tag above it, so that a grammar can be read off the tree."""
+    return not tree.is_leaf and all(
+        node.label and (node.is_leaf or node.is_preterminal or not any(child.is_leaf for child in node.children))
+        for node in tree
+    )
+
+
 def lexicon_of(words: Mapping[Seen, int], rare: int, smoothing: float, *, split_tags: bool) -> Lexicon:
     """The lexicon of counted words, whose tags may remember their parents."""
     seen: Counter[tuple[str, str, bool]] = Counter()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from espalier.cli import main, matrix
+from espalier.cli import main, matrix, reproduce
 from espalier.cli.experiment import run_experiment
 from espalier.cli.main import app, run
 from espalier.demo import BEST_SCORE, BLOCK
@@ -291,7 +291,7 @@ def test_the_demo_is_the_same_for_the_same_seed(experiment):
     assert [score.share for score in again.scores] == [score.share for score in experiment.scores]
 
 
-@pytest.mark.parametrize("group", [[], ["rerank"], ["tag"], ["reproduce"]], ids=" ".join)
+@pytest.mark.parametrize("group", [[], ["rerank"], ["tag"]], ids=" ".join)
 def test_summaries_in_help_are_whole_at_60_columns(group):
     help_text = CliRunner(env={"COLUMNS": "60", "NO_COLOR": "1"}).invoke(app, [*group, "--help"]).stdout
     listed = help_text[help_text.index("Commands:") :]
@@ -304,3 +304,10 @@ def test_the_help_of_the_demo_says_how_many_questions_are_held_out():
     help_text = " ".join(CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["demo", "--help"]).stdout.split())
     assert f"a quarter, rounded down to a multiple of {BLOCK}, is held out" in help_text
     assert f"Each of {BLOCK} held-out questions" in invoke("demo", "--n", "120").stdout
+
+
+def test_without_the_experiments_the_command_says_how_to_get_them(monkeypatch):
+    monkeypatch.setattr(reproduce, "PACKAGE", "espalier_experiments_that_nobody_installed")
+    result = invoke("reproduce", "beck2015")
+    assert result.exit_code == 2
+    assert "pip install ./experiments" in result.stderr

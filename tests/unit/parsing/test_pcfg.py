@@ -14,7 +14,7 @@ from espalier.parsing.grammar import Grammar
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.tagger import Tagger
-from espalier.reproduce.collins2001.corpora import is_tagged
+from espalier.parsing.treebank import is_tagged
 from espalier.structures.brackets import read_brackets
 from espalier.structures.group import Group
 from espalier.structures.notation import split_words

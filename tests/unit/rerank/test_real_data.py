@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.parsing import PCFG, Tagger
-from espalier.reproduce.collins2001.corpora import question_trees, tagged_sentences
+from espalier.parsing import PCFG, Tagger, is_tagged, plain
 from espalier.rerank import jackknifed, propose
 from espalier.rerank.quality import chosen_f1, quality
 
@@ -15,7 +14,8 @@ from espalier.rerank.quality import chosen_f1, quality
 @pytest.fixture(scope="module")
 def questions(data):
     """Candidates of 400 questions to learn from, and of 200 others."""
-    trees, _ = question_trees(data)
+    listed = map(plain, es.read_brackets(data / "questionbank" / "trees.txt"))
+    trees = [tree for tree in listed if tree is not None and is_tagged(tree)]
     order = np.random.default_rng(5).permutation(len(trees))
     train, test = ([trees[row] for row in rows] for rows in (order[:400], order[400:600]))
     return jackknifed(train, 30), propose(PCFG.from_treebank(train), test, 30)
@@ -42,7 +42,13 @@ def test_questions_are_parsed_better(questions, chooser):
 
 
 def test_flight_queries_are_tagged_better(data):
-    train, test = (tagged_sentences(data, "atis_ud", part, "upos") for part in ("train", "test"))
+    train, test = (
+        [
+            es.TaggedSequence(tree.words, tree.tags)
+            for tree in es.read_conllu(data / "atis_ud" / f"en_atis-ud-{part}.conllu.gz")
+        ]
+        for part in ("train", "test")
+    )
     groups = jackknifed(train[:1200], 10, make=Tagger.from_sentences)
     proposed = propose(Tagger.from_sentences(train[:1200]), test, 10)
     reranker = es.Reranker(es.VotedPerceptron(es.Tagging(0.3), random_state=0)).fit(groups)

@@ -1,0 +1,121 @@
+"""The emotion analysis: the emotions of headlines, predicted from words and from trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.forest import Forest
+from espalier.gp.transforms import SquareRoot
+from espalier.structures.table import Table
+from espalier_experiments import data
+from espalier_experiments.baselines import fit_svm, search_record
+from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES, Model
+from espalier_experiments.beck2015.emotion_page import emotion_page
+from espalier_experiments.beck2015.settings import Plan
+from espalier_experiments.measures import Moments
+from espalier_experiments.page import Page
+from espalier_experiments.records import fit_gp, fit_record
+from espalier_experiments.selection import Record
+from espalier_experiments.store import Results, Task
+
+NAME = "emotion"
+N_FOLDS = 5
+RESTARTS = 1
+QUICK_MODELS = ("SVM bag of words", "SVM subset tree", "GP symbol-aware, all", "own: tree + words + characters")
+
+
+def settings(*, quick: bool) -> dict[str, Any]:
+    """What all results have in common."""
+    return {"folds": N_FOLDS, "restarts": 0 if quick else RESTARTS, "rows": 60 if quick else 1000}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """One task per model, emotion and fold; the paper's models first."""
+    models = QUICK_MODELS if plan.quick else (*PAPER_FIGURES, *OWN)
+    emotions, folds = (data.EMOTIONS[:2], range(1)) if plan.quick else (data.EMOTIONS, range(N_FOLDS))
+    return [
+        Task({"model": model, "emotion": emotion, "fold": fold}, learn, plan.arguments)
+        for model in models
+        for fold in folds
+        for emotion in emotions
+    ]
+
+
+@cache
+def _headlines(folder: Path, seed: int, n_rows: int) -> tuple[Table, NDArray[np.int64]]:
+    """The headlines, with the trees that models may ask for, and their folds."""
+    table = data.affective(folder)
+    rows = np.random.default_rng(seed).permutation(len(table))[:n_rows]
+    table = table[np.sort(rows)]
+    lowered = Forest.from_trees(tree.with_lower_case_leaves() for tree in table["tree"])
+    return table.with_column("lowered", lowered), data.emotion_folds(table, N_FOLDS, seed=seed)
+
+
+@cache
+def _split(folder: Path, seed: int, n_rows: int, fold: int) -> tuple[Table, Table]:
+    """Training and test rows of a fold, with vectors of words and of characters that only saw the training rows."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+    table, folds = _headlines(folder, seed, n_rows)
+    parts = [table[folds != fold], table[folds == fold]]
+    words = r"\w+|[^\w\s]+"  # as nltk's wordpunct_tokenize splits them
+    vectorizers = {
+        "counts": CountVectorizer(token_pattern=words),
+        "words": TfidfVectorizer(token_pattern=words, sublinear_tf=True),
+        "characters": TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
+        "pieces": TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 7), sublinear_tf=True),
+    }
+    for name, vectorizer in vectorizers.items():
+        vectorizer.fit(parts[0]["headline"])
+        parts = [part.with_column(name, vectorizer.transform(part["headline"])) for part in parts]
+    return parts[0], parts[1]
+
+
+def learn(model: str, emotion: str, fold: int, plan: Plan) -> Record:
+    """Learn one emotion from one training fold; keep what the correlations of the test fold are made of."""
+    common = settings(quick=plan.quick)
+    train, test = _split(plan.data, plan.seed, common["rows"], fold)
+    column = data.EMOTIONS.index(emotion)
+    mean = float(train["emotions"][:, column].mean())
+    y, y_test = train["emotions"][:, column] - mean, test["emotions"][:, column] - mean
+    labels = data.inner_labels(_headlines(plan.data, plan.seed, common["rows"])[0]["tree"])
+    chosen = MODELS[model]
+    if chosen.kind == "svm":
+        predicted, record = _svm(chosen, train, y, test, plan)
+    else:
+        predicted, record = _gp(chosen, labels, train, y, mean, test, plan)
+    moments = Moments.of(y_test, predicted)
+    return {**record, "mean": mean, "moments": vars(moments), "pearson": moments.pearson()}
+
+
+def _gp(
+    model: Model, labels: Sequence[str], train: Table, y: NDArray[np.float64], mean: float, test: Table, plan: Plan
+) -> tuple[NDArray[np.float64], Record]:
+    restarts = settings(quick=plan.quick)["restarts"]
+    options = {"noise": 0.5, "restarts": restarts, "random_state": plan.seed, "n_threads": plan.n_threads}
+    if model.root:  # a root needs the scores themselves
+        scores = np.maximum(y + mean, 0.0)  # what rounding left below 0
+        fitted, seconds = fit_gp(model.kernel(labels), train, scores, target_transform=SquareRoot(1.0), **options)
+        return fitted.predict(test) - mean, fit_record(fitted, scores, seconds)
+    fitted, seconds = fit_gp(model.kernel(labels), train, y, **options)
+    return fitted.predict(test), fit_record(fitted, y, seconds)
+
+
+def _svm(
+    model: Model, train: Table, y: NDArray[np.float64], test: Table, plan: Plan
+) -> tuple[NDArray[np.float64], Record]:
+    kernels = model.grid()[:2] if plan.quick else model.grid()
+    C, epsilon = ([1.0, 10.0], [1.0]) if plan.quick else (model.C, model.epsilon)
+    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=plan.n_threads)
+    return search.predict(test), search_record(search, seconds)
+
+
+def page(results: Results) -> Page:
+    """The paper's table and its table 3, and our own models."""
+    return emotion_page(results)
