@@ -23,10 +23,10 @@ from espalier import Fragment, Tree
 from espalier.demo import generate, generate_attachments, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
-from espalier.explanations.plot_svg import OPTIONS, themed_svg
 from espalier.parsing import PCFG
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
+from espalier.structures.plot_svg import OPTIONS, themed_svg
 
 FOLDER = Path(__file__).resolve().parent / "figures"
 SENTENCE = Tree.from_brackets("(S (NP (D the) (N cat)) (VP (V sleeps)))")

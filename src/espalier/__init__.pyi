@@ -19,10 +19,6 @@ from espalier.corpus import Graphs as Graphs
 from espalier.corpus import Sequences as Sequences
 from espalier.errors import InputError as InputError
 from espalier.explanations import explain as explain
-from espalier.explanations import plot_calibration as plot_calibration
-from espalier.explanations import plot_learned as plot_learned
-from espalier.explanations import plot_predictions as plot_predictions
-from espalier.explanations import plot_restarts as plot_restarts
 from espalier.explanations import shared_fragments as shared_fragments
 from espalier.fragments import FragmentVectorizer as FragmentVectorizer
 from espalier.fragments import HashedFragments as HashedFragments
@@ -30,6 +26,10 @@ from espalier.fragments import LinearizedTreeClassifier as LinearizedTreeClassif
 from espalier.fragments import mine_fragments as mine_fragments
 from espalier.gp import GPRegressor as GPRegressor
 from espalier.gp import compare as compare
+from espalier.gp.plots import plot_calibration as plot_calibration
+from espalier.gp.plots import plot_learned as plot_learned
+from espalier.gp.plots import plot_predictions as plot_predictions
+from espalier.gp.plots import plot_restarts as plot_restarts
 from espalier.gram import gram as gram
 from espalier.gram import nearest as nearest
 from espalier.kernels import RBF as RBF

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.explanations.plot_svg import OPTIONS, themed_svg
 from espalier.structures.files import write_text
 from espalier.structures.palette import LINE, MUTED, TEXT
+from espalier.structures.plot_svg import OPTIONS, themed_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from espalier.explanations.plots import new_figure
+from espalier.gp.plots.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.explanations.learned_layout import Panel, arrange, divide, settle
-from espalier.explanations.plots import check_fitted, legend_above, style
+from espalier.gp.plots.axes import legend_above, style
+from espalier.gp.plots.fitted import check_fitted
+from espalier.gp.plots.layout import Panel, arrange, divide, settle
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.structures.layout import printable

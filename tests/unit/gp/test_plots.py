@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import espalier as es
 from espalier.demo import generate_translations
-from espalier.explanations.plots import interval_needed
+from espalier.gp.plots.predictions import interval_needed
 from espalier.structures.palette import BLUE, ORANGE
 
 matplotlib.use("Agg")

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from espalier.cli import page as demo_page
 from espalier.explanations import comparison_drawing
 from espalier.explanations import page as explanation_page
-from espalier.explanations.plot_svg import themed_svg
 from espalier.structures.drawing import tree_svg
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, FOR, LINE, TEXT
+from espalier.structures.plot_svg import themed_svg
 from espalier.structures.tree import Tree
 
 

@@ -1,8 +1,6 @@
-"""What a fitted Gaussian process learned and how far it can be trusted, as pictures.
+"""How far the predictions of a process can be trusted, as pictures: observed against predicted, and calibration.
 
-Every function draws into the axes it is given, or into a new figure, and returns what it drew on; to keep a picture,
-``axes.figure.savefig("picture.svg")``. matplotlib is loaded when the first one is drawn, and none of its settings
-change. Blue and orange are told apart by every eye, and never by colour alone. ``learned_plot`` draws hyperparameters.
+Blue and orange are told apart by every eye, and never by colour alone.
 """
 
 from __future__ import annotations
@@ -14,19 +12,19 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
+from espalier.gp.plots.axes import axes_of, legend_above
+from espalier.gp.plots.fitted import check_fitted
 from espalier.gram.targets import check_numbers
-from espalier.structures.palette import BLUE, MUTED, ORANGE, TEXT
+from espalier.structures.palette import BLUE, MUTED, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from espalier.gp.prediction import Prediction
     from espalier.gp.regressor import GPRegressor
 
 PALE = "#b6d4f7"
 _DECADE = 10.0
-_SAME = 0.1  # log evidence: climbs that differ by less have found the same
 
 
 def plot_predictions(
@@ -59,7 +57,7 @@ def plot_predictions(
     prediction, y = _predicted(model, X, y, noise_groups)
     interval, median = prediction.interval(probability), prediction.median
     inside = (interval[:, 0] <= y) & (y <= interval[:, 1])
-    ax = _axes(ax, (5.4, 5.2))
+    ax = axes_of(ax, (5.4, 5.2))
     # Many thick bars side by side would be a wall, so they become thinner and paler.
     room = min(1.0, 6 / np.sqrt(max(len(y), 1)))
     ax.vlines(median, interval[:, 0], interval[:, 1], color=PALE, lw=0.6 + 2.4 * room, zorder=1)
@@ -116,7 +114,7 @@ def plot_calibration(
     prediction, y = _predicted(model, X, y, noise_groups)
     needed = np.sort(interval_needed(prediction, y))
     n = len(needed)
-    ax = _axes(ax, (5.4, 5.2))
+    ax = axes_of(ax, (5.4, 5.2))
     rank = np.arange(1, n + 1)
     ends = [np.concatenate([[0.0], betaincinv(rank, n + 1 - rank, level), [1.0]]) for level in (0.025, 0.975)]
     share = np.concatenate([[0.0], rank / (n + 1), [1.0]])
@@ -136,82 +134,12 @@ def plot_calibration(
     return ax
 
 
-def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
-    """Draw the best log evidence so far by evaluation for every climb, the best one emphasised.
-
-    Where priors are declared, a climb maximises evidence and prior together, and may end a little below its line.
-
-    Parameters
-    ----------
-    model
-        A fitted model.
-    ax
-        Where to draw; a new figure where None.
-    """
-    from matplotlib.ticker import MaxNLocator
-
-    check_fitted(model)
-    climbs = [climb for climb in model.restarts_ if climb.trace]
-    best = max(climbs, key=lambda climb: climb.objective)
-    ax = _axes(ax, (6.4, 4.2))
-    for climb in sorted(climbs, key=lambda climb: climb is best):
-        chosen = climb is best
-        colour, width = (BLUE, 2.4) if chosen else ("#8c959f", 1.1)
-        number = next(k for k, other in enumerate(model.restarts_) if other is climb)
-        steps = np.arange(1, len(climb.trace) + 1)
-        ax.plot(
-            steps,
-            np.maximum.accumulate(climb.trace),
-            color=colour,
-            lw=width,
-            zorder=3 if chosen else 2,
-            gid=f"climb-{number}",
-        )
-        face = colour if climb.converged else "white"
-        ax.plot(steps[-1], climb.log_likelihood, "o", ms=7, mec=colour, mfc=face, mew=1.5, zorder=4)
-    top = max(max(climb.trace) for climb in climbs)
-    floor = _floor(best, [climb.log_likelihood for climb in climbs])
-    if top - floor < _SAME:
-        floor, top = (floor + top - _SAME) / 2, (floor + top + _SAME) / 2
-    room = 0.08 * (top - floor)
-    ax.set(ylim=(floor - room, top + room), xlabel="evaluation", ylabel="log evidence, best so far")
-    ax.set_xlim(left=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.ticklabel_format(axis="y", useOffset=False)
-    reached = sum(best.log_likelihood - climb.log_likelihood < _SAME for climb in climbs)
-    many = f"{reached} of {len(climbs)} climbs come within 0.1" if len(climbs) > 1 else "one climb"
-    ax.set_title(f"log evidence {best.log_likelihood:,.1f}; {many}".replace("-", "\N{MINUS SIGN}"))
-    _legend_of_climbs(ax, model, best, climbs)
-    return ax
-
-
 def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of the smallest central interval that holds each target; 1 where none does."""
     z, _ = prediction.target.modelled(y)
     with np.errstate(invalid="ignore"):
         away = np.abs(z - prediction.modelled_mean) / prediction.modelled_std
     return np.asarray(np.where(np.isnan(away), 1.0, 2 * ndtr(away) - 1))
-
-
-def _legend_of_climbs(ax: Axes, model: GPRegressor, best: Any, climbs: list[Any]) -> None:
-    from matplotlib.lines import Line2D
-
-    number = next(k for k, climb in enumerate(model.restarts_) if climb is best)
-    where = "from the declared start" if number == 0 else f"from random start {number}"
-    handles = [Line2D([], [], color=BLUE, lw=2.4, label=f"best, {where}")]
-    if len(climbs) > 1:
-        handles.append(Line2D([], [], color="#8c959f", lw=1.1, label="others"))
-    for converged, words in ((True, "converged"), (False, "stopped before")):
-        if any(climb.converged is converged for climb in climbs):
-            face = MUTED if converged else "white"
-            handles.append(Line2D([], [], color=MUTED, marker="o", lw=0, ms=7, mfc=face, mew=1.5, label=words))
-    legend_above(ax, handles)
-
-
-def _floor(best: Any, ends: list[float]) -> float:
-    """The lowest value worth room on the page: where climbs begin is often so low that all else would look flat."""
-    lowest = min(ends)
-    return min(lowest - 0.5 * (max(ends) - lowest), float(np.quantile(np.maximum.accumulate(best.trace), 0.2)))
 
 
 def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[Prediction, NDArray[np.float64]]:
@@ -224,20 +152,6 @@ def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[P
     if not len(prediction):
         raise InputError("There is nothing to draw: X is empty.")
     return prediction, check_numbers(y, len(prediction))
-
-
-def check_fitted(model: GPRegressor) -> None:
-    """Refuse another model, and one that has not learned anything yet."""
-    from sklearn.utils.validation import check_is_fitted
-
-    from espalier.gp.regressor import GPRegressor
-
-    if not isinstance(model, GPRegressor):
-        raise TypeError(
-            f"Only what a fitted GPRegressor learned and predicts can be drawn, got {model!r}. "
-            "Of a search or a pipeline, give the model itself: search.best_estimator_, pipeline[-1]."
-        )
-    check_is_fitted(model)
 
 
 def _in_logs(model: GPRegressor, y: NDArray[np.float64], median: NDArray[np.float64]) -> bool:
@@ -257,48 +171,3 @@ def _plain_logs(ax: Axes) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(NullFormatter())
-
-
-def new_figure(size: tuple[float, float]) -> Figure:
-    """A figure of so many inches, known to ``pyplot`` so that notebooks show it, with some room at its edges."""
-    from matplotlib import pyplot
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    return pyplot.figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.12))
-
-
-def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    ax = new_figure(size).add_subplot() if ax is None else ax
-    style(ax)
-    return ax
-
-
-def legend_above(ax: Axes, handles: list[Any] | None = None, *, scale: float = 1.0) -> None:
-    """Put the legend between the axes and the title, where no data can be."""
-    drawn = ax.get_legend_handles_labels()[0] if handles is None else handles
-    ax.legend(
-        handles=drawn,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=len(drawn),
-        frameon=False,
-        labelcolor=TEXT,
-        fontsize=9 * scale,
-        handletextpad=0.4,
-        columnspacing=1.4,
-        borderaxespad=0.2,
-    )
-    ax.set_title(ax.get_title(), pad=24 * scale)
-
-
-def style(ax: Axes) -> None:
-    """Give axes the quiet look of the project's drawings, whatever the settings of the process are."""
-    ax.set_facecolor("white")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set(color="#8c959f", linewidth=0.8)
-    ax.tick_params(which="both", colors=MUTED, labelsize=9)
-    ax.grid(True, color="#eaeef2", linewidth=0.8)
-    ax.set_axisbelow(True)
-    for text in (ax.xaxis.label, ax.yaxis.label):
-        text.set(color=TEXT, fontsize=10)
-    ax.title.set(color=TEXT, fontsize=11)

@@ -1,0 +1,61 @@
+"""Figures and axes in the quiet look of the project's drawings.
+
+Every plot draws into the axes it is given, or into a new figure. matplotlib is loaded when the first one is drawn, and
+none of its settings change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from espalier.structures.palette import MUTED, TEXT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """A figure of so many inches, known to ``pyplot`` so that notebooks show it, with some room at its edges."""
+    from matplotlib import pyplot
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return pyplot.figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.12))
+
+
+def axes_of(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes that were given, or those of a new figure, in the look of the project."""
+    ax = new_figure(size).add_subplot() if ax is None else ax
+    style(ax)
+    return ax
+
+
+def legend_above(ax: Axes, handles: list[Any] | None = None, *, scale: float = 1.0) -> None:
+    """Put the legend between the axes and the title, where no data can be."""
+    drawn = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(
+        handles=drawn,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=len(drawn),
+        frameon=False,
+        labelcolor=TEXT,
+        fontsize=9 * scale,
+        handletextpad=0.4,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
+    ax.set_title(ax.get_title(), pad=24 * scale)
+
+
+def style(ax: Axes) -> None:
+    """Give axes the quiet look of the project's drawings, whatever the settings of the process are."""
+    ax.set_facecolor("white")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set(color="#8c959f", linewidth=0.8)
+    ax.tick_params(which="both", colors=MUTED, labelsize=9)
+    ax.grid(True, color="#eaeef2", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for text in (ax.xaxis.label, ax.yaxis.label):
+        text.set(color=TEXT, fontsize=10)
+    ax.title.set(color=TEXT, fontsize=11)
