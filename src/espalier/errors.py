@@ -6,6 +6,7 @@ so that an error in a worker process arrives whole.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 __all__ = [
@@ -154,3 +155,13 @@ class MissingDependencyError(ImportError):
 
 def _restore_missing(library: str, extra: str, purpose: str) -> MissingDependencyError:
     return MissingDependencyError(library, extra=extra, purpose=purpose)
+
+
+def user_level() -> int:
+    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
+    outermost, level, frame = 1, 1, inspect.currentframe()
+    while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
+        if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
+            outermost = level
+        level, frame = level + 1, frame.f_back
+    return outermost

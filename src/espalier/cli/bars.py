@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import SupportsFloat
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[float], object]]:
+def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
     """Draw a bar with the time that has passed and an estimate of what is left; it is gone when the job is done.
 
-    Yields a function that takes the fraction done.
+    Yields a function that takes a Progress, or the fraction done.
     """
     from rich.console import Console
     from rich.progress import (
@@ -32,4 +33,4 @@ def bar(what: str) -> Iterator[Callable[[float], object]]:
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
         task = drawn.add_task(what, total=1.0)
-        yield lambda fraction: drawn.update(task, completed=fraction)
+        yield lambda progress: drawn.update(task, completed=float(progress))

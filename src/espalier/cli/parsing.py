@@ -124,7 +124,7 @@ def parse(
         check_output(output, "What is parsed", grammar, sentences)
     k = k or (100 if is_json(output) else 1)
     from espalier.cli.proposals import Proposals, read_parsed_sentences
-    from espalier.kernels.schedule import Schedule
+    from espalier.jobs.schedule import Schedule
     from espalier.parsing import PCFG
 
     parser = PCFG.load(grammar)
@@ -215,7 +215,7 @@ def candidates(
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import Search
-    from espalier.kernels.schedule import Schedule
+    from espalier.jobs.schedule import Schedule
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from espalier.cli.experiment import DECAYS, NEIGHBOURS, Example, Experiment, Score, tree_score_name
 from espalier.corpus.describe import ForestDescription
-from espalier.kernels.schedule import show_bytes
+from espalier.jobs.memory import show_bytes
 from espalier.structures.drawing import side_by_side_text
 from espalier.structures.tree import Tree
 

@@ -109,7 +109,7 @@ def apply(
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
     from espalier.cli.proposals import check_format, read_sentences
     from espalier.cli.ranking import lines_of, named
-    from espalier.kernels.schedule import Schedule
+    from espalier.jobs.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank import propose
     from espalier.structures.files import write_text
@@ -154,7 +154,7 @@ def candidates(
     """
     check_output(output, "What is proposed", *treebank, json=True)
     from espalier.cli.ranking import named
-    from espalier.kernels.schedule import Schedule
+    from espalier.jobs.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups

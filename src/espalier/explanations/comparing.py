@@ -16,9 +16,9 @@ from espalier.explanations.occurrences import roots_of
 from espalier.explanations.weighing import Parts, taken_apart
 from espalier.explanations.word_shares import word_shares
 from espalier.gram.dual import DualForm
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.schedule import Schedule
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
 from espalier.structures.group import Candidate, Group

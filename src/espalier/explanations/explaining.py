@@ -14,8 +14,8 @@ from espalier.explanations.weighing import at, evidence, interval, taken_apart
 from espalier.fragments.mining import check_count, mine_fragments
 from espalier.fragments.terms import Floats, Term, tree_terms
 from espalier.gram.dual import DualForm
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 

@@ -14,8 +14,8 @@ from espalier.fragments.features import features
 from espalier.fragments.local import LocalTerm, local_term
 from espalier.fragments.terms import Floats, Term, parts_of
 from espalier.gram.dual import DualForm
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 
 _95_PERCENT = 1.959963984540054
 

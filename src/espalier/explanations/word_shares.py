@@ -16,10 +16,10 @@ from espalier.blas import blas_threads
 from espalier.explanations.explanation import TreeShares
 from espalier.fragments.terms import Floats, parts_of
 from espalier.gram.dual import DualForm
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.dependency_subtree import DependencySubtree
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.tagging import Tagging
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, words_of

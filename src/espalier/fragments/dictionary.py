@@ -19,8 +19,9 @@ from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
 from espalier.errors import InputError
 from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.columns import read_only, refuse_masked
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
@@ -202,7 +203,7 @@ class FragmentDictionary(Codes):
             depth = deeper
         return np.asarray(np.maximum.reduceat(depth, self.start[:-1]) if len(self) else self.start[:0], np.int64)
 
-    def counts(self, trees: Any, *, n_threads: int | None = None, progress: Progress | None = None) -> csr_matrix:
+    def counts(self, trees: Any, *, n_threads: int | None = None, progress: Report | None = None) -> csr_matrix:
         """Count each fragment in each tree: a sparse matrix with one row for each tree.
 
         Labels and productions that no fragment has are fine. A subtree that many trees share is looked at once.
@@ -217,7 +218,7 @@ class FragmentDictionary(Codes):
         forest = as_forest(trees)
         label_of = self._labels_of(forest)
         schedule = Schedule.of(n_threads, None, progress)
-        start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.progress)
+        start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.tell)
         return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
 
     def weighed(
@@ -226,7 +227,7 @@ class FragmentDictionary(Codes):
         weights: NDArray[np.float64],
         *,
         n_threads: int | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
     ) -> NDArray[np.float64]:
         """Return ``counts(trees) @ weights`` without the counts: each distinct subtree is weighed once.
 
@@ -246,7 +247,7 @@ class FragmentDictionary(Codes):
         schedule = Schedule.of(n_threads, None, progress)
         out = np.empty((len(forest), weights.shape[1]))
         label_of = self._labels_of(forest)
-        self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.progress, out)
+        self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.tell, out)
         return out
 
     @kept

@@ -15,9 +15,10 @@ from espalier.fragments.partial import MAX_SIZE, PartialDictionary, PartialSearc
 from espalier.fragments.subset import SubsetSearch
 from espalier.fragments.terms import Floats, Term, masses
 from espalier.gram.dual import DualForm
+from espalier.jobs.memory import show_bytes
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.tree import Tree

@@ -15,10 +15,11 @@ from espalier.fragments.partial import PartialSearch
 from espalier.fragments.subset import SubsetSearch
 from espalier.fragments.terms import Term, masses, tree_terms
 from espalier.gram.dual import DualForm
+from espalier.jobs.memory import show_bytes
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.schedule import Schedule, show_bytes
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number

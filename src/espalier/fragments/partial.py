@@ -13,9 +13,10 @@ from espalier.corpus.forest import Forest, as_forest
 from espalier.fragments.dictionary import Codes, Integers, distinct_codes, tree_counts
 from espalier.fragments.storage_checks import PARTIAL_ARRAYS
 from espalier.fragments.terms import Floats
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
@@ -89,7 +90,7 @@ class PartialDictionary(Codes):
         return PartialDictionary._of([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
 
     def features(
-        self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Progress | None = None
+        self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Report | None = None
     ) -> csr_matrix:
         """What each fragment counts for in each tree, over all the ways in which it stands there.
 
@@ -109,7 +110,7 @@ class PartialDictionary(Codes):
             label_of,
             *_values(kernel, forest),
             schedule.n_threads,
-            schedule.progress,
+            schedule.tell,
         )
         return tree_counts(forest, *found, len(self))
 

@@ -10,8 +10,8 @@ from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.terms import Floats
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.subset_tree import SubsetTree, Subtree
 
 

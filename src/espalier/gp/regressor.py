@@ -29,11 +29,11 @@ from espalier.gp.transforms import as_transform
 from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.scores import r_squared
+from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.memory import parse_memory
 from espalier.kernels.base import Kernel
-from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs, take_rows
-from espalier.kernels.schedule import parse_memory
 
 
 class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]

@@ -13,8 +13,8 @@ from typing import Any
 
 from espalier import _core
 from espalier.blas import blas_threads, workers
-from espalier.corpus.memory import n_cores
 from espalier.gp.parameters import Vector
+from espalier.jobs.memory import n_cores
 
 LARGE = 768  # rows of three tiles: fewer leave little to share
 

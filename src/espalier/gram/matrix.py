@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.schedule import Progress
 
 
 def gram(
@@ -15,7 +15,7 @@ def gram(
     *,
     n_threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Matrix:
     """Return the matrix of kernel values of ``a`` with ``b``, or of ``a`` with itself.
 
@@ -31,7 +31,7 @@ def gram(
         Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None. Where they
         do not suffice, the matrix is computed in tiles, with the same values to 1e-12.
     progress
-        Called now and then with the fraction done.
+        Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
 
     Examples
     --------

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import MemoryBudgetError
+from espalier.jobs.budget import check_matrix, enough
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan
-from espalier.kernels.budget import check_matrix, enough
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.numbers import whole_number
 
 _MOST_ROWS = 256  # queries at a time: enough to share their subtrees
@@ -25,7 +26,7 @@ def nearest(
     *,
     n_threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> tuple[NDArray[np.int64], Matrix]:
     """Return, for each query, the ``k`` items of the corpus with the largest kernel values.
 

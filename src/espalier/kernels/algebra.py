@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.algebra_plans import (
     ConstantPlan,
     PowerPlan,
@@ -24,7 +25,6 @@ from espalier.kernels.checks import check_one_number
 from espalier.kernels.composite import Wrapper, check_kernels
 from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.structures.numbers import as_float, shown
 
 SCALE_BOUNDS = (1e-5, 1e5)

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
+from espalier.jobs.budget import check_matrix, enough, naming_a_way_out
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.budget import check_matrix, enough, naming_a_way_out
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
-from espalier.kernels.schedule import Progress, Schedule
 
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
@@ -170,7 +171,7 @@ class Kernel:
         *,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
     ) -> Plan:
         """Prepare the matrix of ``a`` with ``b`` (or with itself) for any hyperparameters.
 
@@ -184,7 +185,7 @@ class Kernel:
             Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None.
             Where they do not suffice, the matrix is computed in tiles.
         progress
-            Called now and then with the fraction done.
+            Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
         """
         schedule = Schedule.of(n_threads, memory, progress)
         trees = self._tree_columns()

@@ -12,12 +12,12 @@ from espalier import _core
 from espalier.corpus.arcs import Arcs, check_templates
 from espalier.corpus.soundness import FEATURE
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one, threads_within
 from espalier.kernels.sequence_plan import DECAY_BOUNDS
 from espalier.structures.numbers import truth_value
@@ -151,7 +151,7 @@ class ArcPlan(Plan):
     def _arguments(self, kernel: DependencySubtree, *, pulling_back: bool) -> tuple[Any, ...]:
         weights = hyper.label_values(kernel.weight, self._templates)
         n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
-        options = (n_threads, self._schedule.progress)
+        options = (n_threads, self._schedule.tell)
         decay = hyper.number_of(kernel.decay)
         return (*self._arrays, self._pairs, decay, weights, self._part, kernel.contiguous, *options)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 
 MOST = 8  # diagonals that one side of a call keeps
 

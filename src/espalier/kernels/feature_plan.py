@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -158,8 +158,8 @@ class FeaturePlan(Plan):
         return kernel._part_gradients(self._features, gradient)
 
     def _tell(self, fraction: float) -> None:
-        if self._schedule.progress is not None:
-            self._schedule.progress(fraction)
+        if self._schedule.tell is not None:
+            self._schedule.tell(fraction)
 
 
 def counts(column: NDArray[np.int64], row: NDArray[np.int64], shape: tuple[int, int]) -> csr_matrix:

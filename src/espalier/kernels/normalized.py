@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from espalier.errors import InputError
+from espalier.errors import InputError, user_level
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_rows
 from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
-from espalier.kernels.schedule import Schedule, user_level
 from espalier.kernels.underflow import Mask, check_cancellation, lack, may_cancel, without_fragment
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 
 _STEP = 1e-5  # relative
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
@@ -22,7 +23,6 @@ from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import row_blocks
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.underflow import Mask
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative error of a kernel value, at most

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import MemoryBudgetError
+from espalier.jobs.budget import pair_too_large
+from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.kernels.budget import pair_too_large
-from espalier.kernels.schedule import Schedule
 
 ALL, SYMMETRIC, DIAGONAL = range(3)  # which pairs the core computes
 

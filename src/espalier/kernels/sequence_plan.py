@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError
+from espalier.jobs.budget import pair_too_large
+from espalier.jobs.schedule import Schedule
+from espalier.jobs.tiles import Tile, most_needed
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
-from espalier.kernels.budget import pair_too_large
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one
 from espalier.kernels.similarity import Similarity
-from espalier.kernels.tiles import Tile, most_needed
 
 DECAY_BOUNDS = (1e-6, 1.0)
 Floats = NDArray[np.float64]
@@ -259,7 +259,7 @@ class _Part:
         by_symbol = [hyper.label_values(getattr(kernel, name), self.labels) for name in kernel._per_symbol]
         others = [values for _, values in kernel._others()]
         soft = (self._similar,) if kernel._takes_similarity else ()
-        return (*self._arrays, pairs, *by_symbol, *others, *soft, schedule.n_threads, schedule.progress)
+        return (*self._arrays, pairs, *by_symbol, *others, *soft, schedule.n_threads, schedule.tell)
 
 
 def _renumbered(a: Sequences, b: Sequences) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.errors import user_level
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Plan
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule, user_level
 from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
 from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel

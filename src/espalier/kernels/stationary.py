@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
@@ -20,7 +21,6 @@ from espalier.kernels.distances import FAR, are_small, nearer_to_zero, squared_d
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import row_blocks
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import (

@@ -9,10 +9,10 @@ import numpy as np
 
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit, check_unit
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import subsequence_threads
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, Floats, SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity

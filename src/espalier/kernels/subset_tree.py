@@ -9,10 +9,10 @@ import numpy as np
 
 from espalier import _core
 from espalier.corpus.forest import Forest
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.numbers import truth_value, whole_number
 
@@ -166,7 +166,7 @@ def _fill_self_values(
     for values, (_, setting) in zip(by_label, (decay, frontier), strict=True):
         values[numbers] = hyper.label_values(setting, labels)[:-1]
     leaf = float(hyper.label_values(decay[1], [])[-1]) if kernel.lone_leaves else 0.0
-    options = (schedule.memory, schedule.n_threads, schedule.progress)
+    options = (schedule.memory, schedule.n_threads, schedule.tell)
     done = _core.subset_self(arrays, by_label[0], by_label[1], leaf, only_identical, *options, out)
     schedule.done()
     return done

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.errors import InputError
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.sequence_memory import tagging_threads
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 

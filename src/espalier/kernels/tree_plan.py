@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
+from espalier.jobs.budget import pair_too_large
+from espalier.jobs.schedule import Schedule
+from espalier.jobs.tiles import Tile, most_needed
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
-from espalier.kernels.budget import pair_too_large
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
-from espalier.kernels.tiles import Tile, most_needed
 
 _TABLES = 1 << 26
 _ENTRY = 8  # bytes that a pattern takes while it is made for each distinct subtree of each tree, at least
@@ -153,7 +153,7 @@ class TreePlan(Plan):
                 *(hyper.label_values(setting, labels) for _, setting in kernel._label_settings()),
                 *kernel._native_arguments(native),
                 schedule.n_threads,
-                schedule.progress,
+                schedule.tell,
                 block,
             )
             schedule.done()
@@ -182,7 +182,7 @@ class TreePlan(Plan):
                 *kernel._native_arguments(native),
                 np.ascontiguousarray(tile.take(cotangent)).reshape(native.shape),
                 schedule.n_threads,
-                schedule.progress,
+                schedule.tell,
                 *gradients,
                 *others,
             )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+from espalier.errors import user_level
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.hyperparameters import PerLabel
-from espalier.kernels.schedule import user_level
 
 MOST_NAMED = 5
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite, check_one_number
 from espalier.kernels.composite import Gradients, own_gradient
 from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Schedule
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.structures.numbers import whole_number
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.memory import parse_memory, show_bytes
 from espalier.errors import InputError
+from espalier.jobs.memory import parse_memory, show_bytes
 from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.exact_sums import on_grid

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from espalier.corpus.memory import n_cores
 from espalier.errors import InputError
+from espalier.jobs.memory import n_cores
 from espalier.structures.numbers import LARGEST, shown, whole_number
 
 # str.split() without an argument would also part words at no-break spaces, which belong to them.

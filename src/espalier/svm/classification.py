@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 from espalier.errors import InputError
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
+from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.schedule import Progress
 from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
@@ -122,7 +122,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         random_state: Any = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C

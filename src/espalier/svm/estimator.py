@@ -24,10 +24,11 @@ from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import without_gaps
+from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.progress import check_progress
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.budget import naming_a_way_out
 from espalier.kernels.inputs import Inputs, take_rows
-from espalier.kernels.schedule import Schedule
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
@@ -164,9 +165,7 @@ class KernelMachine(KernelEstimator):
 
 def kernel_matrix(kernel: Kernel, a: Inputs, b: Any, schedule: Schedule) -> Matrix:
     """The matrix under a schedule, checked: a kernel of a user may give anything."""
-    matrix = compute_gram(
-        kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.progress
-    )
+    matrix = compute_gram(kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.report)
     check_matrix(matrix)
     return matrix
 
@@ -180,12 +179,6 @@ def warn_of_early_stop(n_early: int) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-def check_progress(progress: Any) -> None:
-    """Refuse what cannot be called."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of the fraction done, or None, got {progress!r}.")
 
 
 def check_whole(name: str, value: Any, least: int, other: str = "") -> None:

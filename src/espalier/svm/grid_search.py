@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.errors import InputError
 from espalier.gram.estimator import Estimator
 from espalier.gram.targets import gaps_without_weight, without_gaps
+from espalier.jobs.progress import Report, check_progress
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.schedule import Progress, Schedule
 from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
-from espalier.svm.estimator import check_progress, kernel_matrix, warn_of_early_stop
+from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
 from espalier.svm.rows import MatrixRows, row_data
 from espalier.svm.targets import check_weights
 
@@ -103,7 +104,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         refit: bool = True,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -143,7 +144,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         splits = _tested(list(splitter.split(row_data(inputs), y, groups)), gaps, len(inputs))
         self.scorer_ = _scorer(self.estimator, self.scoring)
         scores = np.empty((len(candidates), len(splits)))
-        whole = Schedule.of(self.n_threads, self.memory, self.progress)
+        whole = Schedule.of(self.n_threads, self.memory, self.progress, what="grid search")
         searching = whole.between(0.0, 0.9 if self.refit else 1.0)
         kernels = by_kernel(candidates)
         n_early = 0

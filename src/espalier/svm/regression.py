@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 
 from espalier.gram.scores import r_squared
 from espalier.gram.targets import Floats, check_numbers
+from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.schedule import Progress
 from espalier.structures.numbers import finite_number
 from espalier.svm.estimator import KernelMachine
 from espalier.svm.machines import solve_regressor
@@ -75,7 +75,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         max_iterations: int | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C

@@ -214,7 +214,7 @@ def check_tiles(kernel: Any, items: Any, rng: np.random.Generator) -> None:
 def check_progress(kernel: Any, items: Any) -> None:
     """Progress goes up, from 0 to 1."""
     seen: list[float] = []
-    kernel(items, items, progress=seen.append)
+    kernel(items, items, progress=lambda progress: seen.append(progress.fraction))
     assert all(0 <= fraction <= 1 for fraction in seen), f"progress must be between 0 and 1, got {seen}."
     assert seen == sorted(seen), f"progress goes back: {seen}."
 

@@ -231,5 +231,5 @@ def test_what_is_no_kernel_or_number_is_an_error():
 
 def test_progress_covers_all_parts_once():
     seen: list[float] = []
-    (A + B * Normalized(A))(TALL, TALL, progress=seen.append)
+    (A + B * Normalized(A))(TALL, TALL, progress=lambda told: seen.append(told.fraction))
     assert seen == sorted(seen) and all(0 <= fraction <= 1 for fraction in seen)

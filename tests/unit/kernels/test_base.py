@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from espalier.errors import InputError
+from espalier.jobs.memory import parse_memory
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.algebra import Constant, Power
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import (
@@ -21,7 +23,6 @@ from espalier.kernels.hyperparameters import (
 )
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.schedule import Schedule, parse_memory
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.structures.tree import Tree
 from espalier.testing import check_kernel

@@ -7,7 +7,7 @@ import pytest
 
 import espalier as es
 from espalier.errors import MemoryBudgetError
-from espalier.kernels.schedule import Schedule
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.sequence_memory import (
     ALL,
     DIAGONAL,

@@ -179,8 +179,8 @@ class TilesPlan(PythonPlan):
 class BackwardsPlan(PythonPlan):
     def matrix(self, kernel):
         for fraction in (0.5, 0.2):
-            if self.schedule.progress is not None:
-                self.schedule.progress(fraction)
+            if self.schedule.tell is not None:
+                self.schedule.tell(fraction)
         return super().matrix(kernel)
 
 

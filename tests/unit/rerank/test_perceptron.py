@@ -9,7 +9,7 @@ from tests.reference.perceptron import perceptrons
 
 import espalier as es
 from candidate_groups import groups_of
-from espalier.kernels.schedule import Schedule
+from espalier.jobs.schedule import Schedule
 from espalier.rerank import VotedPerceptron, quality
 from espalier.rerank.chooser import SCORE_SHARES
 from espalier.rerank.combination import growing_sum

@@ -199,8 +199,10 @@ def test_progress_rises_to_one():
         seen = []
         search = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3, refit=refit, progress=seen.append)
         search.fit(FOREST, LABELS)
-        assert seen == sorted(seen) and seen[-1] == 1.0
+        fractions = [progress.fraction for progress in seen]
+        assert fractions == sorted(fractions) and fractions[-1] == 1.0
         assert len(seen) > 9
+        assert {progress.what for progress in seen} == {"grid search"}
 
 
 def test_machines_that_do_not_converge_are_counted_once():

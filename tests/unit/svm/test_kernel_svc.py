@@ -430,7 +430,7 @@ def test_rows_of_another_kind_are_errors_of_predict():
 
 @pytest.mark.parametrize("model", [KernelSVC(KERNEL), es.KernelSVR(KERNEL)], ids=repr)
 def test_progress_must_be_a_function(model):
-    with pytest.raises(TypeError, match="progress must be a function of the fraction done, or None, got 3"):
+    with pytest.raises(TypeError, match="progress must be a function that takes a Progress, or None, got 3"):
         model.set_params(progress=3).fit(FOREST, np.arange(160) % 2)
 
 
@@ -469,10 +469,12 @@ def test_an_iterator_is_predicted_whole():
 
 def test_progress_rises_to_one():
     seen = []
-    KernelSVC(KERNEL, progress=seen.append).fit(FOREST, LABELS)
+    KernelSVC(KERNEL, progress=lambda told: seen.append(told.fraction)).fit(FOREST, LABELS)
     assert seen == sorted(seen) and seen[-1] == 1.0
     seen.clear()
-    KernelSVC(KERNEL).fit(FOREST, LABELS).set_params(progress=seen.append, memory=100_000).predict(FOREST)
+    KernelSVC(KERNEL).fit(FOREST, LABELS).set_params(
+        progress=lambda told: seen.append(told.fraction), memory=100_000
+    ).predict(FOREST)
     assert seen == sorted(seen) and seen[-1] == 1.0
 
 

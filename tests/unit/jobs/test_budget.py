@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.corpus import memory
 from espalier.errors import MemoryBudgetError
 from espalier.gram import gram, nearest
-from espalier.kernels import budget
+from espalier.jobs import budget, memory
 from espalier.rerank import GPPreference
 from espalier.structures.groups import Group
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from espalier.corpus.memory import show_bytes, usable_memory
 from espalier.errors import MemoryBudgetError
-from espalier.kernels.schedule import Schedule
+from espalier.jobs.memory import show_bytes, usable_memory
+from espalier.jobs.schedule import Schedule
 
 _INSTEAD = (
     "Take fewer rows, or a learner without this matrix: for tree kernels, LinearizedTreeClassifier(n_splits=...) "

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.corpus import memory
-from espalier.corpus.memory import parse_memory, usable_memory
+from espalier.jobs import memory
+from espalier.jobs.memory import parse_memory, usable_memory
 
 GIB = 2**30
 
@@ -95,7 +95,7 @@ def test_without_control_groups_the_machine_counts(tmp_path, monkeypatch) -> Non
 def test_limits_of_the_process_count(kind) -> None:
     code = f"""
 import resource
-from espalier.corpus.memory import parse_memory
+from espalier.jobs.memory import parse_memory
 resource.setrlimit(resource.{kind}, (8 * 2**30, resource.RLIM_INFINITY))
 print(parse_memory(None))
 """

@@ -1,26 +1,21 @@
-"""How a matrix is computed: threads, memory and progress. What is computed never depends on it."""
+"""How a job is run: threads, memory and whom to tell. No result depends on it, to the last bit, but for memory."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from espalier.corpus.memory import n_cores
-from espalier.corpus.memory import parse_memory as parse_memory
-from espalier.corpus.memory import show_bytes as show_bytes
+from espalier.jobs.memory import n_cores, parse_memory
+from espalier.jobs.progress import Report, Tell, check_progress, part_of, report_to, told_of
 from espalier.structures.numbers import whole_number
-
-Progress = Callable[[float], object]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Threads, a memory budget in bytes, whom to tell about progress, and whether to warn."""
+    """Threads, a memory budget in bytes, whom to tell which fraction is done, and whether to warn."""
 
     n_threads: int
     memory: int
-    progress: Progress | None = None
+    tell: Tell | None = None
     warns: bool = True
     shares: int = 1  # into how many equal ones the budget of the call was cut
 
@@ -28,13 +23,16 @@ class Schedule:
     def of(
         n_threads: int | None = None,
         memory: int | float | str | None = None,
-        progress: Progress | None = None,
+        progress: Report | None = None,
+        *,
+        what: str = "kernel values",
     ) -> Schedule:
-        """Check what a caller asked for and fill in what was left out."""
+        """Check what a caller asked for and fill in what was left out; ``what`` names the job to ``progress``."""
+        check_progress(progress)
         if n_threads is None:
             n_threads = n_cores()
         n_threads = whole_number("n_threads", n_threads, none=True)
-        return Schedule(n_threads, parse_memory(memory), progress)
+        return Schedule(n_threads, parse_memory(memory), told_of(progress, what))
 
     def part(self, k: int, n: int) -> Schedule:
         """The schedule of part ``k`` of ``n``, whose progress is that part of the whole."""
@@ -46,26 +44,18 @@ class Schedule:
 
     def between(self, start: float, end: float) -> Schedule:
         """The schedule of a part whose progress takes the whole from ``start`` to ``end``."""
-        whole = self.progress
-        if whole is None:
-            return self
-        return replace(self, progress=lambda fraction: whole(start + (end - start) * fraction))
+        return self if self.tell is None else replace(self, tell=part_of(self.tell, start, end))
+
+    @property
+    def report(self) -> Report | None:
+        """What to pass as ``progress`` to a public function that does this part."""
+        return report_to(self.tell)
 
     def done(self) -> None:
         """Say that this part is finished."""
-        if self.progress is not None:
-            self.progress(1.0)
+        if self.tell is not None:
+            self.tell(1.0)
 
     def quietly(self) -> Schedule:
         """The schedule of a part whose warnings another part gives: one call warns once."""
         return replace(self, warns=False)
-
-
-def user_level() -> int:
-    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
-    outermost, level, frame = 1, 1, inspect.currentframe()
-    while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
-        if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
-            outermost = level
-        level, frame = level + 1, frame.f_back
-    return outermost
