@@ -27,8 +27,8 @@ PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python;
 endif
 
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.10"
-NATIVE := $(wildcard native/*.cpp native/*.hpp)
-SOURCES := CMakeLists.txt pyproject.toml experiments/pyproject.toml $(NATIVE)
+NATIVE := $(wildcard native/*/*.cpp native/*/*.hpp)
+SOURCES := CMakeLists.txt pyproject.toml experiments/pyproject.toml $(filter-out native/tests/%,$(NATIVE))
 BIN := $(VENV)/bin
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -94,13 +94,13 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror $(NATIVE) $(wildcard native/tests/*.cpp native/tests/*.hpp)
+	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
 	$(BIN)/python -m pytest --quiet tests/docs/test_documents.py -k "links or commands"
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/clang-format -i $(NATIVE) $(wildcard native/tests/*.cpp native/tests/*.hpp)
+	$(BIN)/clang-format -i $(NATIVE)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time

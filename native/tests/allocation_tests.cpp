@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "checks.hpp"
-#include "intern.hpp"
-#include "listed_corpus.hpp"
-#include "mined.hpp"
-#include "partial_tree.hpp"
-#include "subset_mining.hpp"
-#include "subset_tree.hpp"
-#include "team.hpp"
-#include "vocabulary.hpp"
+#include "corpus/intern.hpp"
+#include "corpus/vocabulary.hpp"
+#include "jobs/team.hpp"
+#include "kernels/partial_tree.hpp"
+#include "kernels/subset_tree.hpp"
+#include "spaces/mined.hpp"
+#include "spaces/subset_tree_mining.hpp"
+#include "tests/checks.hpp"
+#include "tests/listed_corpus.hpp"
 
 namespace {
 

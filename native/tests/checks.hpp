@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "intern.hpp"
-#include "pattern.hpp"
-#include "vocabulary.hpp"
+#include "corpus/forest_view.hpp"
+#include "corpus/intern.hpp"
+#include "corpus/vocabulary.hpp"
 
 namespace espalier::tests {
 

@@ -16,13 +16,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "brackets.hpp"
-#include "forest_check.hpp"
-#include "intern.hpp"
-#include "partial_tree.hpp"
-#include "subset_tree.hpp"
-#include "team.hpp"
-#include "vocabulary.hpp"
+#include "corpus/forest_check.hpp"
+#include "corpus/intern.hpp"
+#include "corpus/vocabulary.hpp"
+#include "jobs/team.hpp"
+#include "kernels/partial_tree.hpp"
+#include "kernels/subset_tree.hpp"
+#include "structures/brackets.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>

@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "brackets.hpp"
-#include "checks.hpp"
-#include "intern.hpp"
-#include "listener.hpp"
-#include "partial_tree.hpp"
-#include "smoothed_tree.hpp"
-#include "subset_tree.hpp"
-#include "team.hpp"
-#include "vocabulary.hpp"
+#include "corpus/intern.hpp"
+#include "corpus/vocabulary.hpp"
+#include "jobs/listener.hpp"
+#include "jobs/team.hpp"
+#include "kernels/partial_tree.hpp"
+#include "kernels/smoothed_partial_tree.hpp"
+#include "kernels/subset_tree.hpp"
+#include "structures/brackets.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "checks.hpp"
-#include "dependency_subtree.hpp"
-#include "team.hpp"
+#include "jobs/team.hpp"
+#include "kernels/dependency_subtree.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "attribution.hpp"
-#include "checks.hpp"
-#include "fragment_hashing.hpp"
-#include "fragment_trie.hpp"
-#include "listed_corpus.hpp"
-#include "subset_self.hpp"
-#include "team.hpp"
-#include "vocabulary.hpp"
+#include "corpus/vocabulary.hpp"
+#include "jobs/team.hpp"
+#include "kernels/subset_tree_self.hpp"
+#include "spaces/attribution.hpp"
+#include "spaces/fragment_hashing.hpp"
+#include "spaces/fragment_trie.hpp"
+#include "tests/checks.hpp"
+#include "tests/listed_corpus.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "checks.hpp"
-#include "listed_fragments.hpp"
-#include "partial_mining.hpp"
-#include "productions.hpp"
-#include "subset_mining.hpp"
-#include "vocabulary.hpp"
+#include "corpus/productions.hpp"
+#include "corpus/vocabulary.hpp"
+#include "spaces/partial_tree_mining.hpp"
+#include "spaces/subset_tree_mining.hpp"
+#include "tests/checks.hpp"
+#include "tests/listed_fragments.hpp"
 
 namespace espalier::tests {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "mined.hpp"
-#include "partial_mining.hpp"
-#include "pattern.hpp"
-#include "productions.hpp"
-#include "vocabulary.hpp"
+#include "corpus/forest_view.hpp"
+#include "corpus/productions.hpp"
+#include "corpus/vocabulary.hpp"
+#include "spaces/mined.hpp"
+#include "spaces/partial_tree_mining.hpp"
 
 namespace espalier::tests {
 

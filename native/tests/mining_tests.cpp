@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "checks.hpp"
-#include "listed_corpus.hpp"
-#include "mined.hpp"
-#include "partial_mining.hpp"
-#include "subset_mining.hpp"
-#include "team.hpp"
+#include "jobs/team.hpp"
+#include "spaces/mined.hpp"
+#include "spaces/partial_tree_mining.hpp"
+#include "spaces/subset_tree_mining.hpp"
+#include "tests/checks.hpp"
+#include "tests/listed_corpus.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "checks.hpp"
-#include "compressed_trees.hpp"
-#include "parser.hpp"
-#include "subset_tree.hpp"
-#include "team.hpp"
-#include "vocabulary.hpp"
+#include "corpus/vocabulary.hpp"
+#include "jobs/team.hpp"
+#include "kernels/subset_tree.hpp"
+#include "parsing/parser.hpp"
+#include "rerank/compressed_trees.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

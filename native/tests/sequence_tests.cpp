@@ -4,9 +4,9 @@
 #include <random>
 #include <vector>
 
-#include "checks.hpp"
-#include "subsequence.hpp"
-#include "team.hpp"
+#include "jobs/team.hpp"
+#include "kernels/subsequence.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

@@ -5,9 +5,9 @@
 #include <set>
 #include <vector>
 
-#include "checks.hpp"
-#include "tagger.hpp"
-#include "team.hpp"
+#include "jobs/team.hpp"
+#include "parsing/tagger.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

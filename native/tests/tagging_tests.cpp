@@ -3,9 +3,9 @@
 #include <random>
 #include <vector>
 
-#include "checks.hpp"
-#include "tagging.hpp"
-#include "team.hpp"
+#include "jobs/team.hpp"
+#include "kernels/tagging.hpp"
+#include "tests/checks.hpp"
 
 using namespace espalier;
 using namespace espalier::tests;

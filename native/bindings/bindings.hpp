@@ -1,0 +1,133 @@
+// What the files of bindings share: arrays in and out, forests as views, work without the interpreter's lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "corpus/forest_view.hpp"
+#include "jobs/gate.hpp"
+#include "jobs/team.hpp"
+#include "kernels/pattern_bytes.hpp"
+
+namespace espalier {
+
+namespace nb = nanobind;
+
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Out<T> to_numpy(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+// Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
+template <class Work>
+void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& work) {
+  std::exception_ptr raised;
+  const auto poll = [&](double fraction) {
+    nb::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!progress.is_none()) progress(fraction);
+      return true;
+    } catch (...) {
+      raised = std::current_exception();
+      return false;
+    }
+  };
+  try {
+    nb::gil_scoped_release release;
+    const Entered entered(gate);
+    Team team(n_threads, poll);
+    work(team);
+  } catch (const Interrupted&) {
+    if (raised) std::rethrow_exception(raised);
+    throw;
+  }
+  if (raised) std::rethrow_exception(raised);
+}
+
+template <class T>
+std::span<const T> span_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+  auto array = nb::cast<In<T>>(arrays[name]);
+  kept.push_back(nb::cast(array));
+  return {array.data(), array.size()};
+}
+
+template <class T>
+const T* array_of(nb::dict arrays, const char* name, std::vector<nb::object>& kept) {
+  return span_of<T>(arrays, name, kept).data();
+}
+
+inline ForestView view_of(nb::dict arrays, std::vector<nb::object>& kept) {
+  ForestView view{};
+  view.n_subtrees = static_cast<std::int64_t>(nb::len(nb::object(arrays["label"])));
+  view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["tree_start"]))) - 1;
+  view.label = array_of<std::int32_t>(arrays, "label", kept);
+  view.height = array_of<std::int32_t>(arrays, "height", kept);
+  view.child = array_of<std::int32_t>(arrays, "child", kept);
+  view.child_start = array_of<std::int64_t>(arrays, "child_start", kept);
+  view.tree_start = array_of<std::int64_t>(arrays, "tree_start", kept);
+  view.tree_subtree = array_of<std::int32_t>(arrays, "tree_subtree", kept);
+  view.tree_count = array_of<std::int32_t>(arrays, "tree_count", kept);
+  return view;
+}
+
+// For work in one thread that does not hold the interpreter's lock.
+inline Listener released_signals() {
+  return Listener([] {
+    nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+}
+
+// Two forests (or one and None) as the compiled plans take them; they listen to signals while they are made.
+template <class Make>
+void make_plan(nb::dict a, nb::object b, const Make& make) {
+  std::vector<nb::object> kept;
+  const ForestView rows = view_of(a, kept);
+  ForestView columns{};
+  if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
+  const ForestView* other = b.is_none() ? nullptr : &columns;
+  nb::gil_scoped_release release;
+  make(rows, other, released_signals());
+}
+
+template <class Plan>
+nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
+  return nb::class_<Plan>(m, name)
+      .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
+      .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
+      .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
+      .def_prop_ro("pattern_bytes", [](const Plan& self) { return bytes_of(self.pattern()); })
+      .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
+      .def("release", [](Plan& self) {
+        nb::gil_scoped_release release;
+        const Entered entered(self.gate());
+        self.release();
+      });
+}
+
+void bind_fragments(nb::module_& m);
+void bind_sequences(nb::module_& m);
+void bind_parsing(nb::module_& m);
+void bind_tagger(nb::module_& m);
+void bind_rerank(nb::module_& m);
+void bind_smoothed_tree(nb::module_& m);
+void bind_tiled(nb::module_& m);
+
+}  // namespace espalier
