@@ -52,18 +52,21 @@ def test_the_guide_to_reranking_says_what_was_measured():
             "2,400 / 400 / 1,189, the plain grammar",
         )
     )
-    assert f"takes away {plain:.0f} per cent, of those of a tuned grammar {tuned:.0f}" in guide
-    assert f"with three times the questions {large:.0f} of the plain one's" in guide
+    assert f"removes {plain:.0f} per cent of the errors of a plain grammar" in guide
+    assert f"and {tuned:.0f} per cent of those of a tuned grammar" in guide
+    assert (
+        f"with three times the questions, it removes {large:.0f} per cent of the errors of the plain grammar" in guide
+    )
     for treebank, phrase in (
         ("Wall Street", "sentences rise from {} to {} F1"),
-        ("English Web", "the web from {} to {}"),
+        ("English Web", "sentences of the web from {} to {}"),
     ):
         section = re.search(rf"## {treebank}.*, markovized grammar.*", page("collins2001/treebanks"))[0]
         rows = ("the grammar's first parse", "perceptron with the grammar")
         before, after = (cells("collins2001/treebanks", section, row)[3] for row in rows)
         assert phrase.format(before, after) in guide
     tagger, _, reranked, *_ = cells("collins2001/tagging", "## Accuracy", "web, universal tags")
-    assert f"tags of web text from {tagger:.2f} to {reranked:.2f} per cent" in guide
+    assert f"tags of web text rises from {tagger:.2f} to {reranked:.2f} per cent" in guide
 
 
 def test_the_guide_to_reranking_says_how_good_the_parser_is():
