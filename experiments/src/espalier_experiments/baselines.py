@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.base import Kernel
+from espalier.kernels import Kernel
 from espalier_experiments.records import Record, short
 
 if TYPE_CHECKING:

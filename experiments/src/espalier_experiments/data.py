@@ -15,14 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
+from espalier.corpus import Forest
 from espalier.errors import InputError
-from espalier.structures.brackets import read_brackets
-from espalier.structures.files import read_text
-from espalier.structures.klp import read_klp
-from espalier.structures.sequence import TaggedSequence
-from espalier.structures.table import Table
-from espalier.structures.tree import Tree
+from espalier.structures import Table, TaggedSequence, Tree, read_brackets, read_klp, read_text
 
 Pair = Literal["fr-en", "en-es"]
 Part = Literal["train", "test"]

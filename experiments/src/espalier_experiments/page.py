@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.structures.files import write_text
-from espalier.structures.palette import LINE, MUTED, TEXT
-from espalier.structures.plot_svg import OPTIONS, themed_svg
+from espalier.structures import themed_svg, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#9a6700", "#57606a")  # apart for colour-blind eyes too
-GREY = LINE  # what was published, and what was true
+TEXT, MUTED, GREY = "#1f2328", "#57606a", "#8c959f"  # GREY is what was published, and what was true
 SIZE = (4.6, 3.2)  # inches of one panel
 
 
@@ -115,7 +113,6 @@ def line_drawing(panels: Sequence[Callable[[Axes], None]]) -> str:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     options: Mapping[str, object] = {
-        **OPTIONS,
         "font.family": "sans-serif",
         "font.size": 9,
         "text.color": TEXT,

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
-from espalier.corpus.forest import Forest
+from espalier.corpus import Forest
 from espalier.errors import InputError
-from espalier.kept import kept
-from espalier.structures.brackets import read_brackets
-from espalier.structures.files import read_text
-from espalier.structures.notation import escape_label
-from espalier.structures.table import Table
-from espalier.structures.tree import Tree
+from espalier.structures import Table, Tree, escape_label, read_brackets, read_text
 from espalier_experiments.data import Part, data_folder
 
 PREDICATE, CANDIDATE = "-P", "-B"  # marks behind a label
@@ -118,7 +113,7 @@ class Nodes:
         """How many words the tree has."""
         return len(self._words)
 
-    @kept
+    @cached_property
     def _highest(self) -> dict[Span, int]:
         # Nodes come from the root down, so the first of a span is the highest.
         return {span: node for node, span in reversed(list(enumerate(self.spans)))}

@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+import espalier as es
 from espalier.errors import InputError
-from espalier.structures.files import read_text, write_text
+from espalier.structures import read_text, write_text
 
 Key = Mapping[str, Any]
 Result = dict[str, Any]
@@ -125,7 +126,7 @@ class Results:
         if clash:
             raise InputError(f"A result cannot hold {min(clash)!r}: the name is taken by its key or by the store.")
         rounded = float(f"{seconds:.3g}")
-        record = {"key": dict(key), "result": compact(result), "seconds": rounded, "version": _version()}
+        record = {"key": dict(key), "result": compact(result), "seconds": rounded, "version": es.__version__}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path.parent):
             # Another run may have added results since: they stay.
@@ -323,9 +324,3 @@ def _name(key: Key) -> str:
 def _json_round_trip(value: Mapping[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = json.loads(json.dumps(value, sort_keys=True))
     return out
-
-
-def _version() -> str:
-    import espalier  # here, because the package itself is still being imported when this module is
-
-    return espalier.__version__

@@ -1,20 +1,25 @@
 """Kernels that choose: the best of several candidates, by combinations of trees."""
 
 from espalier.rerank.candidates import jackknifed, propose
+from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
 from espalier.rerank.compressed import CompressedModel
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.preference import GPPreference
-from espalier.rerank.quality import quality
+from espalier.rerank.quality import best_candidate, quality
 from espalier.rerank.ranking_svm import RankingSVM
 from espalier.rerank.reranker import Reranker
 
 __all__ = [
+    "SCORE_SHARES",
+    "Chooser",
     "CompressedModel",
     "GPPreference",
     "RankingSVM",
     "Reranker",
     "VotedPerceptron",
+    "best_candidate",
     "jackknifed",
     "propose",
     "quality",
+    "spread",
 ]

@@ -49,6 +49,8 @@ class Chooser(KernelEstimator):
         The function: a sum of kernels of these items with these coefficients.
     score_weight_
         The weight of the parser's score beside it.
+    n_candidates_
+        How many candidates it learned from, targets included.
     """
 
     kernel: Kernel
@@ -92,6 +94,7 @@ class Chooser(KernelEstimator):
             development = [group for row, group in enumerate(groups) if row in held_out]
             groups = [group for row, group in enumerate(groups) if row not in held_out]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
+        self.n_candidates_ = len(data.items)
         coefficients = self._learn(data, rng)
         self._warn_if_blind(data)
         kept = np.flatnonzero(coefficients)
@@ -108,6 +111,10 @@ class Chooser(KernelEstimator):
         groups = self._checked(groups)
         scores = [self.score_weight_ * np.array(group.scores) for group in groups]
         return [own + score for own, score in zip(self._values(groups), scores, strict=True)]
+
+    def kernel_values(self, groups: Sequence[Group]) -> list[Floats]:
+        """The value of every candidate without the parser's score."""
+        return self._values(self._checked(groups))
 
     def predict(self, groups: Sequence[Group]) -> NDArray[np.int64]:
         """The number of the candidate that is chosen in each group; the first of equals."""

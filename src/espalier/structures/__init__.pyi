@@ -23,3 +23,7 @@ from espalier.structures.table_files import read_table as read_table
 from espalier.structures.tree import Tree as Tree
 
 __all__: list[str]
+from espalier.structures.files import read_text as read_text
+from espalier.structures.files import write_text as write_text
+from espalier.structures.notation import escape_label as escape_label
+from espalier.structures.plot_svg import themed_svg as themed_svg

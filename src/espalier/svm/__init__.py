@@ -3,5 +3,6 @@
 from espalier.svm.classification import KernelSVC
 from espalier.svm.grid_search import KernelGridSearch
 from espalier.svm.regression import KernelSVR
+from espalier.svm.rows import MatrixRows
 
-__all__ = ["KernelGridSearch", "KernelSVC", "KernelSVR"]
+__all__ = ["KernelGridSearch", "KernelSVC", "KernelSVR", "MatrixRows"]

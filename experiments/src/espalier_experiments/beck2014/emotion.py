@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.gp.transforms import SquareRoot
-from espalier.kernels.bag_of_words import BagOfWords, Spectrum
-from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import fixed
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.precomputed import Precomputed
-from espalier.kernels.subsequence import Subsequence
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.kernels.tagging import Tagging
-from espalier.kernels.wordnet import WordNet
-from espalier.structures.table import Table
+from espalier.corpus import Forest
+from espalier.gp import SquareRoot
+from espalier.kernels import (
+    BagOfWords,
+    Kernel,
+    Normalized,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Tagging,
+    WordNet,
+    fixed,
+)
+from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014.emotion_page import emotion_page
 from espalier_experiments.beck2014.question_models import has_wordnet

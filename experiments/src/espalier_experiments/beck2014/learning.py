@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.inputs import Inputs
-from espalier.kernels.precomputed import Precomputed
+from espalier.kernels import Kernel, Precomputed
 from espalier_experiments.papers import Plan
 from espalier_experiments.records import Record
 
@@ -22,6 +20,8 @@ PAPER = (
     "Beck, [Bayesian Kernel Methods for Natural Language Processing](https://aclanthology.org/P14-3001), "
     "ACL Student Research Workshop 2014"
 )
+Matrix = NDArray[np.float64]
+
 N_FOLDS = 3  # in which machines are chosen
 
 
@@ -53,7 +53,7 @@ def choose_on_matrices(
     -------
     The classes of the new rows, the number of the matrix that was chosen, and what is kept of the choice.
     """
-    from espalier.svm.rows import MatrixRows
+    from espalier.svm import MatrixRows
 
     kernels = [Precomputed(gram) for gram in grams]
     search = choose_machine(kernels, C, np.arange(len(y)), y, groups, plan)
@@ -64,10 +64,8 @@ def choose_on_matrices(
 
 def matrices(kernel: Kernel, train: Any, test: Any, plan: Plan) -> tuple[Matrix, Matrix]:
     """The matrix of the training rows, and that of the test rows (rows) with them (columns)."""
-    rows = Inputs.of(train)
-    others = Inputs.of(test, like=rows, translates=True)
-    cross = kernel(rows, others, n_threads=plan.n_threads)
-    return kernel(rows, n_threads=plan.n_threads), np.ascontiguousarray(cross.T)
+    cross = kernel(train, test, n_threads=plan.n_threads)
+    return kernel(train, n_threads=plan.n_threads), np.ascontiguousarray(cross.T)
 
 
 def accuracy(observed: NDArray[Any], predicted: NDArray[Any]) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from espalier.kernels.similarity import Floats, Similarity
+from espalier.kernels import Similarity
 
 LEXICAL = "LEX##"
 
@@ -21,7 +22,7 @@ class Lexical(Similarity):
 
     Examples
     --------
-    >>> from espalier.kernels.similarity import SimilarityTable
+    >>> from espalier.kernels import SimilarityTable
     >>> places = Lexical(SimilarityTable(["city", "town"], [[1.0, 0.8], [0.8, 1.0]]))
     >>> places(["LEX##city::n", "POS##NN"], ["LEX##town::n", "POS##NN", "town"])
     array([[0.8, 0. , 0. ],
@@ -35,7 +36,7 @@ class Lexical(Similarity):
     def is_positive(self) -> bool:
         return self.words.is_positive
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def _values(self, a: list[str], b: list[str]) -> NDArray[np.float64]:
         values = np.zeros((len(a), len(b)))
         rows, columns = ([k for k, label in enumerate(side) if label.startswith(LEXICAL)] for side in (a, b))
         if rows and columns:

@@ -11,23 +11,32 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import product
 from operator import add, mul
+from typing import Literal
 
-from espalier.corpus.sequences import Unit
-from espalier.kernels.algebra import Scaled, Sum
-from espalier.kernels.bag_of_words import BagOfWords, Spectrum
-from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import PerLabel, fixed, number_of
-from espalier.kernels.latent_semantic import LatentSemantic
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.similarity import Similarity
-from espalier.kernels.smoothed_partial_tree import SmoothedPartialTree, Soft
-from espalier.kernels.subsequence import Subsequence
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.kernels.tagging import Tagging
-from espalier.kernels.wordnet import WordNet
-from espalier.structures.table import Table
+from espalier.kernels import (
+    BagOfWords,
+    Kernel,
+    LatentSemantic,
+    Normalized,
+    PartialTree,
+    PerLabel,
+    Scaled,
+    Similarity,
+    SmoothedPartialTree,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Sum,
+    Tagging,
+    WordNet,
+    fixed,
+    number_of,
+)
+from espalier.structures import Table
 from espalier_experiments.beck2014.lexical import Lexical
+
+Unit = Literal["words", "characters", "tags"]
+Soft = Literal["leaves", "all"]
 
 N_COMPONENTS = 200  # of latent semantic analysis
 WEIGHT = 0.1  # where the sum of a model's weights starts: about the variance of a class's targets

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.base import Kernel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.precomputed import Precomputed
-from espalier.structures.table import Table
+from espalier.kernels import Kernel, Normalized, Precomputed
+from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014 import one_vs_rest
 from espalier_experiments.beck2014.learning import accuracy, choose_machine, choose_on_matrices, matrices

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.bag_of_words import BagOfWords, Spectrum
-from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.hyperparameters import fixed
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.precomputed import Precomputed
-from espalier.kernels.subsequence import Subsequence
-from espalier.structures.table import Table
+from espalier.kernels import BagOfWords, Kernel, Normalized, Precomputed, Spectrum, Subsequence, fixed
+from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014 import one_vs_rest
-from espalier_experiments.beck2014.learning import accuracy, choose_on_matrices
+from espalier_experiments.beck2014.learning import Matrix, accuracy, choose_on_matrices
 from espalier_experiments.beck2014.question_models import weights_of
 from espalier_experiments.beck2014.sentiment_page import sentiment_page
 from espalier_experiments.page import Page

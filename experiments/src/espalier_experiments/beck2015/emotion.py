@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.gp.transforms import SquareRoot
-from espalier.structures.table import Table
+from espalier.corpus import Forest
+from espalier.gp import SquareRoot
+from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES, Model

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
-from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import PerLabel, fixed
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.stationary import RBF
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.kernels.vectors import Linear
+from espalier.kernels import RBF, Kernel, Linear, Normalized, PartialTree, PerLabel, SubsetTree, fixed
 
 DECAY, FRONTIER = 0.1, 0.5
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from espalier.kernels.hyperparameters import PerLabel
-from espalier.structures.table import Table
+from espalier.kernels import PerLabel
+from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015.quality_models import (

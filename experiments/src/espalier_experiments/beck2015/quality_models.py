@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
-from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import PerDimension, PerLabel, fixed
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.stationary import RBF, Matern
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.kernels import RBF, Kernel, Matern, Normalized, PerDimension, PerLabel, SubsetTree, fixed
 
 DECAY, FRONTIER = 0.1, 0.5
 LENGTHSCALE = 4.0  # of 17 standardised features: about their typical distance

@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import PerLabel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.corpus import Forest
+from espalier.kernels import Kernel, Normalized, PerLabel, SubsetTree
 from espalier_experiments import data
 
 N_TEST = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.kernels import SubsetTree
 from espalier_experiments import measures
 from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015 import samples

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from espalier.gp import LogNormal
-from espalier.kernels import Learned, Normalized, PartialTree, PerLabel, SubsetTree
-from espalier.kernels.algebra import Scaled
-from espalier.kernels.base import Kernel
+from espalier.kernels import Kernel, Learned, Normalized, PartialTree, PerLabel, Scaled, SubsetTree
 from espalier.rerank import RankingSVM, VotedPerceptron
 from espalier_experiments.collins2001.candidates import Lists
 from espalier_experiments.collins2001.learning import PAPER, UPDATES, add_test, best_trial, choose, trial

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.kept import kept
 from espalier.parsing import PCFG, Evaluation
-from espalier.rerank import jackknifed, propose, quality
-from espalier.rerank.chooser import SCORE_SHARES
-from espalier.rerank.quality import f1
-from espalier.structures.group import Group
-from espalier.structures.tree import Tree
+from espalier.rerank import SCORE_SHARES, best_candidate, jackknifed, propose, quality
+from espalier.structures import Group, Tree
 from espalier_experiments.records import Record, short
 
 FOLDS = 5
@@ -39,20 +35,15 @@ class Judged:
 
     groups: Sequence[Group]
 
-    @kept
+    @cached_property
     def counts(self) -> list[NDArray[np.int64]]:
         """By group: matched, gold and parsed constituents of each candidate."""
         return [quality(group) for group in self.groups]
 
-    @kept
+    @cached_property
     def scores(self) -> list[NDArray[np.float64]]:
         """By group: what the parser says."""
         return [np.array(group.scores) for group in self.groups]
-
-    @kept
-    def forest(self) -> Forest:
-        """All candidates, interned once; for trees alone."""
-        return Forest.from_trees(tree for group in self.groups for tree in group.candidates)
 
     def evaluation(self, chosen: Sequence[int]) -> Evaluation:
         """How good the chosen candidates are together."""
@@ -61,15 +52,15 @@ class Judged:
         exact = tuple(m == g == p for m, g, p in zip(matched, gold, parsed, strict=True))
         return Evaluation(matched, gold, parsed, exact, (), ())
 
-    @kept
+    @cached_property
     def first(self) -> Evaluation:
         """How good the parser's own choices are."""
         return self.evaluation([group.best for group in self.groups])
 
-    @kept
+    @cached_property
     def oracle(self) -> Evaluation:
         """How good the best candidates are."""
-        return self.evaluation([int(np.argmax(f1(counts))) for counts in self.counts])
+        return self.evaluation([best_candidate(group) for group in self.groups])
 
     def measured(self, evaluation: Evaluation) -> Record:
         """All that is kept of an evaluation; the improvement is that over the parser."""
@@ -89,7 +80,7 @@ class Lists:
     development: Judged
     test: Judged
 
-    @kept
+    @cached_property
     def known(self) -> Judged:
         """The first training groups, which every learner sees."""
         return Judged(self.train[:N_KNOWN])

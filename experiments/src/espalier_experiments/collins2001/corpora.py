@@ -11,10 +11,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.parsing import is_tagged, plain
-from espalier.structures.brackets import read_brackets
-from espalier.structures.conllu import read_conllu
-from espalier.structures.sequence import TaggedSequence
-from espalier.structures.tree import Tree
+from espalier.structures import TaggedSequence, Tree, read_brackets, read_conllu
 from espalier_experiments.data import data_folder
 
 Part = Literal["train", "dev", "test"]

@@ -8,16 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.corpus import Forest
+from espalier.kernels import Constant, Kernel, SubsetTree, fixed
 from espalier.parsing import PCFG
 from espalier.rerank import CompressedModel, VotedPerceptron, jackknifed, propose
-from espalier.rerank.combination import growing_sum
-from espalier.rerank.perceptron import Course
-from espalier.rerank.training import TrainingSet
-from espalier.structures.group import Group
+from espalier.structures import Group
 from espalier_experiments.collins2001.corpora import question_trees, shuffled
 from espalier_experiments.collins2001.learning import PAPER, SAMPLE, UPDATES
 from espalier_experiments.page import COLOURS, Page, logarithmic
@@ -30,6 +26,8 @@ if TYPE_CHECKING:
 
 NAME = "cost"
 DECAY, K = 0.4, 100
+COMPRESSED: Kernel = SubsetTree(DECAY)
+SUPPORT: Kernel = COMPRESSED * Constant(fixed(1.0))  # the same values; sums of products are not compressed
 GROUPS = (100, 200, 400, 800, 1600, 2400)  # of training candidates
 PARSED, SCORED = 600, 300  # test questions, and those of them with all candidates that are reranked
 MOST_SECONDS, LEAST_RATE = 120.0, 200.0
@@ -62,12 +60,12 @@ def measure(what: str, plan: Plan) -> Record:
     parse_seconds = time.process_time() - start
     full = [group for group in full if len(group) == common["candidates"]][:n_scored]
     options = {"sample": common["sampled"], "score_weight": 0.0, "random_state": plan.seed, "updates": UPDATES}
-    learner = VotedPerceptron(SubsetTree(DECAY), **options)
+    learner = VotedPerceptron(COMPRESSED, **options)
     seconds = _seconds(lambda: learner.fit(groups))
     rerank = _seconds(lambda: learner.predict(full))
     return {
         "groups": len(groups),
-        "candidates_learned": len(TrainingSet.of(groups, "gold", common["sampled"], _rng(plan)).items),
+        "candidates_learned": learner.n_candidates_,
         "parsed": len(train) + len(test),
         "parse_seconds": short(parse_seconds),
         "train_seconds": short(seconds),
@@ -75,10 +73,6 @@ def measure(what: str, plan: Plan) -> Record:
         "rerank_seconds": short(rerank),
         "growth": [_grown(groups[:size], full[: n_scored // 3], common["sampled"], plan) for size in sizes],
     }
-
-
-def _rng(plan: Plan) -> np.random.Generator:
-    return np.random.default_rng(plan.seed)
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -96,42 +90,39 @@ def _least_seconds(run: Callable[[], Result]) -> tuple[float, Result]:
 
 def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: Plan) -> Record:
     """Train on some groups in both forms, and score other candidates with what was learned."""
-    kernel = SubsetTree(DECAY)
-    data = TrainingSet.of(groups, "gold", sample, _rng(plan))
-    found: dict[str, tuple[float, NDArray[np.float64]]] = {}
-    for name, compress in (("compressed", True), ("support", False)):
-        found[name] = _least_seconds(partial(one_epoch, data, kernel, compress))
-    coefficients = found["compressed"][1]
-    rows = np.flatnonzero(coefficients)
-    support = Forest.from_trees(data.items[row] for row in rows.tolist())
-    model = CompressedModel(kernel, support)
-    for row, coefficient in enumerate(coefficients[rows].tolist()):
+    compressed_train, learner = _least_seconds(partial(one_epoch, groups, COMPRESSED, sample, plan.seed))
+    support_train, _ = _least_seconds(partial(one_epoch, groups, SUPPORT, sample, plan.seed))
+    coefficients = learner.coefficients_
+    support = Forest.from_trees(learner.support_)
+    model = CompressedModel(COMPRESSED, support)
+    for row, coefficient in enumerate(coefficients.tolist()):
         model.add(support, row, coefficient)
     trees = [tree for group in others for tree in group.candidates]
     candidates = Forest.from_trees(trees, vocabulary=support.vocabulary)
     by_model, of_model = _least_seconds(lambda: model(candidates))
-    by_trees, of_trees = _least_seconds(lambda: kernel(candidates, support, n_threads=1) @ coefficients[rows])
+    by_trees, of_trees = _least_seconds(lambda: COMPRESSED(candidates, support, n_threads=1) @ coefficients)
     return {
         "groups": len(groups),
-        "support_trees": len(rows),
+        "support_trees": len(coefficients),
         "largest_difference": short(float(np.abs(of_model - of_trees).max() / np.abs(of_trees).max())),
         "subtrees": model.n_subtrees,
         "compressed_bytes": model.n_bytes,
         "compressed_bytes_in_all": model.n_bytes_in_all,
-        "support_bytes": n_bytes(support) + coefficients[rows].nbytes,
-        "compressed_train": short(found["compressed"][0]),
-        "support_train": short(found["support"][0]),
+        "support_bytes": n_bytes(support) + coefficients.nbytes,
+        "compressed_train": short(compressed_train),
+        "support_train": short(support_train),
         "scored": len(trees),
         "compressed_score": short(by_model),
         "support_score": short(by_trees),
     }
 
 
-def one_epoch(data: TrainingSet, kernel: SubsetTree, compress: bool) -> NDArray[np.float64]:
-    """One epoch of the perceptron, with a model in either form; the coefficients of the last one."""
-    course = Course(data, 1, UPDATES)
-    course.epoch(growing_sum(kernel, data.items, compress=compress))
-    return course.last
+def one_epoch(groups: Sequence[Group], kernel: Kernel, sample: int, seed: int) -> VotedPerceptron:
+    """The last perceptron after one epoch, its model compressed or not."""
+    learner = VotedPerceptron(
+        kernel, vote="last", updates=UPDATES, sample=sample, score_weight=0.0, random_state=seed, n_threads=1
+    )
+    return learner.fit(groups)
 
 
 def n_bytes(forest: Forest) -> int:

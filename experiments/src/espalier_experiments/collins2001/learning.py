@@ -8,19 +8,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
 from espalier.parsing import Evaluation
-from espalier.rerank import CompressedModel
-from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
-from espalier.rerank.combination import is_compressible
-from espalier.rerank.perceptron import Updates
-from espalier.rerank.quality import chosen_f1
-from espalier.structures.group import Group
+from espalier.rerank import SCORE_SHARES, Chooser, spread
+from espalier.structures import Group
 from espalier_experiments.collins2001.candidates import Judged, Lists
 from espalier_experiments.records import Record, short
 
@@ -29,7 +24,7 @@ PAPER = (
     "(https://papers.nips.cc/paper/2001/hash/bf424cb7b0dea050a42b9739eb261a3a-Abstract.html), NIPS 2001"
 )
 SAMPLE = 20  # candidates of each training group that are learned from, as in the paper
-UPDATES: Updates = "best"  # which rivals perceptrons take away, of the two ways that are compared
+UPDATES: Literal["best"] = "best"  # which rivals perceptrons take away, of the two ways that are compared
 
 Values = Sequence[NDArray[np.float64]]
 
@@ -42,10 +37,10 @@ def trial(chooser: Chooser, lists: Lists, *, unit: bool = False) -> Record:
     processor.
     """
     seconds = _fit(chooser, lists.train)
-    values = values_of(chooser, lists.development)
+    values = chooser.kernel_values(lists.development.groups)
     share, weight = best_weight(values, lists.development)
     out: Record = {"fit_seconds": short(seconds), "share": share, "weight": short(weight)}
-    out["spread"] = short(spread(values_of(chooser, lists.known)))
+    out["spread"] = short(spread(chooser.kernel_values(lists.known.groups)))
     weights = _weights(chooser, weight, unit=unit)
     if "learned" in weights:
         out["learned_weight"] = short(weights["learned"])
@@ -60,9 +55,9 @@ def add_test(record: Record, chooser: Chooser, lists: Lists, *, unit: bool = Fal
     values does on groups that were learned from both times.
     """
     record["refit_seconds"] = short(_fit(chooser, [*lists.train, *lists.development.groups]))
-    grown = spread(values_of(chooser, lists.known)) / (record["spread"] or 1.0)
+    grown = spread(chooser.kernel_values(lists.known.groups)) / (record["spread"] or 1.0)
     weights = _weights(chooser, record["weight"] * grown, unit=unit)
-    record["test"] = _measured(values_of(chooser, lists.test), lists.test, weights)
+    record["test"] = _measured(chooser.kernel_values(lists.test.groups), lists.test, weights)
 
 
 def _fit(chooser: Chooser, groups: Sequence[Group]) -> float:
@@ -86,19 +81,6 @@ def _measured(values: Values, part: Judged, weights: dict[str, float]) -> Record
     return {kind: part.measured(weighed(values, part, own)) for kind, own in weights.items()}
 
 
-def values_of(chooser: Chooser, part: Judged) -> Values:
-    """What ``decision_function`` gives without the parser's score, on candidates that are interned once."""
-    form = chooser.dual_form()
-    if not is_compressible(form.kernel):
-        values = chooser.decision_function(part.groups)
-        return [own - chooser.score_weight_ * score for own, score in zip(values, part.scores, strict=True)]
-    support = Forest.from_trees(chooser.support_, vocabulary=part.forest.vocabulary)
-    model = CompressedModel(form.kernel, support)
-    for row, coefficient in enumerate(chooser.coefficients_.tolist()):
-        model.add(support, row, coefficient)
-    return np.split(model(part.forest), np.cumsum([len(group) for group in part.groups])[:-1])
-
-
 def weighed(values: Values, part: Judged, weight: float) -> Evaluation:
     """What is chosen by a learner's values and the parser's scores together."""
     pairs = zip(values, part.scores, strict=True)
@@ -110,9 +92,7 @@ def best_weight(values: Values, part: Judged) -> tuple[float, float]:
     unit = spread(values) / (spread(part.scores) or 1.0) or 1.0
     best = (-1.0, 0.0)
     for share in SCORE_SHARES:
-        pairs = zip(values, part.scores, strict=True)
-        chosen = [int((own + share * unit * score).argmax()) for own, score in pairs]
-        if (reached := chosen_f1(part.counts, chosen)) > best[0]:
+        if (reached := weighed(values, part, share * unit).f1) > best[0]:
             best = (reached, share)
     return best[1], best[1] * unit
 

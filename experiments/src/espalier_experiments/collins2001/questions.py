@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from espalier.kernels.base import Kernel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.rerank import RankingSVM, VotedPerceptron
-from espalier.rerank.chooser import Chooser
-from espalier.rerank.preference import GPPreference
+from espalier.kernels import Kernel, Normalized, SubsetTree
+from espalier.rerank import Chooser, GPPreference, RankingSVM, VotedPerceptron
 from espalier_experiments.collins2001.candidates import (
     MARKOV_GRID,
     RARE_GRID,

@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from espalier.kernels.tagging import Tagging
+from espalier.kernels import Tagging
 from espalier.parsing import Tagger
 from espalier.rerank import VotedPerceptron
-from espalier.structures.sequence import TaggedSequence
+from espalier.structures import TaggedSequence
 from espalier_experiments.collins2001.candidates import Lists, make_lists, shared_settings
 from espalier_experiments.collins2001.corpora import PARTS, tagged_sentences
 from espalier_experiments.collins2001.learning import PAPER, UPDATES, best_trial, choose, trial

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.rerank import RankingSVM, VotedPerceptron
-from espalier.rerank.chooser import Chooser
-from espalier.structures.tree import Tree
+from espalier.kernels import SubsetTree
+from espalier.rerank import Chooser, RankingSVM, VotedPerceptron
+from espalier.structures import Tree
 from espalier_experiments.collins2001.candidates import Lists, best_grammar, make_lists, shared_settings
 from espalier_experiments.collins2001.corpora import PARTS, newspaper_trees, shuffled, up_to, web_trees
 from espalier_experiments.collins2001.learning import PAPER, SAMPLE, UPDATES, best_trial, choose, trial

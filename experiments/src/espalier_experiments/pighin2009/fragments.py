@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.fragments.dictionary import FragmentDictionary
-from espalier.fragments.mining import mine_fragments
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.corpus import Forest
+from espalier.fragments import FragmentDictionary, mine_fragments
+from espalier.kernels import Normalized, SubsetTree
 from espalier_experiments import data
 from espalier_experiments.page import Page
 from espalier_experiments.papers import Plan

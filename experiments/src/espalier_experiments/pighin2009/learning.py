@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.fragments.vectorizer import FragmentVectorizer
-from espalier.kernels.base import Kernel
+from espalier.corpus import Forest
+from espalier.fragments import FragmentVectorizer
+from espalier.kernels import Kernel
 from espalier_experiments.papers import Plan
 from espalier_experiments.records import Record, short
 

@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from espalier.corpus.forest import Forest
-from espalier.fragments.vectorizer import FragmentVectorizer
-from espalier.kernels.base import Kernel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.corpus import Forest
+from espalier.fragments import FragmentVectorizer
+from espalier.kernels import Kernel, Normalized, PartialTree, SubsetTree
 from espalier_experiments import data
 from espalier_experiments.page import Page, number
 from espalier_experiments.papers import Plan

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.forest import Forest
-from espalier.kernels.base import Kernel
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
+from espalier.corpus import Forest
+from espalier.kernels import Kernel, Normalized, SubsetTree
 from espalier_experiments.page import Page, number
 from espalier_experiments.papers import Plan
 from espalier_experiments.pighin2009 import published
