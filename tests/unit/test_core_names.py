@@ -27,8 +27,8 @@ def types_of(path: Path) -> list[str]:
 @pytest.mark.skipif(not NATIVE.is_dir(), reason="the core is not part of this copy")
 def test_no_two_types_of_the_core_have_one_name():
     places = defaultdict(list)
-    for path in sorted(NATIVE.glob("*.?pp")):
+    for path in sorted(NATIVE.glob("*/*.?pp")):
         for name in types_of(path):
-            places[name].append(path.name)
+            places[name].append(str(path.relative_to(NATIVE)))
     assert len(places) > 50
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
