@@ -148,7 +148,7 @@ class Forest:
 
     @property
     def arrays(self) -> Arrays:
-        """The arrays that the compiled core reads, by name: see ARCHITECTURE.md. They cannot be written to."""
+        """The arrays that the compiled core reads, by name: see docs/engine.md. They cannot be written to."""
         return dict(self._arrays)
 
     @property
