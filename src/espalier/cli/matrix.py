@@ -10,10 +10,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from espalier.cli.bars import bar
 from espalier.cli.options import STANDARD_OUTPUT
 from espalier.errors import InputError
 from espalier.gram import gram
+from espalier.jobs.bar import bar
 from espalier.kernels.base import Kernel, Matrix
 from espalier.structures.files import written
 

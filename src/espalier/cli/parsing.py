@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from espalier.cli.bars import bar
 from espalier.cli.options import (
     Beam,
     Candidates,
@@ -31,6 +30,7 @@ from espalier.cli.options import (
     to_standard_output,
 )
 from espalier.cli.reporting import reported, say
+from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
     from espalier.cli.proposals import Proposals

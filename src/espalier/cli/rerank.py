@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from espalier.cli.bars import bar
 from espalier.cli.options import (
     Encoding,
     Tags,
@@ -18,6 +17,7 @@ from espalier.cli.options import (
     to_standard_output,
 )
 from espalier.cli.reporting import reported, shown
+from espalier.jobs.bar import bar
 
 app = typer.Typer(
     name="rerank",

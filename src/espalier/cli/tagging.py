@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from espalier.cli.bars import bar
 from espalier.cli.options import (
     Encoding,
     SentenceFile,
@@ -21,6 +20,7 @@ from espalier.cli.options import (
     to_standard_output,
 )
 from espalier.cli.reporting import reported
+from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
     from espalier.structures.sequence import TaggedSequence

@@ -1,11 +1,15 @@
-"""What learners share with scikit-learn: parameters by name, also those of their kernel."""
+"""What learners share: the settings of a run, and with scikit-learn parameters by name, also those of their kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from espalier.jobs.bar import reporting
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.arguments import arguments_of, with_arguments
 from espalier.kernels.base import Kernel
 
@@ -13,7 +17,40 @@ _PREFIX = "kernel__"
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
-    """An estimator that says which parameters can be set."""
+    """An estimator that says which parameters can be set.
+
+    Some parameters have the same names, meanings and defaults in every learner that has them:
+
+    Parameters
+    ----------
+    max_iterations
+        The most steps that learning may take; None is the limit of the method, which each learner names.
+    tolerance
+        When learning ends; None is the tolerance of the method, which each learner names.
+    random_state
+        The seed of everything that is drawn: a number, 0 by default, gives the same model each time; a generator of
+        numpy is drawn from; None draws anew in each fit.
+    n_threads
+        How many threads to use; all cores if None. No result depends on it.
+    memory
+        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
+    progress
+        A function that is called now and then with a :class:`~espalier.jobs.Progress`. Whatever it raises ends the
+        work and reaches the caller.
+    verbose
+        Whether to draw a bar on standard error, if that is a terminal.
+    """
+
+    n_threads: int | None = None
+    memory: int | str | None = None
+    progress: Any = None
+    verbose: bool = False
+
+    @contextmanager
+    def _scheduled(self, what: str) -> Iterator[Schedule]:
+        """Yield the threads, the memory and the reports of one job that the user is told of as ``what``."""
+        with reporting(what, self.progress, self.verbose) as report:
+            yield Schedule.of(self.n_threads, self.memory, report, what=what)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``name__inside`` sets one of an estimator that is a parameter itself."""

@@ -64,14 +64,13 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     calibration_folds
         How many folds; every class needs as many rows.
     tolerance
-        When a solver stops.
+        When a solver stops; None is 0.001.
     max_iterations
         How many iterations a machine may take; None is LIBSVM's own limit, ten million or 100 per row.
     random_state
-        Shuffles the rows before they are cut into folds for ``probability``; None keeps their order. Nothing else
-        is random.
-    n_threads, memory, progress
-        How matrices are computed: see :func:`~espalier.gram`.
+        The seed by which rows are shuffled before they are cut into folds for ``probability``. Nothing else is random.
+    n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
 
     Attributes
     ----------
@@ -117,12 +116,13 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         class_weight: Any = None,
         probability: bool = False,
         calibration_folds: int = 5,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         max_iterations: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_threads: int | None = None,
         memory: int | str | None = None,
         progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -136,6 +136,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the values of the machines: one per row for two classes, else one column per machine."""
@@ -208,8 +209,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
 
     def _folds(self, codes: Codes) -> list[Fold]:
-        shuffled = self.random_state is not None
-        splitter = StratifiedKFold(self.calibration_folds, shuffle=shuffled, random_state=self.random_state)
+        splitter = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.random_state)
         return list(splitter.split(codes, codes))
 
     def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None, folds: list[Fold]) -> Matrix:

@@ -34,17 +34,16 @@ from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
 from espalier.svm.targets import check_weights
 
+TOLERANCE = 1e-3  # of LIBSVM, if the user names none
+
 
 class KernelMachine(KernelEstimator):
     """An estimator of machines over a kernel; a subclass says what the targets are and how they are solved."""
 
     kernel: Kernel
     C: float
-    tolerance: float
+    tolerance: float | None
     max_iterations: int | None
-    n_threads: int | None
-    memory: int | str | None
-    progress: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their targets.
@@ -68,12 +67,12 @@ class KernelMachine(KernelEstimator):
         inputs = Inputs.of(X)
         weights = check_weights(sample_weight, len(inputs))
         targets = self._check_targets(y if weights is None else without_gaps(y, weights), len(inputs))
-        schedule = self._schedule()
-        with naming_a_way_out():
-            matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
-            self._learn(matrix, targets, weights)
-        self._keep_rows(inputs)
-        schedule.done()
+        with self._scheduled(f"fitting {type(self).__name__}") as schedule:
+            with naming_a_way_out():
+                matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
+                self._learn(matrix, targets, weights)
+            self._keep_rows(inputs)
+            schedule.done()
         warn_of_early_stop(self._n_early)
         return self
 
@@ -116,11 +115,14 @@ class KernelMachine(KernelEstimator):
                 return X.values[:, self.support_] @ self.dual_coef_.T + self.intercept_
         inputs = Inputs.of(X)
         n_rows, n_support = len(inputs), len(self.support_)
-        values = np.empty((n_rows, len(self.intercept_)))
-        schedule = self._schedule()
         if n_support == 0 or n_rows == 0:
-            values[:] = self.intercept_
-            return values
+            return np.tile(self.intercept_, (n_rows, 1))
+        with self._scheduled(f"predicting with {type(self).__name__}") as schedule:
+            return self._values_in_blocks(inputs, schedule)
+
+    def _values_in_blocks(self, inputs: Inputs, schedule: Schedule) -> Matrix:
+        n_rows, n_support = len(inputs), len(self.support_)
+        values = np.empty((n_rows, len(self.intercept_)))
         # A block of the matrix takes no more than a quarter of the budget.
         step = max(1, min(n_rows, schedule.memory // (4 * 8 * n_support)))
         n_blocks = -(-n_rows // step)
@@ -141,17 +143,16 @@ class KernelMachine(KernelEstimator):
     def _machine_names(self) -> tuple[str, ...]:
         return ("prediction",)
 
-    def _schedule(self) -> Schedule:
-        return Schedule.of(self.n_threads, self.memory, self.progress)
-
     def _solver(self, epsilon: float = 0.0) -> Solver:
-        return Solver(float(self.C), float(self.tolerance), self.max_iterations, float(epsilon))
+        tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)
+        return Solver(float(self.C), tolerance, self.max_iterations, float(epsilon))
 
     def _check_settings(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
         finite_number("C", self.C)
-        finite_number("tolerance", self.tolerance)
+        if self.tolerance is not None:
+            finite_number("tolerance", self.tolerance)
         if self.max_iterations is not None:
             check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
         check_progress(self.progress)

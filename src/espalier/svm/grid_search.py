@@ -60,8 +60,8 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         own. A function is handed kernel values in place of rows, and can only pass them on to the estimator.
     refit
         Whether to fit the best settings on all rows in the end.
-    n_threads, memory, progress
-        How matrices are computed: see :func:`~espalier.gram`. The progress is that of the whole search.
+    n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. Progress is that of the whole search.
 
     Attributes
     ----------
@@ -105,6 +105,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         n_threads: int | None = None,
         memory: int | str | None = None,
         progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -114,6 +115,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Score every candidate by cross-validation, and fit the best on all rows.
@@ -129,6 +131,12 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Passed on if the search is interrupted. ``cv_results_`` and ``best_params_`` then tell of the candidates
+            that were done, if there are any, and no estimator is fitted.
         """
         candidates = self._check_settings()
         self.__dict__.pop("best_estimator_", None)  # of an earlier search
@@ -143,32 +151,50 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits = _tested(list(splitter.split(row_data(inputs), y, groups)), gaps, len(inputs))
         self.scorer_ = _scorer(self.estimator, self.scoring)
-        scores = np.empty((len(candidates), len(splits)))
-        whole = Schedule.of(self.n_threads, self.memory, self.progress, what="grid search")
-        searching = whole.between(0.0, 0.9 if self.refit else 1.0)
-        kernels = by_kernel(candidates)
-        n_early = 0
-        gram: Matrix | None = None
-        for k, (kernel, numbers) in enumerate(kernels):
-            gram = None  # dropped before the next one is made
-            part = searching.part(k, len(kernels))
-            gram = kernel_matrix(kernel, inputs, None, part.between(0.0, 0.5))
-            models = [(number, candidates[number].model) for number in numbers]
-            n_early += self._evaluate(gram, y, weights, splits, models, scores, part.between(0.5, 1.0))
-        self.n_matrices_ = len(kernels)
-        self._set_results(candidates, scores)
-        if self.refit:
-            best = candidates[self.best_index_].model
-            if self.best_index_ not in kernels[-1][1]:
-                gram = None
-                gram = kernel_matrix(best.kernel, inputs, None, whole.between(0.9, 1.0))
-                self.n_matrices_ += 1
-            self.best_estimator_ = best._fit_matrix(gram, y, weights)
-            best._keep_rows(inputs)
-            n_early += best._n_early
-        whole.done()
+        with self._scheduled("grid search") as schedule:
+            n_early = self._search(candidates, inputs, y, weights, splits, schedule)
+            schedule.done()
         warn_of_early_stop(n_early)
         return self
+
+    def _search(
+        self,
+        candidates: list[Candidate],
+        inputs: Inputs,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        splits: list[Split],
+        schedule: Schedule,
+    ) -> int:
+        """Score all candidates and fit the best; return how many machines stopped early."""
+        scores = np.full((len(candidates), len(splits)), np.nan)
+        searching = schedule.between(0.0, 0.9 if self.refit else 1.0)
+        kernels = by_kernel(candidates)
+        n_early, self.n_matrices_ = 0, 0
+        gram: Matrix | None = None
+        try:
+            for k, (kernel, numbers) in enumerate(kernels):
+                gram = None  # dropped before the next one is made
+                part = searching.part(k, len(kernels))
+                gram = kernel_matrix(kernel, inputs, None, part.between(0.0, 0.5))
+                self.n_matrices_ += 1
+                models = [(number, candidates[number].model) for number in numbers]
+                n_early += self._evaluate(gram, y, weights, splits, models, scores, part.between(0.5, 1.0))
+        except KeyboardInterrupt:
+            if not np.isnan(scores).any(axis=1).all():  # some candidates are done
+                self._set_results(candidates, scores)
+            raise
+        self._set_results(candidates, scores)
+        if not self.refit:
+            return n_early
+        best = candidates[self.best_index_].model
+        if self.best_index_ not in kernels[-1][1]:
+            gram = None
+            gram = kernel_matrix(best.kernel, inputs, None, schedule.between(0.9, 1.0))
+            self.n_matrices_ += 1
+        self.best_estimator_ = best._fit_matrix(gram, y, weights)
+        best._keep_rows(inputs)
+        return n_early + int(best._n_early)
 
     def _evaluate(
         self,

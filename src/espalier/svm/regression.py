@@ -32,11 +32,11 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     epsilon
         The error that costs nothing, in the units of the targets.
     tolerance
-        When the solver stops.
+        When the solver stops; None is 0.001.
     max_iterations
         How many iterations the solver may take; None is LIBSVM's own limit, ten million or 100 per row.
-    n_threads, memory, progress
-        How matrices are computed: see :func:`~espalier.gram`.
+    n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
 
     Attributes
     ----------
@@ -71,11 +71,12 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         *,
         C: float = 1.0,
         epsilon: float = 0.1,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         max_iterations: int | None = None,
         n_threads: int | None = None,
         memory: int | str | None = None,
         progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -85,6 +86,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def predict(self, X: Any) -> Floats:
         """Return one number per row."""

@@ -81,7 +81,7 @@ def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights:
             raise InputError(
                 f"probability=True leaves out {len(folds)} folds in turn, and without fold {number} every row of class "
                 f"{shown_label(classes[empty[0]])} has the weight 0. Drop the rows of weight 0, give more rows of this "
-                "class a positive weight, or set random_state, which shuffles the folds."
+                "class a positive weight, or another random_state, which shuffles the folds."
             )
 
 

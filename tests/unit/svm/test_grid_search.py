@@ -313,3 +313,29 @@ def test_rows_without_a_target_are_not_tested_by_scores_without_weights():
     folds = [(np.arange(1, 100), np.arange(1))]
     with pytest.raises(es.InputError, match="Fold 0 of cv has no test row with a target"):
         KernelGridSearch(KernelSVC(KERNELS[0]), {}, cv=folds).fit(FOREST, labels, sample_weight=weight)
+
+
+def test_interrupted_search_tells_of_the_candidates_that_were_done():
+    def scorer(model, X, y):
+        if es.kernels.number_of(model.kernel.kernel.decay) == 0.4:
+            raise KeyboardInterrupt
+        return float(model.C)
+
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3, scoring=scorer)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(FOREST, LABELS)
+    assert search.best_params_ == {"C": 10.0, "kernel": KERNELS[0]} and search.best_score_ == 10.0
+    done = ~np.isnan(search.cv_results_["mean_test_score"])
+    assert [params["kernel"] == KERNELS[0] for params in search.cv_results_["params"]] == done.tolist()
+    assert not hasattr(search, "best_estimator_")
+
+
+def test_search_that_is_interrupted_at_once_has_no_results():
+    def scorer(model, X, y):
+        raise KeyboardInterrupt
+
+    search = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, scoring=scorer)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(FOREST, LABELS)
+    with pytest.raises(NotFittedError):
+        search.predict(FOREST)

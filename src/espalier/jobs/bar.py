@@ -1,0 +1,50 @@
+"""A bar on standard error, for ``verbose=True`` and for the command line: the one drawing outside ``cli``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import SupportsFloat
+
+from espalier.jobs.progress import Progress, Report, check_progress
+from espalier.structures.numbers import truth_value
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
+    """Draw a bar with the time that has passed and an estimate of what is left; it is gone when the job is done.
+
+    Yields a function that takes a Progress, or the fraction done. Nothing is drawn if standard error is no terminal.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Drawing
+
+    console = Console(stderr=True, highlight=False)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Drawing(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        task = drawn.add_task(what, total=1.0)
+        yield lambda progress: drawn.update(task, completed=float(progress))
+
+
+@contextmanager
+def reporting(what: str, progress: Report | None, verbose: bool) -> Iterator[Report | None]:
+    """Yield whom to tell about progress: the function of the user, a bar if ``verbose``, both, or nobody."""
+    check_progress(progress)
+    if not truth_value("verbose", verbose):
+        yield progress
+        return
+    with bar(what) as draw:
+
+        def tell(done: Progress) -> None:
+            draw(done)
+            if progress is not None:
+                progress(done)
+
+        yield tell

@@ -1,0 +1,60 @@
+"""``verbose=True`` draws a bar on standard error, and goes on telling the user's own function."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+import espalier as es
+from espalier.jobs.bar import reporting
+from espalier.jobs.progress import Progress
+
+FIT = """
+import espalier as es
+told = []
+trees = ["(S (A a))", "(S (B b))", "(S (A a) (B b))", "(S (B b) (B b))"]
+es.KernelSVC(es.SubsetTree(), progress=told.append, verbose=True).fit(trees, [0, 1, 0, 1])
+assert told[-1].fraction == 1.0 and told[-1].what == "fitting KernelSVC", told
+"""
+
+
+def test_bar_is_drawn_on_a_terminal_and_progress_is_told():
+    own, terminal = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", FIT], stderr=terminal, env=os.environ | {"TERM": "xterm"})
+    os.close(terminal)
+    drawn = b""
+    while True:
+        try:
+            if not (some := os.read(own, 4096)):
+                break
+        except OSError:  # the other side is closed
+            break
+        drawn += some
+    assert process.wait() == 0
+    assert b"fitting KernelSVC" in drawn
+
+
+def test_nothing_is_written_where_standard_error_is_no_terminal():
+    done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, check=True)
+    assert done.stderr == b"" and done.stdout == b""
+
+
+def test_nobody_is_told_unless_somebody_asks():
+    with reporting("x", None, False) as report:
+        assert report is None
+
+
+def test_verbose_passes_progress_on():
+    told = []
+    with reporting("x", told.append, True) as report:
+        report(Progress("x", 0.5))
+    assert told == [Progress("x", 0.5)]
+
+
+def test_verbose_must_be_a_truth_value():
+    with pytest.raises(TypeError, match="verbose must be True or False, got 'yes'"):
+        es.KernelSVC(es.SubsetTree(), verbose="yes").fit(["(A a)", "(B b)"], [0, 1])
