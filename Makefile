@@ -29,7 +29,7 @@ endif
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.10"
 NATIVE := $(wildcard native/*/*.cpp native/*/*.hpp)
 SOURCES := CMakeLists.txt pyproject.toml experiments/pyproject.toml $(filter-out native/tests/%,$(NATIVE))
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 COMMA := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The profile makes the random tests the same on every run. A worker starts with a block of neighbouring tests, which
@@ -39,7 +39,7 @@ PYTEST := -m pytest --hypothesis-profile=ci --numprocesses=auto --dist=worksteal
 help:
 	@echo "make demo              a story on data that comes with the package"
 	@echo "make test              every test: units, slow twins, laws, golden files, documents"
-	@echo "make check             format, lint, types, import contracts, links and commands of the documents"
+	@echo "make check             format, lint, types, import contracts, workflow files, links and commands of the documents"
 	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parser, the cost of threads and of the import"
 	@echo "make browser           install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize          everything under the address and undefined-behaviour sanitizers, the core under that of threads"
@@ -95,6 +95,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*.yml)
 	$(BIN)/python -m pytest --quiet tests/docs/test_documents.py -k "links or commands"
 
 format: $(VENV)/.installed-dev
