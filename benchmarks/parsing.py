@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.corpora import DATA, ROOT, available
 from benchmarks.report import Report, cpu_name, write_page
 from benchmarks.timing import best
-from espalier.parsing import PCFG, Parses, evaluate, oracle
+from espalier.parsing import PCFG, KBest, evaluate, oracle
 from espalier.parsing.treebank import plain
 from espalier.structures import Tree, read_brackets
 
@@ -57,15 +57,17 @@ def seconds(work: Callable[[], Any], runs: int = 1) -> tuple[float, Any]:
     return least, found
 
 
-def shared(found: list[Parses], exact: list[Parses]) -> float:
+def shared(found: list[KBest], exact: list[KBest]) -> float:
     """The share of the exact k best parses that were found, in per cent."""
-    return 100 * float(np.mean([len(set(x.trees) & set(y.trees)) / len(y) for x, y in zip(found, exact, strict=True)]))
+    return 100 * float(
+        np.mean([len(set(x.candidates) & set(y.candidates)) / len(y) for x, y in zip(found, exact, strict=True)])
+    )
 
 
 def speed_rows(parsers: dict[str, PCFG], sentences: list[list[str]]) -> list[list[str]]:
     rows = []
     for name, parser in parsers.items():
-        exact: list[Parses] = []
+        exact: list[KBest] = []
         for what, options in (
             ("exact", {}),
             ("`beam=12`", {"beam": 12}),
@@ -73,8 +75,8 @@ def speed_rows(parsers: dict[str, PCFG], sentences: list[list[str]]) -> list[lis
             ("`coarse=8`", {"coarse": 8}),
         ):
             parser.parse(sentences[0], 1, **options)  # what is made once
-            one, _ = seconds(lambda: parser.parse_all(sentences, 1, **options), RUNS)
-            many, found = seconds(lambda: parser.parse_all(sentences, 100, **options), RUNS)
+            one, _ = seconds(lambda: parser.parse_all(sentences, 1, n_threads=1, **options), RUNS)
+            many, found = seconds(lambda: parser.parse_all(sentences, 100, n_threads=1, **options), RUNS)
             exact = exact or found
             same = sum(x[0].score > y[0].score - 1e-9 for x, y in zip(found, exact, strict=True))
             rates = [f"{len(sentences) / t:.0f}" for t in (one, many)]
@@ -114,7 +116,7 @@ def peer_row(trees: list[Tree]) -> list[str]:
     peer, ours = nltk.parse.ViterbiParser(grammar), PCFG.from_treebank(short, smoothing=0.0)
     sentences = [tree.words() for tree in short[:10]]
     theirs, found = seconds(lambda: [next(iter(peer.parse(words))) for words in sentences])
-    mine, parses = seconds(lambda: [ours.parse_all(sentences, 1) for _ in range(20)].pop())
+    mine, parses = seconds(lambda: [ours.parse_all(sentences, 1, n_threads=1) for _ in range(20)].pop())
     for tree, parse in zip(found, parses, strict=True):
         np.testing.assert_allclose(np.log(tree.prob()), parse[0].score, atol=1e-9)
     rates = theirs / len(sentences), mine / 20 / len(sentences)
@@ -131,7 +133,7 @@ def quality_rows(name: str, train: list[Tree], test: list[Tree], *, with_oracle:
     for grammar, options in GRAMMARS.items():
         parser = PCFG.from_treebank(train, **options)
         # A beam of 12 changes hardly a best parse and saves minutes.
-        found = parser.parse_all([tree.words() for tree in test], 1, beam=12, n_threads=None)
+        found = parser.parse_all([tree.words() for tree in test], 1, beam=12)
         short = [k for k, tree in enumerate(test) if len(tree.words()) <= LONGEST]
         results = [
             evaluate([test[k] for k in which], [found[k][0].tree for k in which]) for which in (range(len(test)), short)
@@ -144,8 +146,8 @@ def quality_rows(name: str, train: list[Tree], test: list[Tree], *, with_oracle:
 
 
 def oracle_cell(parser: PCFG, sample: list[Tree]) -> str:
-    listed = parser.parse_all([tree.words() for tree in sample], 100, beam=12, n_threads=None)
-    return f"{oracle(sample, [parses.trees for parses in listed])[1].f1:.2f}"
+    listed = parser.parse_all([tree.words() for tree in sample], 100, beam=12)
+    return f"{oracle(sample, [parses.candidates for parses in listed])[1].f1:.2f}"
 
 
 def main() -> None:

@@ -169,7 +169,7 @@ def _why() -> str:
 
     def group(words: list[str], gold: Tree | None = None) -> es.Group:
         parses = grammar.parse(words, 10)
-        return es.Group(parses.trees, [parse.score for parse in parses], gold)
+        return es.Group(parses.candidates, parses.scores, gold)
 
     reranker = es.Reranker(es.VotedPerceptron(es.SubsetTree(decay=0.4), epochs=3, random_state=0))
     reranker.fit([group(tree.words(), tree) for tree in trees[200:]])

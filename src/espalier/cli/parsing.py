@@ -124,14 +124,13 @@ def parse(
         check_output(output, "What is parsed", grammar, sentences)
     k = k or (100 if is_json(output) else 1)
     from espalier.cli.proposals import Proposals, read_parsed_sentences
-    from espalier.jobs.schedule import Schedule
     from espalier.parsing import PCFG
 
     parser = PCFG.load(grammar)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     _tell_skipped(given.n_skipped, len(given), "words" + (" or tags" if tagged else ""))
     with bar(f"{len(given):,} sentences") as progress:
-        options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": Schedule.of(threads).n_threads}
+        options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": threads}
         found = Proposals(parser, given, k, options, progress)
         text = _written(found, output)
     if text:
@@ -215,7 +214,6 @@ def candidates(
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import Search
-    from espalier.jobs.schedule import Schedule
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
@@ -225,7 +223,7 @@ def candidates(
     options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
     options |= {"make": search.grammar}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
-        groups = jackknifed(trees, k, n_threads=Schedule.of(threads).n_threads, progress=progress, **options)
+        groups = jackknifed(trees, k, n_threads=threads, progress=progress, **options)
     write_groups(groups, output)
     if search.n_narrowed:
         say(f"{search.n_narrowed:,} of {len(groups):,} sentences {_needs_more(memory)}.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from espalier.errors import InputError, TreeSyntaxError
-from espalier.parsing import PCFG, Parses
+from espalier.jobs.progress import Tell, part_of, report_to
+from espalier.parsing import PCFG, KBest, Parse
 from espalier.parsing.treebank import plain
 from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
@@ -21,8 +22,6 @@ from espalier.structures.tree import Tree
 
 N_SENTENCES = 128  # that are parsed at once
 _SKIP = "Pass --skip to leave out such trees."
-
-Progress = Callable[[float], object]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Proposals:
     sentences: Sentences
     k: int
     options: dict[str, Any]
-    progress: Progress
+    tell: Tell
     uncovered: list[int] = field(default_factory=list)
     narrowed: list[int] = field(default_factory=list)
 
@@ -69,13 +68,11 @@ class Proposals:
                 if parses.narrowed:
                     self.narrowed.append(row)
                 gold = None if self.sentences.gold is None else self.sentences.gold[row]
-                yield Group(parses.trees, [parse.score for parse in parses], gold)
+                yield Group(parses.candidates, parses.scores, gold)
 
-    def _parsed(self, some: Sequence[list[Any]], start: float, share: float) -> list[Parses]:
-        def tell(fraction: float) -> None:
-            self.progress(start + share * fraction)
-
-        return _quietly_parsed(self.parser, some, self.k, progress=tell, **self.options)
+    def _parsed(self, some: Sequence[list[Any]], start: float, share: float) -> list[KBest[Parse]]:
+        progress = report_to(part_of(self.tell, start, start + share))
+        return _quietly_parsed(self.parser, some, self.k, progress=progress, **self.options)
 
 
 @dataclass
@@ -98,7 +95,7 @@ class Searched:
     parser: PCFG
     search: Search
 
-    def parse_all(self, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[Parses]:
+    def propose(self, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
         """The best parses of each sentence."""
         how = {"coarse": self.search.coarse, "memory": self.search.memory}
         found = _quietly_parsed(self.parser, sentences, k, **how, **options)
@@ -106,7 +103,7 @@ class Searched:
         return found
 
 
-def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[Parses]:
+def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
         return parser.parse_all(sentences, k, **options)

@@ -109,7 +109,6 @@ def apply(
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
     from espalier.cli.proposals import check_format, read_sentences
     from espalier.cli.ranking import lines_of, named
-    from espalier.jobs.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank import propose
     from espalier.structures.files import write_text
@@ -124,7 +123,7 @@ def apply(
     else:
         given = read_sentences(sentences, form, encoding, other="conllu")
     with bar(f"{len(given):,} sentences") as progress:
-        groups = propose(model, given, k, n_threads=Schedule.of(threads).n_threads, progress=progress)
+        groups = propose(model, given, k, n_threads=threads, progress=progress)
     if output is not None and is_json(output):
         write_groups(groups if names is None else named(groups, names), output)
     else:
@@ -154,14 +153,13 @@ def candidates(
     """
     check_output(output, "What is proposed", *treebank, json=True)
     from espalier.cli.ranking import named
-    from espalier.jobs.schedule import Schedule
     from espalier.parsing import Tagger
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
     sentences, names = _sentences(treebank, tags, encoding)
     check_folds("--folds", folds, sentences)
-    options: dict[str, Any] = {"folds": folds, "n_threads": Schedule.of(threads).n_threads, "random_state": seed}
+    options: dict[str, Any] = {"folds": folds, "n_threads": threads, "random_state": seed}
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)
     write_groups(named(groups, names), output)

@@ -2,21 +2,22 @@
 
 from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar
+from espalier.parsing.kbest import KBest, Parse, Proposer, Tagged
 from espalier.parsing.lexicon import Lexicon, word_class
-from espalier.parsing.pcfg import PCFG, Parse, Parses
-from espalier.parsing.tagger import Tagged, Tagger, Taggings
+from espalier.parsing.pcfg import PCFG
+from espalier.parsing.tagger import Tagger
 from espalier.parsing.treebank import is_tagged, plain
 
 __all__ = [
     "PCFG",
     "Evaluation",
     "Grammar",
+    "KBest",
     "Lexicon",
     "Parse",
-    "Parses",
+    "Proposer",
     "Tagged",
     "Tagger",
-    "Taggings",
     "evaluate",
     "is_tagged",
     "oracle",

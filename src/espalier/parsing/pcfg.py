@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,12 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.errors import InputError
 from espalier.jobs.memory import parse_memory, show_bytes
+from espalier.jobs.progress import Report, check_progress, told_of
 from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.grammar import MAX_UNARY, Grammar
+from espalier.parsing.kbest import KBest, Parse
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
 from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, threads, words_and_tags
@@ -25,69 +26,16 @@ from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
 
-Progress = Callable[[float], object]
 _Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
-
-
-class Parse(NamedTuple):
-    """A tree and the logarithm of its probability, of which each rule and each word is rounded to 36 binary places."""
-
-    tree: Tree
-    score: float
-
-
-@dataclass(frozen=True)
-class Parses(Sequence[Parse]):
-    """The best parses of a sentence, the most probable first.
-
-    Their order does not depend on ``k``: the best ``j`` are the first ``j`` of any longer list. Of equally probable
-    ones over the same words, that comes first which has no rule with one child on top, or the earlier of these rules in
-    the grammar; then that with the longer last child; then by the numbers of the symbols, which are those of
-    ``grammar.symbols``; then that with the more probable part before the last child, and with the more probable last
-    child, by the same rule.
-
-    Parameters
-    ----------
-    parses
-        Distinct trees with their scores.
-    complete
-        False where the grammar covers no more than parts of the sentence: these then stand side by side below the
-        root, in a single tree.
-    exact
-        Whether these are the best of all: False where a beam, a coarse grammar or too little memory left something out.
-    narrowed
-        Whether memory did not suffice, so that a narrower beam than asked for was taken.
-    n_bytes
-        The memory that the search took.
-    """
-
-    parses: tuple[Parse, ...]
-    complete: bool = True
-    exact: bool = True
-    narrowed: bool = False
-    n_bytes: int = field(default=0, compare=False, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.parses)
-
-    @overload
-    def __getitem__(self, rank: int) -> Parse: ...
-    @overload
-    def __getitem__(self, rank: slice) -> tuple[Parse, ...]: ...
-    def __getitem__(self, rank: Any) -> Any:
-        return self.parses[rank]
-
-    def __iter__(self) -> Iterator[Parse]:
-        return iter(self.parses)
-
-    @property
-    def trees(self) -> list[Tree]:
-        """The trees alone."""
-        return [parse.tree for parse in self.parses]
 
 
 class PCFG:
     """A probabilistic context-free grammar with a lexicon; make one with :meth:`from_treebank`.
+
+    Of equally probable parses over the same words, that comes first which has no rule with one child on top, or the
+    earlier of these rules in the grammar; then that with the longer last child; then by the numbers of the symbols,
+    which are those of ``grammar.symbols``; then that with the more probable part before the last child, and with the
+    more probable last child, by the same rule.
 
     Examples
     --------
@@ -178,7 +126,7 @@ class PCFG:
         lexicon = lexicon_of(counts.words, unknown, smoothing, split_tags=split_tags)
         return PCFG(grammar, lexicon, [label[name] for name in grammar.symbols], hides_root=True)
 
-    def parse(self, words: Sequence[str], k: int = 100, **options: Any) -> Parses:
+    def parse(self, words: Sequence[str], k: int = 100, **options: Any) -> KBest[Parse]:
         """The ``k`` best parses of one sentence; options are those of :meth:`parse_all`."""
         return self.parse_all([words], k, **options)[0]
 
@@ -190,9 +138,9 @@ class PCFG:
         beam: float | None = None,
         coarse: float | None = None,
         memory: int | float | str | None = "1 GiB",
-        n_threads: int | None = 1,
-        progress: Progress | None = None,
-    ) -> list[Parses]:
+        n_threads: int | None = None,
+        progress: Report | None = None,
+    ) -> list[KBest[Parse]]:
         """The ``k`` best parses of each sentence, in order; a sentence without words has none.
 
         Where nothing is left out (no ``beam``, no ``coarse``, memory enough), they are exactly the best. Where pruning
@@ -219,11 +167,12 @@ class PCFG:
         n_threads
             Threads over sentences; None is one for each core. Results do not depend on it.
         progress
-            Called now and then with the fraction that is done.
+            Called now and then with a :class:`~espalier.jobs.Progress`.
         """
         if isinstance(sentences, str):
             raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [{SPLIT}].")
         listed = [words_and_tags(row, sentence) for row, sentence in enumerate(sentences)]
+        check_progress(progress)
         budget = parse_memory(memory)
         found = _core.parse_sentences(
             self.grammar.arrays,
@@ -235,7 +184,7 @@ class PCFG:
             budget,
             positive("k", k),
             threads(n_threads),
-            progress,
+            told_of(progress, "parsing"),
         )
         narrowed = np.flatnonzero(found["narrowed"])
         if len(narrowed):
@@ -247,6 +196,10 @@ class PCFG:
                 stacklevel=2,
             )
         return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]
+
+    def propose(self, sentences: Iterable[Sequence[Any]], k: int = 100, **options: Any) -> list[KBest[Parse]]:
+        """The same as :meth:`parse_all`, under the name that all proposers share."""
+        return self.parse_all(sentences, k, **options)
 
     def save(self, path: str | Path) -> None:
         """Write the grammar to one file (safetensors with a JSON header); nothing is left half-written."""
@@ -299,7 +252,7 @@ class PCFG:
     def _known(self, weights: dict[str, float]) -> dict[int, float]:
         return {self._number[tag]: weight for tag, weight in weights.items() if tag in self._number}
 
-    def _parses(self, arrays: dict[str, Any], s: int, words: list[str]) -> Parses:
+    def _parses(self, arrays: dict[str, Any], s: int, words: list[str]) -> KBest[Parse]:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
         start = arrays["parse_start"][first : last + 1]
         symbol = arrays["symbol"][start[0] : start[-1]]
@@ -310,7 +263,7 @@ class PCFG:
         scores = arrays["weight"][first:last].tolist()
         found = (Parse(self._top(tree), score) for tree, score in zip(trees, scores, strict=True))
         complete, exact, narrowed = (bool(arrays[name][s]) for name in ("complete", "exact", "narrowed"))
-        return Parses(tuple(found), complete, exact, narrowed, int(arrays["bytes"][s]))
+        return KBest(tuple(found), complete, exact, narrowed, int(arrays["bytes"][s]))
 
     def _top(self, tree: Tree) -> Tree:
         return tree.children[0] if self.hides_root and len(tree.children) == 1 else tree

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,9 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
+from espalier.jobs.progress import Report, check_progress, told_of
 from espalier.parsing.exact_sums import on_grid
+from espalier.parsing.kbest import KBest, Tagged
 from espalier.parsing.requests import SPLIT, positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
@@ -23,60 +24,15 @@ from espalier.structures.dependency import DependencyTree
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.sequence import TaggedSequence
 
-Progress = Callable[[float], object]
-
 # The table of trigrams then takes 127 megabytes, and making it several times as much.
 MAX_TAGS = 250
-
-
-class Tagged(NamedTuple):
-    """A tagged sequence and the logarithm of its probability together with its words.
-
-    Each probability of a tag and of a word has a logarithm that is rounded to 36 binary places.
-    """
-
-    sequence: TaggedSequence
-    score: float
-
-
-@dataclass(frozen=True)
-class Taggings(Sequence[Tagged]):
-    """The best taggings of a sentence, the most probable first.
-
-    Of equally probable ones the first tag that differs decides, in the order of ``tagger.tags``. The best ``j`` are the
-    first ``j`` of any longer list.
-
-    Parameters
-    ----------
-    taggings
-        Distinct sequences over the same words with their scores.
-    """
-
-    taggings: tuple[Tagged, ...]
-
-    def __len__(self) -> int:
-        return len(self.taggings)
-
-    @overload
-    def __getitem__(self, rank: int) -> Tagged: ...
-    @overload
-    def __getitem__(self, rank: slice) -> tuple[Tagged, ...]: ...
-    def __getitem__(self, rank: Any) -> Any:
-        return self.taggings[rank]
-
-    def __iter__(self) -> Iterator[Tagged]:
-        return iter(self.taggings)
-
-    @property
-    def sequences(self) -> list[TaggedSequence]:
-        """The sequences alone."""
-        return [tagged.sequence for tagged in self.taggings]
 
 
 class Tagger:
     """A trigram hidden Markov model of tags with a lexicon; make one with :meth:`from_sentences`.
 
     A tag depends on the two before it, and a word on its tag (Brants 2000, TnT). The end of a sentence is a tag too.
+    Of equally probable taggings the first tag that differs decides, in the order of ``tags``.
 
     Parameters
     ----------
@@ -164,7 +120,7 @@ class Tagger:
         """Whether the word was among those that the tagger was made of."""
         return word in self.lexicon.words
 
-    def tag(self, words: Sequence[str], k: int = 1, **options: Any) -> Taggings:
+    def tag(self, words: Sequence[str], k: int = 1, **options: Any) -> KBest[Tagged]:
         """The ``k`` best taggings of one sentence; options are those of :meth:`tag_all`."""
         return self.tag_all([words], k, **options)[0]
 
@@ -173,9 +129,9 @@ class Tagger:
         sentences: Iterable[Sequence[str]],
         k: int = 1,
         *,
-        n_threads: int | None = 1,
-        progress: Progress | None = None,
-    ) -> list[Taggings]:
+        n_threads: int | None = None,
+        progress: Report | None = None,
+    ) -> list[KBest[Tagged]]:
         """The ``k`` best taggings of each sentence, exactly.
 
         Parameters
@@ -193,6 +149,7 @@ class Tagger:
         A word that may have ``t`` tags, as its neighbours may, costs ``t`` cubed steps and ``t`` squared numbers of
         memory, once for the sentence, and ``t`` steps more for each of the ``k``.
         """
+        check_progress(progress)
         listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
         each = [found[word] for words in listed for word in words]
@@ -205,9 +162,17 @@ class Tagger:
             on_grid(np.concatenate([np.zeros(0), *(weights for _, weights in each)])),
             positive("k", k),
             threads(n_threads),
-            progress,
+            told_of(progress, "tagging"),
         )
         return [self._taggings(arrays, s, words) for s, words in enumerate(listed)]
+
+    def propose(
+        self, sentences: Iterable[Sequence[str]], k: int = 1, *, beam: float | None = None, **options: Any
+    ) -> list[KBest[Tagged]]:
+        """The same as :meth:`tag_all`, under the name that all proposers share; there is no beam."""
+        if beam is not None:
+            raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
+        return self.tag_all(sentences, k, **options)
 
     def save(self, path: str | Path) -> None:
         """Write the tagger to one file (safetensors with a JSON header); nothing is left half-written."""
@@ -222,13 +187,13 @@ class Tagger:
 
         return load_tagger(path)
 
-    def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> Taggings:
+    def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> KBest[Tagged]:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
         start = arrays["sequence_start"][first]
         numbers = arrays["tag"][start : start + (last - first) * len(words)].reshape(last - first, len(words))
         scores = arrays["weight"][first:last].tolist()
         sequences = (TaggedSequence(words, [self.tags[n] for n in row]) for row in numbers.tolist())
-        return Taggings(tuple(map(Tagged, sequences, scores)))
+        return KBest(tuple(map(Tagged, sequences, scores)))
 
     def __repr__(self) -> str:
         return f"<Tagger: {len(self.tags):,} tags, {len(self.lexicon.words):,} words>"

@@ -12,6 +12,8 @@ from typing import Any
 
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
+from espalier.jobs.progress import Report, part_of, report_to, told_of
+from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
@@ -20,25 +22,25 @@ from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
-Progress = Callable[[float], object]
 Gold = Tree | TaggedSequence
 
 
 def propose(
-    parser: Any,
+    parser: Proposer,
     sentences: Iterable[Any],
     k: int = 100,
     *,
     beam: float | None = None,
-    n_threads: int = 1,
-    progress: Progress | None = None,
+    n_threads: int | None = None,
+    progress: Report | None = None,
 ) -> list[Group]:
     """What a parser or a tagger proposes for each sentence.
 
     Parameters
     ----------
     parser
-        A :class:`~espalier.parsing.PCFG`, or another with its method ``parse_all``; or a tagger with ``tag_all``.
+        A :class:`~espalier.parsing.PCFG`, a :class:`~espalier.parsing.Tagger`, or anything else that has a method
+        ``propose``, as :class:`~espalier.parsing.Proposer` describes it.
     sentences
         Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
         gold tagged sequences; or lists of words, whose groups have no gold.
@@ -68,11 +70,11 @@ def jackknifed(
     *,
     folds: int = 5,
     rows: Iterable[int] | None = None,
-    make: Callable[..., Any] = PCFG.from_treebank,
+    make: Callable[..., Proposer] = PCFG.from_treebank,
     beam: float | None = None,
-    n_threads: int = 1,
+    n_threads: int | None = None,
     random_state: Any = 0,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     **grammar_options: Any,
 ) -> list[Group]:
     """What is proposed for each tree's words by a parser that was made of other trees.
@@ -90,7 +92,7 @@ def jackknifed(
     rows
         Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.
     make
-        Makes a parser of trees.
+        Makes a parser, or another proposer, of trees.
     beam, n_threads, progress
         As for :func:`propose`.
     random_state
@@ -114,6 +116,7 @@ def jackknifed(
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
     order = generator(random_state).permutation(len(sentences)).tolist()
     groups: dict[int, Group] = {}
+    tell = told_of(progress, "candidates")
     for fold in range(folds):
         held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
         own = [row for row in dict.fromkeys(wanted) if row in held_out]
@@ -123,11 +126,11 @@ def jackknifed(
                 parser = make([golds[row] for row in others], **grammar_options)
             except UntaggedWordError as error:
                 raise error.in_list(others) from None
-            tell = None if progress is None else _part_of(progress, fold, folds)
-            found = _proposed(parser, [(row, golds[row]) for row in own], k, beam, n_threads, tell)
+            part = None if tell is None else report_to(part_of(tell, fold / folds, (fold + 1) / folds))
+            found = _proposed(parser, [(row, golds[row]) for row in own], k, beam, n_threads, part)
             groups.update(zip(own, found, strict=True))
-        if progress is not None:
-            progress((fold + 1) / folds)
+        if tell is not None:
+            tell((fold + 1) / folds)
     return [groups[row] for row in wanted]
 
 
@@ -140,23 +143,20 @@ def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]
 
 
 def _proposed(
-    parser: Any,
+    parser: Proposer,
     rows: Sequence[tuple[int, Any]],
     k: int,
     beam: float | None,
-    n_threads: int,
-    progress: Progress | None,
+    n_threads: int | None,
+    progress: Report | None,
 ) -> list[Group]:
     """Groups of numbered gold trees, gold sequences or lists of words."""
     words = [words_of(sentence) if isinstance(sentence, Gold) else sentence for _, sentence in rows]
-    options = {"n_threads": n_threads, "progress": progress, **({} if beam is None else {"beam": beam})}
-    run = getattr(parser, "parse_all", None) or getattr(parser, "tag_all", None)
-    if run is None:
-        raise TypeError(f"parser must be a PCFG, a Tagger or another with parse_all, got {parser!r}.")
-    if beam is not None and not hasattr(parser, "parse_all"):
-        raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
+    if not isinstance(parser, Proposer):
+        raise TypeError(f"parser must be a PCFG, a Tagger or another with a method propose, got {parser!r}.")
+    proposed = parser.propose(words, k, beam=beam, n_threads=n_threads, progress=progress)
     groups = []
-    for found, own_words, (row, sentence) in zip(run(words, k, **options), words, rows, strict=True):
+    for found, own_words, (row, sentence) in zip(proposed, words, rows, strict=True):
         if not len(own_words) or not len(found):
             raise InputError(f"Nothing is proposed for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Gold) else None
@@ -183,8 +183,3 @@ def _gold(row: int, sentence: Any) -> Gold:
     if tree is None:
         raise InputError(f"Tree {row}, counted from 0, has no words beside traces: {str(sentence)[:80]}")
     return tree
-
-
-def _part_of(progress: Progress, part: int, parts: int) -> Progress:
-    """Progress of one of several parts, as a fraction of all."""
-    return lambda fraction: progress((part + fraction) / parts)

@@ -109,7 +109,7 @@ def test_lists_of_candidates(here, monkeypatch):
     done("parse", "grammar.safetensors", "new.mrg", "-k", 3, "-o", "k.jsonl", "--format", "brackets")
     parsed = PCFG.load("grammar.safetensors").parse_all([tree.words() for tree in NEW], 3)
     plain, with_gold = es.read_groups("k.txt"), es.read_groups("k.jsonl")
-    assert [list(group.candidates) for group in plain] == [parses.trees for parses in parsed]
+    assert [list(group.candidates) for group in plain] == [parses.candidates for parses in parsed]
     assert [list(group.scores) for group in plain] == [[parse.score for parse in parses] for parses in parsed]
     assert [group.gold for group in with_gold] == NEW
     assert [group.candidates for group in with_gold] == [group.candidates for group in plain]
@@ -183,7 +183,7 @@ def test_options_of_grammars_and_parsers(here):
     assert PCFG.load("g").grammar.symbols == own.grammar.symbols
     done("parse", "g", "new.txt", "--coarse", 10, "--beam", 12, "-o", "new.jsonl")
     parsed = own.parse_all([tree.words() for tree in NEW], coarse=10, beam=12)
-    assert [list(group.candidates) for group in es.read_groups("new.jsonl")] == [own.trees for own in parsed]
+    assert [list(group.candidates) for group in es.read_groups("new.jsonl")] == [own.candidates for own in parsed]
     done("candidates", "known.mrg", "-k", 3, "-o", "c.jsonl", "--split-tags", "--markov", "2,2", "--folds", 2)
     assert es.read_groups("c.jsonl") == jackknifed(KNOWN, 3, folds=2, split_tags=True, markov=(2, 2))
 
@@ -365,9 +365,10 @@ def test_a_reranker_is_no_grammar(here):
 
 SLOW = """
 import sys, time
+from espalier.jobs import Progress
 from espalier.parsing import PCFG
 def slow(self, *arguments, progress, **options):
-    progress(0.5)
+    progress(Progress("parsing", 0.5))
     print("parsing", file=sys.stderr, flush=True)
     time.sleep(100)
 PCFG.parse_all = slow

@@ -137,7 +137,7 @@ def parsed():
     trees = generate_attachments(80, seed=3)
     grammar = PCFG.from_treebank(trees[:40])
     lists = grammar.parse_all([tree.words() for tree in trees], 6)
-    groups = [Group(own.trees, [one.score for one in own], tree) for own, tree in zip(lists, trees, strict=True)]
+    groups = [Group(own.candidates, own.scores, tree) for own, tree in zip(lists, trees, strict=True)]
     return [group for group in groups if len(group) > 1]
 
 

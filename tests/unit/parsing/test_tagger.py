@@ -55,9 +55,9 @@ def test_the_best_taggings_are_the_best_of_all(seed, smoothing):
             assert len(found) == min(k, len(expected))
             assert [score for _, score in found] == pytest.approx([weight for _, weight in expected[:k]])
             by_tags = dict(expected)
-            assert len({sequence.tags for sequence in found.sequences}) == len(found)
+            assert len({sequence.tags for sequence in found.candidates}) == len(found)
             assert all(by_tags[own.sequence.tags] == pytest.approx(own.score) for own in found)
-            assert all(sequence.words == tuple(words) for sequence in found.sequences)
+            assert all(sequence.words == tuple(words) for sequence in found.candidates)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -95,7 +95,7 @@ def test_the_best_taggings_begin_every_longer_list():
     for own, after in itertools.pairwise(found):
         assert own.score > after.score or own.sequence.tags < after.sequence.tags
     for k in range(1, 81):
-        assert tagger.tag(words, k).taggings == found[:k]
+        assert tagger.tag(words, k).best == found[:k]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -147,12 +147,12 @@ def test_words_of_capital_letters_have_the_tags_of_small_ones():
 def test_sentences_of_every_kind():
     tagger = Tagger.from_sentences(TREES)
     empty = tagger.tag([], 5)
-    assert empty.sequences == [TaggedSequence([], [])]
+    assert empty.candidates == [TaggedSequence([], [])]
     n = len(tagger.tags)
     assert empty[0].score == tagger._weights.reshape((n + 1,) * 3)[n, n, n] > -math.inf
     assert tagger.tag(["Flump", "42", "re-entries", "é", "😀"], 3)[0].sequence.words[1] == "42"
     long = tagger.tag(["the", "unheard", "saw"] * 100, 100)
-    assert len(long) == 100 and len(set(long.sequences)) == 100
+    assert len(long) == 100 and len(set(long.candidates)) == 100
     assert tagger.tag_all([]) == []
     assert [tagged.score for tagged in long] == sorted((score for _, score in long), reverse=True)
 
@@ -207,11 +207,11 @@ def test_nltk_finds_the_same_best_tagging(seed):
 def test_threads_and_progress():
     tagger = Tagger.from_sentences(random_sentences(1))
     sentences = [["Zing", "aed", "bs", "xyz"], [], ["ae"]] * 5
-    one = tagger.tag_all(sentences, 20)
+    one = tagger.tag_all(sentences, 20, n_threads=1)
     seen = []
     assert tagger.tag_all(sentences, 20, n_threads=3, progress=seen.append) == one
-    assert tagger.tag_all(sentences, 20, n_threads=None) == one
-    assert all(0.0 <= fraction <= 1.0 for fraction in seen)
+    assert tagger.tag_all(sentences, 20) == one == tagger.propose(sentences, 20)
+    assert all(0.0 <= progress.fraction <= 1.0 and progress.what == "tagging" for progress in seen)
     assert [own[0] for own in one] == [own[0] for own in tagger.tag_all(sentences)]
 
 
@@ -307,5 +307,5 @@ def test_questions_about_flights(data):
     tagger = Tagger.from_sentences(train)
     found = tagger.tag_all([tree.words for tree in test], 20)
     assert tag_accuracy(test, [own[0].sequence for own in found]) > 98.0
-    best = [max(own.sequences, key=lambda x: tag_accuracy([tree], [x])) for tree, own in zip(test, found, strict=True)]
+    best = [max(own.candidates, key=lambda x: tag_accuracy([tree], [x])) for tree, own in zip(test, found, strict=True)]
     assert tag_accuracy(test, best) > 99.5

@@ -33,9 +33,9 @@ class _Recording:
     def __init__(self, recorder, parser, seen):
         self._recorder, self._parser, self._seen = recorder, parser, seen
 
-    def parse_all(self, sentences, k, **options):
+    def propose(self, sentences, k, **options):
         self._recorder.asked.append((list(sentences), k, options, self._seen))
-        return self._parser.parse_all(sentences, k, **options)
+        return self._parser.propose(sentences, k, **options)
 
 
 def test_each_sentence_is_parsed_by_a_parser_of_all_other_folds():
@@ -55,7 +55,7 @@ def test_candidates_are_those_of_the_parser_that_was_made_of_the_others():
     groups = jackknifed(TREES, 5, folds=len(TREES), random_state=0)
     for row in (0, 4, 11):
         parses = PCFG.from_treebank(TREES[:row] + TREES[row + 1 :]).parse(groups[row].words, 5)
-        assert list(groups[row].candidates) == parses.trees
+        assert list(groups[row].candidates) == parses.candidates
         assert list(groups[row].scores) == [parse.score for parse in parses]
 
 
@@ -107,7 +107,7 @@ def test_proposals_keep_order_and_gold_where_there_is_one():
 
 def test_a_tagger_proposes_too():
     class Tagger:
-        def tag_all(self, sentences, k, *, n_threads, progress):
+        def propose(self, sentences, k, *, beam, n_threads, progress):
             tagged = [es.TaggedSequence(words, ["X"] * len(words)) for words in sentences]
             return [
                 [(sequence, -1.0), (es.TaggedSequence(sequence.words, sequence.words), -2.0)] for sequence in tagged
@@ -123,7 +123,8 @@ def test_a_tagger_proposes_too():
 def test_progress_grows_to_one_over_all_folds():
     seen = []
     jackknifed(TREES, 2, folds=4, progress=seen.append)
-    assert seen[-1] == 1.0 and np.all(np.diff(seen) >= 0)
+    assert seen[-1].fraction == 1.0 and np.all(np.diff(list(map(float, seen))) >= 0)
+    assert {progress.what for progress in seen} == {"candidates"}
 
 
 @pytest.mark.parametrize("folds", [0, 1, 13, 2.0, True])
@@ -160,7 +161,7 @@ def test_rows_are_numbers_of_trees(row):
 
 
 def test_what_cannot_propose_is_refused():
-    with pytest.raises(TypeError, match="parser must be a PCFG, a Tagger or another with parse_all, got 'x'"):
+    with pytest.raises(TypeError, match="parser must be a PCFG, a Tagger or another with a method propose, got 'x'"):
         propose("x", [["cats"]])
     tagger = parsing.Tagger.from_sentences([es.TaggedSequence(["cats"], ["N"])])
     with pytest.raises(ValueError, match="it has no beam"):

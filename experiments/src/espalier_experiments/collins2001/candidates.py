@@ -114,9 +114,11 @@ def make_lists(
     rows = None
     if sample is not None and sample < len(train):
         rows = np.sort(np.random.default_rng(seed).choice(len(train), sample, replace=False)).tolist()
-    groups = jackknifed(train, k, folds=FOLDS, rows=rows, make=make, beam=beam, random_state=seed, **options)
+    groups = jackknifed(
+        train, k, folds=FOLDS, rows=rows, make=make, beam=beam, random_state=seed, n_threads=1, **options
+    )
     parser = make(train, **options)
-    judged = [Judged(propose(parser, part, k, beam=beam)) for part in (development, test)]
+    judged = [Judged(propose(parser, part, k, beam=beam, n_threads=1)) for part in (development, test)]
     return Lists(groups, *judged)
 
 
@@ -135,5 +137,5 @@ def best_grammar(
     found = []
     for options in grid:
         parser = PCFG.from_treebank(train, **options)
-        found.append(Judged(propose(parser, development, 1, beam=beam)).first.score)
+        found.append(Judged(propose(parser, development, 1, beam=beam, n_threads=1)).first.score)
     return grid[int(np.argmax(found))]

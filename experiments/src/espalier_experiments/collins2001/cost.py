@@ -55,8 +55,8 @@ def measure(what: str, plan: Plan) -> Record:
     trees, _ = question_trees(plan.data)
     train, test = shuffled(trees, plan.seed, (sizes[-1], n_parsed))
     start = time.process_time()
-    groups = jackknifed(train, common["candidates"], random_state=plan.seed)
-    full = propose(PCFG.from_treebank(train), test, common["candidates"])
+    groups = jackknifed(train, common["candidates"], random_state=plan.seed, n_threads=1)
+    full = propose(PCFG.from_treebank(train), test, common["candidates"], n_threads=1)
     parse_seconds = time.process_time() - start
     full = [group for group in full if len(group) == common["candidates"]][:n_scored]
     options = {"sample": common["sampled"], "score_weight": 0.0, "random_state": plan.seed, "updates": UPDATES}

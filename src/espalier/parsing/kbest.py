@@ -1,0 +1,114 @@
+"""The best candidates of a sentence, and what everything that proposes candidates has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
+
+from espalier.jobs.progress import Report
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+
+
+class Parse(NamedTuple):
+    """A tree and the logarithm of its probability, of which each rule and each word is rounded to 36 binary places."""
+
+    tree: Tree
+    score: float
+
+
+class Tagged(NamedTuple):
+    """A tagged sequence and the logarithm of its probability together with its words.
+
+    Each probability of a tag and of a word has a logarithm that is rounded to 36 binary places.
+    """
+
+    sequence: TaggedSequence
+    score: float
+
+
+Scored = TypeVar("Scored", bound="tuple[Any, float]", covariant=True)
+
+
+@dataclass(frozen=True)
+class KBest(Sequence[Scored]):
+    """The best candidates of a sentence, the most probable first: parses or taggings, each with its score.
+
+    Their order does not depend on ``k``: the best ``j`` are the first ``j`` of any longer list. :class:`PCFG` and
+    :class:`Tagger` say how they order equally probable ones.
+
+    Parameters
+    ----------
+    best
+        Distinct candidates with their scores.
+    complete
+        False if the grammar covers no more than parts of the sentence: these then stand side by side below the
+        root, in a single tree.
+    exact
+        Whether these are the best of all: False if a beam, a coarse grammar or too little memory left something out.
+    narrowed
+        Whether memory did not suffice, so that a narrower beam than asked for was taken.
+    n_bytes
+        The memory that the search took.
+    """
+
+    best: tuple[Scored, ...]
+    complete: bool = True
+    exact: bool = True
+    narrowed: bool = False
+    n_bytes: int = field(default=0, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.best)
+
+    @overload
+    def __getitem__(self, rank: int) -> Scored: ...
+    @overload
+    def __getitem__(self, rank: slice) -> tuple[Scored, ...]: ...
+    def __getitem__(self, rank: int | slice) -> Scored | tuple[Scored, ...]:
+        return self.best[rank]
+
+    def __iter__(self) -> Iterator[Scored]:
+        return iter(self.best)
+
+    @property
+    def candidates(self) -> list[Any]:
+        """The trees or the tagged sequences alone."""
+        return [candidate for candidate, _ in self.best]
+
+    @property
+    def scores(self) -> list[float]:
+        """The scores alone."""
+        return [score for _, score in self.best]
+
+
+@runtime_checkable
+class Proposer(Protocol):
+    """What proposes candidates for sentences: a parser, a tagger, or one of your own with this method."""
+
+    def propose(
+        self,
+        sentences: Iterable[Sequence[Any]],
+        k: int,
+        *,
+        beam: float | None = None,
+        n_threads: int | None = None,
+        progress: Report | None = None,
+    ) -> Sequence[Sequence[tuple[Any, float]]]:
+        """Return for each sentence at most ``k`` candidates with their scores, such as a :class:`KBest`.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words.
+        k
+            How many candidates at most.
+        beam
+            How much less probable than the best a part of a candidate may be, as a difference of logarithms; None
+            leaves nothing out.
+        n_threads
+            Threads over sentences; None is one for each core.
+        progress
+            Called now and then with a :class:`~espalier.jobs.Progress`.
+        """
