@@ -10,10 +10,8 @@ from typing import Any
 from espalier.corpus.forest import Forest
 from espalier.corpus.texts import row_that_reads_as_a_tree
 from espalier.errors import InputError
-from espalier.kernels import BagOfWords, Constant, DependencySubtree, Spectrum, Subsequence, Tagging, WeisfeilerLehman
-from espalier.kernels.base import Kernel
+from espalier.kernels.base import Kernel, Reads
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.conllu import read_conllu
 from espalier.structures.files import read_text
 
@@ -31,6 +29,16 @@ _HOLDS = {
     Format.BRACKETS: "trees in brackets",
     Format.CONLLU: "CoNLL-U",
 }
+# The format of files that a kernel is meant for, by what it reads. Brackets have all but arcs.
+_NEEDED: dict[Reads, Format] = {
+    "words": Format.TEXT,
+    "characters": Format.TEXT,
+    "trees": Format.BRACKETS,
+    "tags": Format.CONLLU,
+    "tagged words": Format.CONLLU,
+    "graphs": Format.CONLLU,
+    "arcs": Format.CONLLU,
+}
 _ITEM = {Format.TEXT: "line", Format.BRACKETS: "tree", Format.CONLLU: "sentence"}
 
 
@@ -38,7 +46,7 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
     """The items of a file, in the format chosen or else in that which the kernel needs, and what one is called."""
     if chosen is not None and chosen not in list(Format):
         raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
-    parts = [(part, needed_format(part)) for part in _innermost(kernel) if not isinstance(part, Constant)]
+    parts = [(part, needed_format(part)) for part in _innermost(kernel) if part.reads() != "nothing"]
     if not parts:
         raise InputError(f"{kernel!r} reads nothing of its items. Add a kernel of trees or sequences.")
     # Whatever tells more also tells what the others need: trees have words, and CoNLL-U has tags and arcs too.
@@ -50,7 +58,7 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
     try:
         items = _read(file, form, encoding)
     except InputError as error:
-        if form is Format.CONLLU and chosen is None and not isinstance(part, DependencySubtree):
+        if form is Format.CONLLU and chosen is None and part.reads() != "arcs":
             raise InputError(
                 f"{error}\nThis command reads CoNLL-U for {part!r}. "
                 "If the file holds trees in brackets, pass --format brackets."
@@ -71,18 +79,14 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
 
 def needed_format(kernel: Kernel) -> Format:
     """The format of files that a kernel without others inside is meant for."""
-    if isinstance(kernel, TreeKernel):
-        return Format.BRACKETS
-    if isinstance(kernel, Subsequence | Spectrum | BagOfWords):
-        return Format.CONLLU if kernel.of == "tags" else Format.TEXT
-    if isinstance(kernel, Tagging | DependencySubtree | WeisfeilerLehman):
-        return Format.CONLLU
+    if kernel.reads() in _NEEDED:
+        return _NEEDED[kernel.reads()]
     raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")
 
 
 def _check_readable(kernel: Kernel, needed: Format, chosen: Format) -> None:
     too_little = chosen is Format.TEXT and needed is not Format.TEXT
-    if too_little or (chosen is Format.BRACKETS and isinstance(kernel, DependencySubtree)):
+    if too_little or (chosen is Format.BRACKETS and kernel.reads() == "arcs"):
         raise InputError(f"{kernel!r} cannot read {_HOLDS[chosen]}; pass --format {needed}.")
 
 

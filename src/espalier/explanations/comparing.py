@@ -12,13 +12,11 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Reason, TreeShares
-from espalier.explanations.occurrences import roots_of
 from espalier.explanations.weighing import Parts, taken_apart
 from espalier.explanations.word_shares import word_shares
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.partial_tree import PartialTree
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
 from espalier.structures.group import Candidate, Group
@@ -133,27 +131,26 @@ def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule:
 
 def _shares(parts: Parts) -> tuple[TreeShares, ...]:
     """The two trees, with the shares of all tree kernels together."""
-    splits = {own.split for own in parts.terms}
+    splits = {own.split for own in parts.local}
     split = splits.pop() if len(splits) == 1 else "mixed"
     out = []
     for which in range(2 if parts.terms else 0):
-        tree = parts.terms[0].trees[which]
+        tree = parts.local[0].trees[which]
         assert tree is not None
-        shares = np.sum([own.shares[which] for own in parts.terms], axis=0)
+        shares = np.sum([own.shares[which] for own in parts.local], axis=0)
         out.append(TreeShares(None, tree, float(shares.sum()), shares, split))
     return tuple(out)
 
 
 def _placed(parts: Parts, k: int) -> list[Reason]:
     """The fragments of one tree kernel, with their places in both trees."""
-    term = parts.terms[k]
-    partial = isinstance(term.term.kernel, PartialTree)
-    winner, loser = term.trees
+    space = parts.terms[k].space
+    winner, loser = parts.local[k].trees
     return [
         replace(
             reason,
-            in_winner=roots_of(reason.fragment, winner, partial=partial),
-            in_loser=roots_of(reason.fragment, loser, partial=partial),
+            in_winner=space.locate(reason.fragment, winner),
+            in_loser=space.locate(reason.fragment, loser),
         )
         for reason in parts.reasons[k]
     ]

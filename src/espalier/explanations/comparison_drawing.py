@@ -10,7 +10,6 @@ import numpy as np
 
 from espalier.explanations.comparison import Comparison, signed
 from espalier.explanations.explanation import Reason, node_colours
-from espalier.explanations.occurrences import nodes_of
 from espalier.explanations.word_shares import drawn, together, word_nodes
 from espalier.structures.drawing import card, placed_side_by_side, summary, svg_text
 from espalier.structures.fragment import Position
@@ -135,7 +134,7 @@ def _marks(
             reason = comparison.reasons[k]
             here, there = (reason.in_winner, reason.in_loser)[:: 1 if which == 0 else -1]
             for root in here if len(here) > len(there) else ():
-                nodes |= dict.fromkeys(nodes_of(reason.fragment, tree, root), colour)
+                nodes |= dict.fromkeys(reason.fragment.nodes(tree, root), colour)
                 at.setdefault(root, []).append(str(number).translate(_RAISED))
         marks.append(nodes)
         notes.append({root: " ".join(own) for root, own in at.items()})

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
 from espalier.explanations.weighing import at, evidence, interval, taken_apart
 from espalier.fragments.mining import check_count, mine_fragments
-from espalier.fragments.terms import Floats, Term, tree_terms
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
+from espalier.spaces.space import Feature, Floats
+from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.group import Group
 from espalier.structures.tree import Tree
 
@@ -116,7 +118,7 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
 def _of_example(
     dual: DualForm, example: Any, n: int, score: str | None, max_size: int | None, schedule: Schedule
 ) -> Explanation:
-    tree_terms(dual.kernel)  # says what is wrong with a kernel without fragments
+    listable_terms(dual.kernel)  # says what is wrong with a kernel without fragments
     inputs = _one(example, dual.inputs)
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     k = 0
@@ -127,9 +129,9 @@ def _of_example(
     parts = taken_apart(dual, k, inputs, (1.0,), n, max_size, schedule)
     reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.contribution or 0.0))
     trees = [
-        TreeShares(own.term.column, own.trees[0], own.total, own.shares[0], own.split)
-        for own in parts.terms
-        if own.trees[0] is not None
+        TreeShares(term.column, tree, own.total, own.shares[0], own.split)
+        for term, own in zip(parts.terms, parts.local, strict=True)
+        if (tree := own.trees[0]) is not None
     ]
     constant = float(dual.intercepts[k])
     return Explanation(
@@ -137,15 +139,16 @@ def _of_example(
     )
 
 
-def _example(term: Term, inputs: Inputs, fragment: Any, rows: Any) -> Example | None:
-    """The smallest tree that holds a fragment whole, among the first of some rows: those that pull its way most."""
-    forest = term.forest(inputs)
+def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.integer[Any]]) -> Example | None:
+    """The smallest item that has a feature, among the first of some rows: those that pull its way most."""
+    space = term.space
+    corpus = space.corpus(inputs)
     best: Example | None = None
     for row in rows.tolist()[:10]:
-        tree = forest[int(row)]
+        tree = space.drawn(corpus, int(row))
         if best is not None and tree.size >= best.tree.size:
             continue
-        places = fragment.occurrences(tree)
+        places = space.locate(feature, tree)
         if places:
             best = Example(int(row), tree, places[0])
     return best

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.spaces.space import Feature
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
-from espalier.structures.fragment import Fragment, Position
+from espalier.structures.fragment import Position
 from espalier.structures.frames import frame_of
 from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.tree import Tree
@@ -60,7 +61,7 @@ class Reason:
 
     score: str
     column: str | None
-    fragment: Fragment
+    fragment: Feature
     weight: float
     low: float | None
     high: float | None
@@ -201,4 +202,4 @@ def fragment_colours(reason: Reason) -> dict[Position, str]:
     """The nodes of a fragment in its example."""
     assert reason.example is not None
     colour = FOR if reason.weight > 0 else AGAINST
-    return dict.fromkeys(reason.fragment.positions(reason.example.position), colour)
+    return dict.fromkeys(reason.fragment.nodes(reason.example.tree, reason.example.position), colour)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from espalier.blas import blas_threads
+from espalier.errors import MemoryBudgetError
 from espalier.explanations.explanation import Reason
-from espalier.fragments.features import features
-from espalier.fragments.local import LocalTerm, local_term
-from espalier.fragments.terms import Floats, Term, parts_of
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
+from espalier.jobs.memory import show_bytes
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
+from espalier.spaces.codes import Codes
+from espalier.spaces.space import Floats, Local
+from espalier.spaces.terms import Term, parts_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _95_PERCENT = 1.959963984540054
 
@@ -28,8 +33,8 @@ class Parts:
     ----------
     value
         The score, its constant part included.
-    terms, reasons
-        For each tree kernel, what it adds, and the fragments that do.
+    terms, local, reasons
+        The kernels with listable features, what each adds, and the features that do.
     elsewhere
         What the other parts of the kernel add.
     variance
@@ -39,7 +44,8 @@ class Parts:
     """
 
     value: float
-    terms: tuple[LocalTerm, ...]
+    terms: tuple[Term, ...]
+    local: tuple[Local, ...]
     reasons: tuple[list[Reason], ...]
     elsewhere: float
     variance: float | None
@@ -62,23 +68,26 @@ def taken_apart(
     intercept = float(dual.intercepts[k]) * sum(signs)
     value = float(dual.coefficients[k] @ cross) + intercept
     terms, others = parts_of(dual.kernel)
-    local = [local_term(term, dual, k, examples, n, schedule, signs=signs, max_size=max_size) for term in terms]
+    local = [_local(term, dual, k, examples, signs, n, max_size, schedule) for term in terms]
     # The constant part is uncertain too, and shares some of that with the rest: rows and examples have it in common.
     constant = dual.constant_variance * sum(signs)
     whole = cross + constant
-    reasons = [_local_reasons(own, dual, k, examples, signs, whole, schedule) for own in local]
+    reasons = [
+        _local_reasons(term, own, dual, k, examples, signs, whole, schedule)
+        for term, own in zip(terms, local, strict=True)
+    ]
     elsewhere = value - intercept - sum(own.total for own in local) if others else 0.0
     variance = None
     if dual.solve is not None:
         prior = float(signs @ dual.kernel(examples, **options) @ np.asarray(signs)) + constant * sum(signs)
         variance = dual.unit**2 * max(0.0, prior - float(whole @ dual.solve(whole[:, None])[:, 0]))
-    return Parts(value, tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
+    return Parts(value, tuple(terms), tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
 
 
 @blas_threads()
-def evidence(term: Term, fragments: Any, dual: DualForm, schedule: Schedule) -> tuple[Any, Floats | None]:
+def evidence(term: Term, listed: Codes[Any], dual: DualForm, schedule: Schedule) -> tuple[csr_matrix, Floats | None]:
     """What each tree of a model holds of each fragment; and for a Gaussian process, how far the weights may lie off."""
-    held = _held(term, fragments, dual.inputs, schedule)
+    held = _held(term, listed, dual.inputs, schedule)
     if dual.solve is None:
         return held, None
     dense = held.toarray()
@@ -98,8 +107,33 @@ def at(values: Floats | None, k: int) -> float | None:
     return None if values is None else float(values[k])
 
 
+def _local(
+    term: Term,
+    dual: DualForm,
+    k: int,
+    examples: Inputs,
+    signs: Sequence[float],
+    n: int,
+    max_size: int | None,
+    schedule: Schedule,
+) -> Local:
+    """What one kernel adds to the sum of one score of several examples, each times its sign."""
+    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
+    beta = term.scale * dual.coefficients[k] / term.norm(dual.inputs, **options)
+    factors = np.asarray(signs) / term.norm(examples, **options)  # 0 for an item without features
+    space = term.space
+    try:
+        return space.local(space.corpus(dual.inputs), beta, space.corpus(examples), factors, n, max_size, schedule)
+    except MemoryError:
+        raise MemoryBudgetError(
+            f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or smaller "
+            "fragments with n and max_size, or raise memory."
+        ) from None
+
+
 def _local_reasons(
-    own: LocalTerm,
+    term: Term,
+    own: Local,
     dual: DualForm,
     k: int,
     examples: Inputs,
@@ -107,37 +141,36 @@ def _local_reasons(
     whole: Floats,
     schedule: Schedule,
 ) -> list[Reason]:
-    """The fragments of some trees, with their weights in the model.
+    """The features of some examples, with their weights in the model.
 
     ``whole`` are the prior covariances of the training rows with the examples, the constant part included.
     """
-    term = own.term
-    held, deviations = evidence(term, own.fragments, dual, schedule)
+    held, deviations = evidence(term, own.features, dual, schedule)
     weights = term.scale * np.asarray(held.T @ dual.coefficients[k]).ravel()
-    n_trees = np.bincount(held.indices, minlength=len(own.fragments))
+    n_trees = np.bincount(held.indices, minlength=len(own.features))
     variances = None
     if dual.solve is not None:
         # How the weight moves with the prediction, times the feature: over all fragments, the variance. The feature is
         # asked for, and not made of contribution and weight: the weight may be 0.
-        values = np.asarray(signs) @ _held(term, own.fragments, examples, schedule).toarray()
+        values = np.asarray(signs) @ _held(term, own.features, examples, schedule).toarray()
         known = np.asarray(held.T @ dual.solve(whole[:, None])).ravel()
         variances = dual.unit**2 * term.scale * values * (values - known)
     return [
         Reason(
             dual.names[k],
             term.column,
-            fragment,
+            feature,
             float(weights[j]),
             *interval(weights[j], at(deviations, j)),
             int(n_trees[j]),
             float(own.contributions[j]),
             at(variances, j),
         )
-        for j, fragment in enumerate(own.fragments)
+        for j, feature in enumerate(own.features)
     ]
 
 
-def _held(term: Term, fragments: Any, inputs: Inputs, schedule: Schedule) -> Any:
-    """The features of trees, for a kernel without its scale."""
+def _held(term: Term, listed: Codes[Any], inputs: Inputs, schedule: Schedule) -> csr_matrix:
+    """The features of items, for a kernel without its scale."""
     plain = Term(term.path, term.kernel, 1.0, term.norms)
-    return features(plain, fragments, inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)
+    return plain.features(listed, inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.explanations.explanation import TreeShares
-from espalier.fragments.terms import Floats, parts_of
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel
-from espalier.kernels.dependency_subtree import DependencySubtree
+from espalier.kernels.base import Reads
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.tagging import Tagging
+from espalier.spaces.space import Floats
+from espalier.spaces.terms import parts_of
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, words_of
 from espalier.structures.interop import as_tree
@@ -32,7 +31,7 @@ class _Way(NamedTuple):
     """How the value of a candidate is shared by its words: pieces, whose values are made into shares."""
 
     split: str
-    kernel: type[Kernel]
+    reads: Reads  # the kernels that are shared in this way
     pieces: Callable[[Candidate], Sequence[Candidate]]
     shares: Callable[[Candidate, Floats], Floats]
 
@@ -45,7 +44,7 @@ def word_shares(
     way = _WAYS.get(type(candidates[0]))
     if way is None:
         return ()
-    terms, others = parts_of(dual.kernel, way.kernel)
+    terms, others = parts_of(dual.kernel, lambda kernel: kernel.reads() == way.reads)
     if others or not terms:
         return ()
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
@@ -135,6 +134,6 @@ def _heads(tree: Candidate, values: Floats) -> Floats:
 
 
 _WAYS: dict[type, _Way] = {
-    TaggedSequence: _Way("end", Tagging, _beginnings, _ends),
-    DependencyTree: _Way("head", DependencySubtree, _below, _heads),
+    TaggedSequence: _Way("end", "tagged words", _beginnings, _ends),
+    DependencyTree: _Way("head", "arcs", _below, _heads),
 }

@@ -1,12 +1,11 @@
 """Mining, vectorizing and selecting the features of a kernel space."""
 
-from espalier.fragments.dictionary import FragmentDictionary
 from espalier.fragments.hashing import HashedFragments
 from espalier.fragments.linearized import LinearizedTreeClassifier
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import mine_fragments
-from espalier.fragments.partial import PartialDictionary
 from espalier.fragments.vectorizer import FragmentVectorizer
+from espalier.spaces import FragmentDictionary, PartialDictionary
 
 __all__ = [
     "FragmentDictionary",

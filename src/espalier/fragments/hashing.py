@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
 
-from espalier import _core
-from espalier.corpus.forest import Forest
 from espalier.errors import InputError
-from espalier.fragments.dictionary import tree_counts
-from espalier.fragments.features import Values
 from espalier.fragments.mining import check_count
-from espalier.fragments.terms import Term, tree_terms
 from espalier.gram.estimator import KernelEstimator
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.kernels.subset_tree import SubsetTree
+from espalier.spaces.space import Values
+from espalier.spaces.terms import Term, listable_terms
+from espalier.spaces.tree_space import tree_counts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -93,11 +88,8 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
             blocks = list(self.stream(X))
             return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features))
         inputs = Inputs.of(X)
-        forest = term.forest(inputs)
-        label_hash, decay, frontier, max_depth = self._weights(term, forest)
-        start, hashes, value = _core.hash_fragments(
-            forest.arrays, label_hash, decay, frontier, max_depth, self.max_size
-        )
+        forest = term.space.corpus(inputs)
+        start, hashes, value = term.space.hashed(forest, self.max_size, self.values)
         # The last bits choose the column, and the first the sign.
         sign = np.where(hashes >> np.uint64(63), -1.0, 1.0)
         columns, column = np.unique(hashes % np.uint64(self.n_features), return_inverse=True)
@@ -126,29 +118,15 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         tags.requires_fit = False
         return tags
 
-    def _weights(self, term: Term, forest: Forest) -> tuple[Any, ...]:
-        labels = list(forest.vocabulary)
-        decay, frontier = (hyper.label_values(setting, labels) for _, setting in term.kernel._label_settings())
-        if self.values != "kernel":
-            decay, frontier = np.ones_like(decay), (frontier > 0).astype(float)
-        hashes = np.array([_hash_of(label) for label in labels], np.uint64)
-        return hashes, decay, frontier, getattr(term.kernel, "max_depth", None) or 0
-
     def _term(self) -> Term:
         kernel = Normalized(SubsetTree()) if self.kernel is None else self.kernel
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {kernel!r}.")
-        terms, others = tree_terms(kernel)
-        if len(terms) + len(others) > 1 or not isinstance(terms[0].kernel, SubsetTree | Subtree):
+        terms, others = listable_terms(kernel)
+        if len(terms) + len(others) > 1 or not terms[0].space.can_be_hashed:
             raise InputError(f"Fragments of one SubsetTree or Subtree can be hashed, not those of {kernel!r}.")
         if self.values not in ("kernel", "count", "binary"):
             raise ValueError(f"values must be 'kernel', 'count' or 'binary', got {self.values!r}.")
         for name in ("max_size", "n_features", "chunk_size"):
             check_count(name, getattr(self, name))
         return terms[0]
-
-
-@lru_cache(maxsize=1 << 18)
-def _hash_of(label: str) -> int:
-    """A number for a label that is the same everywhere."""
-    return int.from_bytes(blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.fragments.dictionary import FragmentDictionary
-from espalier.fragments.partial import PartialDictionary
-from espalier.fragments.terms import Term
 from espalier.kernels.base import Kernel
-from espalier.structures.fragment import Fragment
+from espalier.spaces.codes import Codes
+from espalier.spaces.space import Feature
+from espalier.spaces.terms import Term
 from espalier.structures.frames import load_pandas
 
 
@@ -54,7 +53,7 @@ class MinedTerm:
 
     name: str
     term: Term
-    fragments: FragmentDictionary | PartialDictionary
+    fragments: Codes[Any]
     weights: NDArray[np.float64]
     proven: bool
     bound: float
@@ -65,7 +64,7 @@ class MinedTerm:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def __iter__(self) -> Iterator[tuple[Fragment, float]]:
+    def __iter__(self) -> Iterator[tuple[Feature, float]]:
         return zip(self.fragments, self.weights.tolist(), strict=True)
 
     def __repr__(self) -> str:

@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
-from espalier.fragments.partial import PartialSearch
-from espalier.fragments.subset import SubsetSearch
-from espalier.fragments.terms import Term, masses, tree_terms
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.jobs.memory import show_bytes
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.subset_tree import SubsetTree, Subtree
+from espalier.spaces.space import Search
+from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
 
@@ -109,20 +106,20 @@ def mine_fragments(
     # Which fragments a limit leaves out must not depend on who came first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
-    terms, left_out = tree_terms(dual.kernel)
+    terms, left_out = listable_terms(dual.kernel)
     parts: list[MinedTerm] = []
     n_parts = len(dual.names) * len(terms)
     for term in terms:
-        search = _search_of(term, dual.inputs, strategy, max_size)
+        search = term.space.search(term.space.corpus(dual.inputs), max_size)
         norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
         for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
             tell = None if progress is None else _teller(progress, search, name, term, len(parts), n_parts)
-            mass = masses(search.forest, term.scale * coefficients / norm)
+            own = term.scale * coefficients / norm
             try:
-                if strategy == "greedy" and isinstance(search, SubsetSearch):
-                    found = search.greedy(mass, n, max_expansions or _NO_LIMIT, tell)
+                if strategy == "greedy":
+                    found = search.greedy(own, n, max_expansions or _NO_LIMIT, tell)
                 else:
-                    found = search.exact(mass, n, max_visits or _NO_LIMIT, schedule, tell)
+                    found = search.exact(own, n, max_visits or _NO_LIMIT, schedule, tell)
             except MemoryError:
                 raise MemoryBudgetError(
                     f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for fewer "
@@ -130,17 +127,6 @@ def mine_fragments(
                 ) from None
             parts.append(MinedTerm(name, term, *found))
     return MinedFragments(parts, left_out)
-
-
-def _search_of(term: Term, inputs: Inputs, strategy: Strategy, max_size: int | None) -> SubsetSearch | PartialSearch:
-    kernel = term.kernel
-    if isinstance(kernel, SubsetTree | Subtree):
-        return SubsetSearch(kernel, term.forest(inputs), max_size)
-    if isinstance(kernel, PartialTree):
-        if strategy == "greedy":
-            raise InputError(f"strategy='greedy' is for SubsetTree and Subtree, not for {kernel!r}; use 'exact'.")
-        return PartialSearch(kernel, term.forest(inputs), max_size)
-    raise InputError(f"The fragments of {kernel!r} cannot be mined; those of SubsetTree, Subtree and PartialTree can.")
 
 
 def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
@@ -197,11 +183,9 @@ def check_count(name: str, value: Any, *, none: bool = False) -> None:
 
 
 def _teller(
-    progress: Callable[[MiningProgress], object], search: Any, name: str, term: Term, k: int, n_parts: int
+    progress: Callable[[MiningProgress], object], search: Search, name: str, term: Term, k: int, n_parts: int
 ) -> Callable[[float], object]:
     def tell(fraction: float) -> object:
-        native = search.native
-        counts = (native.n_visited, native.n_kept, native.threshold)
-        return progress(MiningProgress(name, term, (k + fraction) / n_parts, *counts))
+        return progress(MiningProgress(name, term, (k + fraction) / n_parts, *search.seen()))
 
     return tell

@@ -6,7 +6,6 @@ No code is ever loaded, and nothing is made of a file before it is known to be s
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,17 @@ from numpy.typing import NDArray
 
 from espalier.corpus.array_files import Arrays, load_arrays, save_arrays
 from espalier.errors import InputError
-from espalier.fragments.dictionary import FragmentDictionary, Integers
 from espalier.fragments.linearized import LinearizedTreeClassifier
-from espalier.fragments.partial import PartialDictionary
-from espalier.fragments.storage_checks import PARTIAL_ARRAYS, SUBSET_ARRAYS, Checks, CodeChecks
-from espalier.fragments.terms import Term
 from espalier.fragments.vectorizer import FragmentVectorizer, TermFeatures
 from espalier.kernels.base import Kernel
 from espalier.kernels.expressions import parse_kernel, saved_kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel
-from espalier.kernels.partial_tree import PartialTree
-from espalier.kernels.tree_plan import TreeKernel
+from espalier.spaces.code_checks import Checks
+from espalier.spaces.terms import Term, is_listable
 
 VECTORIZER, CLASSIFIER = "espalier.fragments", "espalier.linearized"
 READERS = {VECTORIZER: "FragmentVectorizer.load", CLASSIFIER: "LinearizedTreeClassifier.load"}
 VERSION = 1
-KINDS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
-    "subset": (FragmentDictionary, SUBSET_ARRAYS),
-    "partial": (PartialDictionary, PARTIAL_ARRAYS),
-}
 # Characters of the name of a class: numpy gives every prediction the room of the longest.
 LONGEST_CLASS = 1_000
 # How numpy holds the classes, and what each of them is.
@@ -96,16 +87,12 @@ def _written(vectorizer: FragmentVectorizer) -> tuple[Arrays, dict[str, Any]]:
     arrays: Arrays = {}
     terms = []
     for k, own in enumerate(vectorizer.terms_):
-        kind = "partial" if isinstance(own.fragments, PartialDictionary) else "subset"
-        for name in KINDS[kind][1]:
-            arrays[f"{k}.{name}"] = getattr(own.fragments, name)
-        if kind == "partial":
-            arrays[f"{k}.code"] = _stored_code(own.fragments.code)
         term = own.term
+        arrays |= {f"{k}.{name}": array for name, array in own.fragments.arrays().items()}
         terms.append(
             {
                 "path": term.path,
-                "kind": kind,
+                "kind": term.space.name,
                 "kernel": _text(term.kernel),
                 "scale": term.scale,
                 "norms": [_text(kernel) for kernel in term.norms],
@@ -148,43 +135,14 @@ def _vectorizer(path: str | Path, arrays: Arrays, header: dict[str, Any]) -> Fra
 
 def _term(path: str | Path, arrays: Arrays, k: int, entry: dict[str, Any]) -> TermFeatures:
     kernel = _kernel(path, entry["kernel"])
-    if not isinstance(kernel, TreeKernel):
-        raise InputError(f"{path} is damaged: {kernel!r} is no kernel over trees. Save it again.")
+    check = Checks(path)
+    check.require(is_listable(kernel), f"the features of {kernel!r} cannot be listed")
     norms = tuple(_kernel(path, text) for text in entry["norms"])
-    kind = "partial" if isinstance(kernel, PartialTree) else "subset"
-    dictionary, names = KINDS[kind]
-    own = {name: arrays[f"{k}.{name}"] for name in names}
     labels, scale = entry["labels"], float(entry["scale"])
-    Checks(path).labels(labels)
-    check = CodeChecks(path, own, len(labels))
     check.require(math.isfinite(scale) and scale >= 0, f"a kernel is multiplied by {scale}")
-    check.arrays(names)
-    if kind == "partial":
-        check.partial(doubled=True)
-        own["code"] = _loaded_code(path, own["code"])
-    else:
-        check.subset()
-    return TermFeatures(Term(str(entry["path"]), kernel, scale, norms), dictionary._of(labels, *own.values()), {})
-
-
-def _stored_code(code: Integers) -> Integers:
-    """The code of partial fragments as files hold it: twice the label, since version 0.1 added 1 for a word."""
-    out = code.copy()
-    out[1::2] *= 2
-    return out
-
-
-def _loaded_code(path: str | Path, code: Integers) -> Integers:
-    out = code.copy()
-    out[1::2] //= 2
-    if (code[1::2] % 2).any():
-        warnings.warn(
-            f"{path} holds partial trees of Espalier 0.1, which told a word from a node with the same label. Now both "
-            "count as one fragment, so features and scores may differ. Fit the model again.",
-            UserWarning,
-            stacklevel=5,
-        )
-    return out
+    term = Term(str(entry["path"]), kernel, scale, norms)
+    own = {name.removeprefix(f"{k}."): array for name, array in arrays.items() if name.startswith(f"{k}.")}
+    return TermFeatures(term, term.space.listing.from_arrays(labels, own, path), {})
 
 
 def _kernel(path: str | Path, text: str) -> Kernel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -16,19 +16,17 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.fragments.dictionary import FragmentDictionary
-from espalier.fragments.features import Values, features, weighed
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
-from espalier.fragments.partial import PartialDictionary
-from espalier.fragments.terms import Term, tree_terms
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
 from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import number_of
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.spaces.codes import Codes
+from espalier.spaces.space import Values
+from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.columns import refuse_masked
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ class TermFeatures:
     """The fragments of one tree kernel: their numbers among all features, and by what each score of a model."""
 
     term: Term
-    fragments: FragmentDictionary | PartialDictionary
+    fragments: Codes[Any]
     scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
 
 
@@ -150,7 +148,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         """
         self._check()
         kernel = Normalized(SubsetTree(DECAY)) if self.kernel is None else self.kernel
-        terms, _ = tree_terms(kernel)
+        terms, _ = listable_terms(kernel)
         inputs = Inputs.of(X)
         if self.by == "frequency":
             self.mined_ = [self._by_frequency(term, inputs) for term in terms]
@@ -177,7 +175,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
             return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features_out_))
         inputs = Inputs.of(X)
         blocks = [
-            features(own.term, own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
+            own.term.features(own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
             for own in self.terms_
         ]
         return blocks[0] if len(blocks) == 1 else hstack(blocks).tocsr()
@@ -206,7 +204,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
             part = columns[first : first + len(own.fragments)]
             first += len(part)
             options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
-            out += weighed(own.term, own.fragments, inputs, self.values, part, **options)
+            out += own.term.weighed(own.fragments, inputs, self.values, part, **options)
         return out.reshape(len(inputs), *given.shape[1:])
 
     def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
@@ -264,9 +262,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         return tags
 
     def _by_frequency(self, term: Term, inputs: Inputs) -> MinedFragments:
-        # Where every production and every unexpanded node weighs 1, a fragment weighs as much as it is frequent.
-        ones = {name: 1.0 for name, setting in term.kernel._settings() if number_of(setting) != 0}
-        return self._mine(np.ones(len(inputs)), inputs, replace(term.kernel, **ones))
+        return self._mine(np.ones(len(inputs)), inputs, term.space.counting())
 
     def _by_weight(self, kernel: Kernel, inputs: Inputs, y: Any) -> list[MinedFragments]:
         from espalier.svm import KernelSVC
@@ -342,8 +338,7 @@ def _by_term(mined: MinedFragments) -> list[list[MinedTerm]]:
 
 
 def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
-    dictionary: Any = type(parts[0].fragments)  # subset trees or partial trees, as the term's kernel
-    fragments, places = dictionary.joined([part.fragments for part in parts])
+    fragments, places = term.space.listing.joined([part.fragments for part in parts])
     scores: dict[str, NDArray[np.int64]] = {}
     for part, place in zip(parts, places, strict=True):
         scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)

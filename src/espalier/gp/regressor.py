@@ -26,8 +26,8 @@ from espalier.gp.prediction import Prediction
 from espalier.gp.sampling import draw, generator
 from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
-from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.forms import DualForm
 from espalier.gram.scores import r_squared
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.memory import parse_memory

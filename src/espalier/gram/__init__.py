@@ -1,6 +1,6 @@
 """Kernel x corpus -> matrix: threads, tiles, progress, and matrices that are never formed."""
 
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.gram.matrix import gram
 from espalier.gram.neighbours import nearest
 

@@ -20,7 +20,7 @@ from espalier.kernels.algebra_plans import (
     ScaledPlan,
     SumPlan,
 )
-from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.base import Kernel, Plan, Reads
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.composite import Wrapper, check_kernels
 from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
@@ -211,6 +211,9 @@ class Constant(Kernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_one_number("variance", self.variance)
+
+    def reads(self) -> Reads:
+        return "nothing"
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         return ConstantPlan((len(a), len(a if b is None else b)))

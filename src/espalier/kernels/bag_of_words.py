@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from espalier.corpus.sequences import Sequences, Unit, as_sequences, check_unit
 from espalier.corpus.texts import check_words
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Reads
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
@@ -96,6 +97,9 @@ class BagOfWords(FeatureKernel):
         if isinstance(self.weight, PerDimension):
             raise TypeError("weight belongs to symbols, not dimensions: use PerLabel.")
 
+    def reads(self) -> Reads:
+        return self.of
+
     def _features(self, a: Sequences, b: Sequences | None) -> Features:
         sides = (a,) if b is None else (a, b)
         used = np.unique(np.concatenate([side.arrays[0] for side in sides]))
@@ -177,6 +181,9 @@ class Spectrum(FeatureKernel):
     @property
     def _first(self) -> int:
         return self.length if self.shortest is None else self.shortest
+
+    def reads(self) -> Reads:
+        return self.of
 
     def _features(self, a: Sequences, b: Sequences | None) -> Features:
         from scipy.sparse import csr_matrix, hstack

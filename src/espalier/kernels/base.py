@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
 
 Matrix = NDArray[np.float64]
+# A kernel's view of an item. Strings are trees in brackets to kernels of trees and of graphs.
+Reads = Literal["trees", "graphs", "arcs", "tagged words", "tags", "words", "characters", "vectors", "items", "nothing"]
 Pullback = Callable[[Any], dict[str, float]]  # of a cotangent with the shape of the values
 
 
@@ -131,8 +133,6 @@ class Kernel:
            [0., 1., 1.]])
     """
 
-    _reads_trees: ClassVar[bool] = False  # whether strings are trees in brackets to this kernel
-
     __array_ufunc__ = None  # an array times a kernel is an error, not an array of kernels
 
     def __post_init__(self) -> None:
@@ -161,6 +161,17 @@ class Kernel:
         from espalier.kernels.python_plan import PythonDiagonalPlan
 
         return PythonDiagonalPlan(a, schedule)
+
+    def reads(self) -> Reads:
+        """What the kernel reads of each item; ``"items"`` where it takes them as they are."""
+        return "items"
+
+    def feature_space(self) -> str | None:
+        """The name of the space whose features the kernel counts, a key of ``espalier.spaces.SPACES``.
+
+        None if its features cannot be listed. Models over the kernel are mined and explained by these features.
+        """
+        return None
 
     # What every kernel offers.
 
@@ -308,8 +319,12 @@ class Kernel:
 
     def _tree_columns(self) -> set[str | None]:
         """The columns whose strings are trees to this kernel, or to one inside it."""
-        own: set[str | None] = {getattr(self, "on", None)} if self._reads_trees else set()
+        own: set[str | None] = {self._column()} if self.reads() in ("trees", "graphs") else set()
         return own.union(*(child._tree_columns() for _, child in self._children()))
+
+    def _column(self) -> Any:
+        """The column that the kernel reads, if it names one."""
+        return getattr(self, "on", None)
 
     def _with_children(self, children: list[Kernel]) -> Self:
         if children:

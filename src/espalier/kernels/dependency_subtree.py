@@ -14,7 +14,7 @@ from espalier.corpus.soundness import FEATURE
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback, Reads
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
@@ -95,6 +95,9 @@ class DependencySubtree(Kernel):
             if name not in self.features:
                 known = ", ".join(map(repr, self.features))
                 raise ValueError(f"weight names {name!r}, which is no template of this kernel; it has {known}.")
+
+    def reads(self) -> Reads:
+        return "arcs"
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         return ArcPlan(a.arcs(self.on, self.features), None if b is None else b.arcs(self.on, self.features), schedule)

@@ -62,6 +62,9 @@ class PartialTree(TreeKernel):
     depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     on: str | None = None
 
+    def feature_space(self) -> str:
+        return "partial trees"
+
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         check_widths("PartialTree", a, b)
         return _core.PartialTreePlan(a.arrays, None if b is None else b.arrays, per_tree)

@@ -11,6 +11,7 @@ from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit, check_unit
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Reads
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
 from espalier.kernels.sequence_memory import subsequence_threads
@@ -91,6 +92,9 @@ class Subsequence(SequenceKernel):
         check_similarity(self.similarity, self.mix)
         object.__setattr__(self, "order_weights", weights_by_length(self.order_weights, self.length))
         super().__post_init__()
+
+    def reads(self) -> Reads:
+        return self.of
 
     def _units(self) -> tuple[Unit, ...]:
         return (self.of,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +83,9 @@ class SubsetTree(TreeKernel):
         # One plan serves every max_depth.
         return (type(self), self.on, self.lone_leaves, self._only_identical)
 
+    def feature_space(self) -> str:
+        return "subset trees"
+
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         other = None if b is None else b.arrays
         return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
@@ -124,6 +127,8 @@ class Subtree(TreeKernel):
            [1., 3.]])
     """
 
+    max_depth: ClassVar[None] = None  # a subtree goes down to the leaves
+
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     lone_leaves: bool = False
     on: str | None = None
@@ -131,6 +136,9 @@ class Subtree(TreeKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
+
+    def feature_space(self) -> str:
+        return "subset trees"
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         other = None if b is None else b.arrays

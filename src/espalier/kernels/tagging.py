@@ -10,6 +10,7 @@ from espalier.corpus.sequences import Sequences, Unit
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Reads
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import tagging_threads
@@ -70,6 +71,9 @@ class Tagging(SequenceKernel):
     word_weight: Hyperparameter = hyperparameter(1.0)
     gap_decay: Hyperparameter = hyperparameter(Fixed(0.0), DECAY_BOUNDS)  # type: ignore[arg-type]
     on: str | None = None
+
+    def reads(self) -> Reads:
+        return "tagged words"
 
     def _units(self) -> tuple[Unit, ...]:
         return ("tags", "words")

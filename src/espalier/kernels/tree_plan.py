@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.jobs.tiles import Tile, most_needed
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback, Reads
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
 
@@ -39,13 +39,14 @@ class TreeKernel(Kernel):
     ``_label_settings`` names the hyperparameters that the core takes as one value per label, in its order.
     """
 
-    _reads_trees: ClassVar = True
-
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, setting in self._settings():
             if isinstance(setting, hyper.PerDimension):
                 raise TypeError(f"{name} belongs to labels, not dimensions: use PerLabel, got {setting!r}.")
+
+    def reads(self) -> Reads:
+        return "trees"
 
     def _when_too_large(self) -> str:
         """What to do where a value overflows."""
@@ -77,9 +78,6 @@ class TreeKernel(Kernel):
     def _has_leaf_value(self) -> bool:
         """True where leaves take part in the kernel with hyperparameters of their own."""
         raise NotImplementedError
-
-    def _column(self) -> str | None:
-        return getattr(self, "on", None)
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         on = self._column()

@@ -16,7 +16,7 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback, Reads
 from espalier.kernels.checks import check_cotangent, check_finite, check_one_number
 from espalier.kernels.composite import Gradients, own_gradient
 from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
@@ -42,6 +42,9 @@ class VectorKernel(Kernel):
         for name, setting in self._settings():
             if isinstance(setting, hyper.PerLabel):
                 raise TypeError(f"{name} belongs to dimensions, not labels: use PerDimension, got {setting!r}.")
+
+    def reads(self) -> Reads:
+        return "vectors"
 
 
 class VectorPlan(Plan):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.graphs import Graphs, NodeLabels
 from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Reads
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import hyperparameter
 from espalier.kernels.inputs import Inputs
@@ -66,7 +67,6 @@ class WeisfeilerLehman(FeatureKernel):
     """
 
     _item: ClassVar = "graph"
-    _reads_trees: ClassVar = True
 
     iterations: int = 3
     iteration_weights: Any = hyperparameter(1.0)
@@ -88,6 +88,9 @@ class WeisfeilerLehman(FeatureKernel):
         )
         object.__setattr__(self, "iteration_weights", weights)
         super().__post_init__()
+
+    def reads(self) -> Reads:
+        return "graphs"
 
     def _corpus(self, inputs: Inputs) -> Graphs:
         return inputs.graphs(self.on, self.labels)

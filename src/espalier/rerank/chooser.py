@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
-from espalier.gram.dual import DualForm
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.forms import DualForm
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality

@@ -16,7 +16,7 @@ from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.rerank.compressed import CompressedModel, unwrapped
+from espalier.rerank.compressed import CompressedModel, compressible_term
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ class SupportSum:
 
 def is_compressible(kernel: Kernel) -> bool:
     """Whether sums of this kernel are kept as one forest."""
-    return unwrapped(kernel) is not None
+    return compressible_term(kernel) is not None
 
 
 def growing_sum(

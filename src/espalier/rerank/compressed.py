@@ -12,12 +12,10 @@ from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.algebra import Scaled
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.normalized import Normalized
-from espalier.kernels.subset_tree import SubsetTree
 from espalier.kernels.underflow import without_fragment
+from espalier.spaces.terms import Term, parts_of
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +35,7 @@ class CompressedModel:
 
     Examples
     --------
+    >>> from espalier.kernels import SubsetTree
     >>> forest = Forest.from_trees(["(S (A a) (B b))", "(S (A a) (B c))"])
     >>> model = CompressedModel(SubsetTree(decay=1.0), forest)
     >>> model.add(forest, 0, 2.0)
@@ -45,12 +44,12 @@ class CompressedModel:
     """
 
     def __init__(self, kernel: Kernel, forest: Forest) -> None:
-        found = unwrapped(kernel)
-        if found is None:
+        term = compressible_term(kernel)
+        if term is None:
             raise TypeError(f"A compressed model needs a SubsetTree, normalized or not, got {kernel!r}.")
         self.kernel, self._vocabulary = kernel, forest.vocabulary
-        inner, self._is_normalized, self._factor = found
-        self._inner = inner
+        inner: Any = term.kernel
+        self._inner, self._is_normalized, self._factor = inner, bool(term.norms), term.scale
         self._scaled: tuple[Forest | None, Floats] = (None, np.empty(0))
         decay, frontier = self._by_label()
         leaf = float(decay[-1]) if inner.lone_leaves else 0.0
@@ -116,12 +115,11 @@ class CompressedModel:
         return self._scaled[1]
 
 
-def unwrapped(kernel: Kernel) -> tuple[SubsetTree, bool, float] | None:
-    """The subset trees inside a kernel, whether they are normalised, and the scale; None for other kernels."""
-    scale = 1.0
-    while isinstance(kernel, Scaled):
-        scale *= hyper.number_of(kernel.scale)
-        kernel = kernel.kernel
-    is_normalized = isinstance(kernel, Normalized)
-    inner = kernel.kernel if isinstance(kernel, Normalized) else kernel
-    return (inner, is_normalized, scale) if isinstance(inner, SubsetTree) and inner.on is None else None
+def compressible_term(kernel: Kernel) -> Term | None:
+    """The subset trees inside a kernel, alone or normalised, and with a scale; None for other kernels."""
+    terms, others = parts_of(kernel)
+    if others or len(terms) != 1:
+        return None
+    (term,) = terms
+    plain = term.path == "" and term.column is None and term.norms in ((), (term.kernel,))
+    return term if plain and term.space.can_be_compressed else None

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gram.dual import DualForm
 from espalier.gram.estimator import Estimator
+from espalier.gram.forms import DualForm
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.perceptron import VotedPerceptron

@@ -145,6 +145,12 @@ class Fragment:
         """The positions of all nodes of the fragment in a tree where it is rooted at ``root``."""
         return ((*root, *position) for position in self.tree.positions())
 
+    def nodes(self, tree: Tree, root: Position) -> list[Position]:
+        """The nodes of a tree that the fragment covers where it is rooted at one of them; also as a partial tree."""
+        from espalier.structures.occurrences import nodes_of
+
+        return nodes_of(self, tree, root)
+
     def _repr_svg_(self) -> str:
         from espalier.structures.drawing import UNEXPANDED, tree_svg
 

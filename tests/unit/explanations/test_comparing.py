@@ -18,8 +18,10 @@ from tests.reference.fragment_weights import (
 import espalier as es
 from candidate_groups import dependency_groups, groups_of
 from espalier.explanations.comparison import Comparison
-from espalier.explanations.occurrences import nodes_of, roots_of
+from espalier.spaces.partial import PartialSpace
+from espalier.spaces.subset import SubsetSpace
 from espalier.structures.group import Group
+from espalier.structures.occurrences import nodes_of
 from espalier.structures.tree import Tree
 
 MANY = 100_000
@@ -338,9 +340,9 @@ def test_partial_fragments_are_found_with_children_left_out():
     }
     for text, true in cases.items():
         fragment = es.Fragment.from_brackets(text)
-        roots = roots_of(fragment, tree, partial=True)
+        roots = PartialSpace(es.PartialTree()).locate(fragment, tree)
         assert {root: nodes_of(fragment, tree, root) for root in roots} == true
-        assert set(roots_of(fragment, tree, partial=False)) <= set(roots)
+        assert set(SubsetSpace(es.SubsetTree()).locate(fragment, tree)) <= set(roots)
 
 
 @pytest.mark.parametrize("name", ["subset trees", "words", "partial, normalised"])

@@ -20,7 +20,7 @@ from tests.reference.fragment_weights import (
 )
 
 import espalier as es
-from espalier.gram.dual import DualForm
+from espalier.gram.forms import DualForm
 from espalier.kernels.inputs import Inputs
 
 TREES, NEW = (

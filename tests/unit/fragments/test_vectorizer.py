@@ -201,7 +201,7 @@ DAMAGES = {
     "another version": (lambda h, a: put(h, "version", 99), "version 99"),
     "another format": (lambda h, a: put(h, "format", "x"), "not a vectorizer that Espalier saved"),
     "a kernel that runs code": (lambda h, a: put(h["terms"][0], "kernel", "exit()"), "'exit' is no kernel"),
-    "a kernel over vectors": (lambda h, a: put(h["terms"][0], "kernel", "RBF()"), "no kernel over trees"),
+    "a kernel over vectors": (lambda h, a: put(h["terms"][0], "kernel", "RBF()"), "cannot be listed"),
     "no labels": (lambda h, a: h["terms"][0].pop("labels"), "damaged"),
     "too few labels": (lambda h, a: put(h["terms"][0], "labels", ["S"]), "a label that is not listed"),
     "no values": (lambda h, a: h.pop("values"), "damaged"),

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from espalier.structures.fragment import Fragment, Position
+from typing import TYPE_CHECKING
+
 from espalier.structures.tree import Tree
 
+if TYPE_CHECKING:
+    from espalier.structures.fragment import Fragment, Position
 
-def roots_of(fragment: Fragment, tree: Tree | None, *, partial: bool) -> tuple[Position, ...]:
-    """The nodes at which a fragment is rooted; where it is partial, by labels alone and with children left out.
+
+def partial_roots(fragment: Fragment, tree: Tree) -> tuple[Position, ...]:
+    """The nodes at which a fragment of partial trees is rooted: by labels alone, and with children left out.
 
     Examples
     --------
+    >>> from espalier import Fragment
     >>> tree = Tree.from_brackets("(NP (D the) (A old) (N cat))")
-    >>> fragment = Fragment.from_brackets("(NP (D) (N cat))")
-    >>> roots_of(fragment, tree, partial=False), roots_of(fragment, tree, partial=True)
-    ((), ((),))
+    >>> partial_roots(Fragment.from_brackets("(NP (D) (N cat))"), tree)
+    ((),)
     """
-    if tree is None:
-        return ()
-    if not partial:
-        return tuple(fragment.occurrences(tree))
     matched = _matches(fragment, tree)
     return tuple(position for position, node in zip(tree.positions(), tree, strict=True) if id(node) in matched[-1])
 
@@ -29,6 +29,7 @@ def nodes_of(fragment: Fragment, tree: Tree, root: Position) -> list[Position]:
 
     Examples
     --------
+    >>> from espalier import Fragment
     >>> tree = Tree.from_brackets("(NP (D the) (A old) (N cat))")
     >>> nodes_of(Fragment.from_brackets("(NP (D) (N cat))"), tree, ())
     [(), (0,), (2,), (2, 0)]

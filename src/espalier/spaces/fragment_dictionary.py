@@ -1,28 +1,30 @@
-"""``FragmentDictionary``: many fragments in little space.
+"""``FragmentDictionary``: many fragments of subset trees in little space.
 
-A fragment of subset trees is written as decisions on its inner nodes, each before its children and from left to right:
-the number of the production that expands the node, or -1 where it stays unexpanded. Productions are numbered once for
-all fragments, labels once for all productions; the compiled core reads the same arrays. A production is its label,
-then for each child twice its label, plus 1 for a word; a word that is a fragment by itself is -1 less its label.
+A fragment is written as decisions on its inner nodes, each before its children and from left to right: the number of
+the production that expands the node, or -1 where it stays unexpanded. Productions are numbered once for all fragments,
+labels once for all productions; the compiled core reads the same arrays. A production is its label, then for each child
+twice its label, plus 1 for a word; a word that is a fragment by itself is -1 less its label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.forest import Forest, as_forest
-from espalier.errors import InputError
-from espalier.fragments.storage_checks import SUBSET_ARRAYS, CodeChecks
+from espalier.corpus.forest import as_forest
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.structures.columns import read_only, refuse_masked
+from espalier.spaces.code_checks import SUBSET_ARRAYS, CodeChecks
+from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.productions import Productions
+from espalier.spaces.tree_space import tree_counts
+from espalier.structures.columns import refuse_masked
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
@@ -30,85 +32,10 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Integers = NDArray[Any]
-
 OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # what a walk through a fragment meets
 
 
-class Codes(Sequence[Fragment]):
-    """Many fragments as codes, one after the other; a subclass says what a code means.
-
-    Attributes
-    ----------
-    labels
-        The labels that codes speak of by number.
-    start, code
-        The code of fragment ``k`` is ``code[start[k] : start[k + 1]]``.
-    """
-
-    labels: tuple[str, ...]
-    start: NDArray[np.int64]
-    code: NDArray[np.int32]
-
-    _kinds: ClassVar[Mapping[str, type[Any]]]  # the arrays, in order, and of which numbers they are
-
-    @classmethod
-    def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
-        """Fragments of arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        made._set(labels, map(np.asarray, arrays, cls._kinds.values()))
-        return made
-
-    def _set(self, labels: Sequence[str], arrays: Iterable[Integers]) -> None:
-        self.labels = tuple(labels)
-        for name, array in zip(self._kinds, arrays, strict=True):
-            setattr(self, name, read_only(array))
-
-    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> CodeChecks:
-        """Copy what a caller gave, and return what checks it further."""
-        self._set(labels, map(np.array, arrays, self._kinds.values()))
-        check = CodeChecks(None, {name: getattr(self, name) for name in self._kinds}, len(self.labels))
-        check.labels(list(self.labels))
-        check.arrays(self._kinds)
-        return check
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @overload
-    def __getitem__(self, rows: int) -> Fragment: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, int | np.integer):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
-            return self._fragment(int(rows) % len(self))
-        return self._with_codes(*chosen_codes(rows, self.start, self.code))
-
-    def __iter__(self) -> Iterator[Fragment]:
-        return (self._fragment(row) for row in range(len(self)))
-
-    def _fragment(self, row: int) -> Fragment:
-        raise NotImplementedError
-
-    def _with_codes(self, start: Integers, code: Integers) -> Self:
-        raise NotImplementedError
-
-    @kept
-    def _number_of_label(self) -> dict[str, int]:
-        return {label: k for k, label in enumerate(self.labels)}
-
-    def _labels_of(self, forest: Forest) -> NDArray[np.int32]:
-        """The number here of every label of a forest; -1 where no fragment has it."""
-        number = self._number_of_label
-        return np.array([number.get(label, -1) for label in forest.vocabulary], np.int32)
-
-
-class FragmentDictionary(Codes):
+class FragmentDictionary(Codes[Fragment]):
     """Fragments of subset trees, numbered.
 
     Make one from fragments with :meth:`from_fragments`; mining and vectorizers make their own.
@@ -134,10 +61,15 @@ class FragmentDictionary(Codes):
     ) -> None:
         self._set_given(labels, production_start, production_part, start, code).subset()
 
+    @classmethod
+    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
+        check.subset()
+        return arrays
+
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
         """Number fragments, or their brackets; one that comes twice is numbered twice."""
-        numbers = _Numbers()
+        numbers = Productions()
         start, code = [0], list[int]()
         for item in fragments:
             fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
@@ -157,15 +89,15 @@ class FragmentDictionary(Codes):
         >>> both.names(), [place.tolist() for place in places]
         (['(A a)', '(B b)', '(C c)'], [[0, 1], [2, 0]])
         """
-        numbers = _Numbers()
+        numbers = Productions()
         codes = []
         for dictionary in dictionaries:
-            label = [numbers._label(name) for name in dictionary.labels]
+            label = [numbers.label(name) for name in dictionary.labels]
             number = np.empty(len(dictionary.production_start), np.int32)
             number[-1] = -1  # what -1, an unexpanded node, picks
             for p, part in enumerate(dictionary._productions()):
                 head = -1 - label[-1 - part[0]] if part[0] < 0 else label[part[0]]
-                number[p] = numbers._production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
+                number[p] = numbers.production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
             codes.append(number[dictionary.code])
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
         return FragmentDictionary._of(*numbers.arrays(), start, code), places
@@ -216,7 +148,7 @@ class FragmentDictionary(Codes):
                [0., 0.]])
         """
         forest = as_forest(trees)
-        label_of = self._labels_of(forest)
+        label_of = self._labels_of(forest.vocabulary)
         schedule = Schedule.of(n_threads, None, progress)
         start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.tell)
         return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
@@ -246,7 +178,7 @@ class FragmentDictionary(Codes):
             raise ValueError(f"weights must have one row for each of {len(self):,} fragments, got {weights.shape}.")
         schedule = Schedule.of(n_threads, None, progress)
         out = np.empty((len(forest), weights.shape[1]))
-        label_of = self._labels_of(forest)
+        label_of = self._labels_of(forest.vocabulary)
         self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.tell, out)
         return out
 
@@ -297,7 +229,7 @@ class FragmentDictionary(Codes):
                 todo.append(-1)
                 todo.extend(reversed(productions[decision][1:]))
 
-    def _fragment(self, row: int) -> Fragment:
+    def _feature(self, row: int) -> Fragment:
         start = self.production_start
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
         needed = {p: self.production_part[start[p] : start[p + 1]].tolist() for p in code if p >= 0}
@@ -322,45 +254,6 @@ class FragmentDictionary(Codes):
         return f"<FragmentDictionary of {len(self):,} fragments over {len(self.production_start) - 1:,} productions>"
 
 
-def distinct_codes(
-    starts: Sequence[Integers], codes: Sequence[Integers]
-) -> tuple[Integers, Integers, list[NDArray[np.int64]]]:
-    """Codes of several lists, each once in the order of their first places; and where those of each list stand."""
-    known: dict[bytes, int] = {}
-    places = []
-    for start, code in zip(starts, codes, strict=True):
-        data, bounds = np.ascontiguousarray(code, np.int32).tobytes(), (4 * start).tolist()
-        own = [known.setdefault(data[a:b], len(known)) for a, b in pairwise(bounds)]
-        places.append(np.array(own, np.int64))
-    sizes = [len(code) // 4 for code in known]
-    start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    return start, np.frombuffer(b"".join(known), np.int32), places
-
-
-def chosen_codes(rows: Any, start: Integers, code: Integers) -> tuple[Integers, Integers]:
-    """Some of the codes of a list."""
-    chosen = np.arange(len(start) - 1)[rows if isinstance(rows, slice) else np.asarray(rows)]
-    sizes = start[chosen + 1] - start[chosen]
-    new_start = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
-    return new_start, code[entries]
-
-
-def tree_counts(forest: Forest, start: Integers, fragment: Integers, weight: Any, n_fragments: int) -> csr_matrix:
-    """Fragments by tree, from fragments by distinct subtree."""
-    from scipy.sparse import csr_matrix
-
-    arrays = forest.arrays
-    found = csr_matrix((weight, fragment, start), shape=(forest.n_subtrees, n_fragments))
-    held = csr_matrix(
-        (arrays["tree_count"].astype(float), arrays["tree_subtree"], arrays["tree_start"]),
-        shape=(len(forest), forest.n_subtrees),
-    )
-    out = held @ found
-    out.sort_indices()
-    return out
-
-
 def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:
     """The pieces of a fragment's brackets."""
     between = ""
@@ -372,48 +265,3 @@ def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]
         else:
             yield f"{between}({heads[label]})" if mark == UNEXPANDED else f"{between}{heads[label]}"
         between = " "
-
-
-class _Numbers:
-    """Labels and productions, numbered as they come."""
-
-    def __init__(self) -> None:
-        self.labels: dict[str, int] = {}
-        self.productions: dict[tuple[int, ...], int] = {}
-
-    def code(self, fragment: Fragment) -> list[int]:
-        """The decisions of a fragment."""
-        if fragment.tree.is_leaf:
-            if fragment.unexpanded:
-                raise InputError(f"A fragment has a production or is a word; {fragment} is an unexpanded node alone.")
-            return [self._production((-1 - self._label(fragment.tree.label),))]
-        nodes = list(fragment.tree)
-        n_leaves: dict[int, int] = {}  # below each node, by object
-        for node in reversed(nodes):
-            n_leaves[id(node)] = sum(n_leaves[id(child)] for child in node.children) if node.children else 1
-        unexpanded, leaf = set(fragment.unexpanded), 0
-        out: list[int] = []
-        for node in nodes:
-            if node.is_leaf:
-                if leaf in unexpanded:
-                    out.append(-1)
-                leaf += 1
-                continue
-            key, below = [self._label(node.label)], leaf
-            for child in node.children:
-                key.append(2 * self._label(child.label) + (child.is_leaf and below not in unexpanded))
-                below += n_leaves[id(child)]
-            out.append(self._production(tuple(key)))
-        return out
-
-    def _production(self, key: tuple[int, ...]) -> int:
-        return self.productions.setdefault(key, len(self.productions))
-
-    def arrays(self) -> tuple[list[str], Integers, Integers]:
-        """Labels, and productions as arrays."""
-        start = np.concatenate([[0], np.cumsum([len(key) for key in self.productions])])
-        part = np.array([number for key in self.productions for number in key], np.int32)
-        return list(self.labels), start, part
-
-    def _label(self, label: str) -> int:
-        return self.labels.setdefault(label, len(self.labels))

@@ -1,7 +1,8 @@
-"""Partial trees: their fragments in little space, and the search for those that weigh most."""
+"""``PartialDictionary``: many fragments of partial trees in little space."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,14 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
-from espalier.fragments.dictionary import Codes, Integers, distinct_codes, tree_counts
-from espalier.fragments.storage_checks import PARTIAL_ARRAYS
-from espalier.fragments.terms import Floats
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
+from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
+from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.space import Floats
+from espalier.spaces.tree_space import tree_counts
 from espalier.structures.fragment import Fragment
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
@@ -24,10 +26,8 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-MAX_SIZE = 8  # nodes of a fragment, where nobody says otherwise
 
-
-class PartialDictionary(Codes):
+class PartialDictionary(Codes[Fragment]):
     """Fragments of partial trees, numbered: a node of such a fragment may have lost some of its children.
 
     These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is held as
@@ -44,6 +44,26 @@ class PartialDictionary(Codes):
 
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
         self._set_given(labels, start, code).partial()
+
+    def arrays(self) -> dict[str, Integers]:
+        """The arrays as files hold them: twice the label, since version 0.1 added 1 for a word."""
+        code = self.code.copy()
+        code[1::2] *= 2
+        return {**super().arrays(), "code": code}
+
+    @classmethod
+    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
+        check.partial(doubled=True)
+        code = arrays["code"].copy()
+        code[1::2] //= 2
+        if (arrays["code"][1::2] % 2).any():
+            warnings.warn(
+                f"{path} holds partial trees of Espalier 0.1, which told a word from a node with the same label. Now "
+                "both count as one fragment, so features and scores may differ. Fit the model again.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return {**arrays, "code": code}
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
@@ -101,20 +121,20 @@ class PartialDictionary(Codes):
         array([[0.625]])
         """
         forest = as_forest(trees)
-        label_of = self._labels_of(forest)
+        label_of = self._labels_of(forest.vocabulary)
         schedule = Schedule.of(n_threads, None, progress)
         found = _core.match_partial(
             self.start,
             self.code,
             forest.arrays,
             label_of,
-            *_values(kernel, forest),
+            *label_values(kernel, forest),
             schedule.n_threads,
             schedule.tell,
         )
         return tree_counts(forest, *found, len(self))
 
-    def _fragment(self, row: int) -> Fragment:
+    def _feature(self, row: int) -> Fragment:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
         n_leaves = 0
         built: list[tuple[int, Tree]] = []  # from the right: what waits for its parent, the leftmost last
@@ -130,50 +150,7 @@ class PartialDictionary(Codes):
         return f"<PartialDictionary of {len(self):,} fragments over {len(self.labels):,} labels>"
 
 
-class PartialSearch:
-    """The space of a partial tree kernel over a forest, ready to be searched with any coefficients."""
-
-    def __init__(self, kernel: PartialTree, forest: Forest, max_size: int | None = None) -> None:
-        self.forest = forest
-        self.native: Any = _core.PartialMiner(forest.arrays)
-        self._values = _values(kernel, forest)
-        self.max_size = max_size or MAX_SIZE
-        self._largest = min(self.max_size, _largest(forest))  # no fragment is larger than its tree
-
-    def exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Any) -> tuple[Any, ...]:
-        """The heaviest fragments of at most ``max_size`` nodes, proven."""
-        found = self.native.exact(
-            mass, *self._values, self._largest, n, max_visits, schedule.memory, schedule.n_threads, tell
-        )
-        counts = (self.native.n_visited, self.native.n_pruned)
-        fragments, weights = self._listed(found)
-        return fragments, weights, found["complete"], float(found["bound"]), *counts, self.max_size
-
-    def local(
-        self, mass: Floats, count: Floats, n: int, max_visits: int, schedule: Schedule
-    ) -> tuple[PartialDictionary, Floats]:
-        """The fragments of one tree that add most to its score, or take most from it, and what they add.
-
-        ``count`` says how often the tree holds each subtree, divided by the norm of the tree.
-        """
-        found = self.native.local(
-            mass, *self._values, self._largest, count, n, max_visits, schedule.memory, schedule.n_threads
-        )
-        return self._listed(found)
-
-    def _listed(self, found: dict[str, Any]) -> tuple[PartialDictionary, Floats]:
-        labels = list(self.forest.vocabulary)
-        return PartialDictionary._of(labels, found["start"], found["code"]).compact(), found["weight"]
-
-
-def _largest(forest: Forest) -> int:
-    """The nodes of the largest tree; a shared subtree counts as often as it occurs."""
-    arrays = forest.arrays
-    start, total = arrays["tree_start"], np.concatenate([[0], np.cumsum(arrays["tree_count"], dtype=np.int64)])
-    return int(np.diff(total[start]).max(initial=1))
-
-
-def _values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
+def label_values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
     """Decay and depth decay of each label, and last of leaves."""
     labels = list(forest.vocabulary)
     return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)

@@ -1,0 +1,17 @@
+"""The features that kernels count: searched, listed, named, located, weighed and written."""
+
+from espalier.spaces.fragment_dictionary import FragmentDictionary
+from espalier.spaces.partial_dictionary import PartialDictionary
+from espalier.spaces.space import Feature, Space
+from espalier.spaces.terms import SPACES, Term, listable_terms, parts_of
+
+__all__ = [
+    "SPACES",
+    "Feature",
+    "FragmentDictionary",
+    "PartialDictionary",
+    "Space",
+    "Term",
+    "listable_terms",
+    "parts_of",
+]

@@ -1,0 +1,147 @@
+"""Many features as numbers, one after the other: what mining lists, vectorizers count and files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.vocabulary import Vocabulary
+from espalier.kept import kept
+from espalier.spaces.code_checks import CodeChecks
+from espalier.structures.columns import read_only
+
+Integers = NDArray[Any]
+Feature = TypeVar("Feature")
+
+
+class Codes(Sequence[Feature]):
+    """Many features as codes, one after the other; a subclass says what a code means.
+
+    Attributes
+    ----------
+    labels
+        The labels that codes speak of by number.
+    start, code
+        The code of feature ``k`` is ``code[start[k] : start[k + 1]]``.
+    """
+
+    labels: tuple[str, ...]
+    start: NDArray[np.int64]
+    code: NDArray[np.int32]
+
+    _kinds: ClassVar[Mapping[str, type[Any]]]  # the arrays, in order, and of which numbers they are
+
+    @classmethod
+    def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
+        """Features of arrays that the library made or checked."""
+        made = cls.__new__(cls)
+        made._set(labels, map(np.asarray, arrays, cls._kinds.values()))
+        return made
+
+    def _set(self, labels: Sequence[str], arrays: Iterable[Integers]) -> None:
+        self.labels = tuple(labels)
+        for name, array in zip(self._kinds, arrays, strict=True):
+            setattr(self, name, read_only(array))
+
+    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> CodeChecks:
+        """Copy what a caller gave, and return what checks it further."""
+        self._set(labels, map(np.array, arrays, self._kinds.values()))
+        check = CodeChecks(None, {name: getattr(self, name) for name in self._kinds}, len(self.labels))
+        check.labels(list(self.labels))
+        check.arrays(self._kinds)
+        return check
+
+    def arrays(self) -> dict[str, Integers]:
+        """The arrays as files hold them, by name."""
+        return {name: getattr(self, name) for name in self._kinds}
+
+    @classmethod
+    def from_arrays(cls, labels: list[str], arrays: Mapping[str, Integers], path: str | Path) -> Self:
+        """Make features of what a file holds; the file is named where that is damaged."""
+        own = {name: arrays[name] for name in cls._kinds}
+        check = CodeChecks(path, own, len(labels))
+        check.labels(labels)
+        check.arrays(cls._kinds)
+        return cls._of(labels, *cls._checked(check, own, path).values())
+
+    @classmethod
+    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: str | Path) -> dict[str, Integers]:
+        """The arrays of a file as they are held here, checked."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @overload
+    def __getitem__(self, rows: int) -> Feature: ...
+    @overload
+    def __getitem__(self, rows: Any) -> Self: ...
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
+            return self._feature(int(rows) % len(self))
+        return self._with_codes(*chosen_codes(rows, self.start, self.code))
+
+    def __iter__(self) -> Iterator[Feature]:
+        return (self._feature(row) for row in range(len(self)))
+
+    def _feature(self, row: int) -> Feature:
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """The features as people read them."""
+        raise NotImplementedError
+
+    def compact(self) -> Self:
+        """Return the same features with no other labels than theirs."""
+        raise NotImplementedError
+
+    @staticmethod
+    def joined(lists: Any) -> tuple[Any, list[NDArray[np.int64]]]:
+        """All features of several lists, each once, and where those of each list stand."""
+        raise NotImplementedError
+
+    def _with_codes(self, start: Integers, code: Integers) -> Self:
+        raise NotImplementedError
+
+    @kept
+    def _number_of_label(self) -> dict[str, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
+    def _labels_of(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The number here of every label of a vocabulary; -1 where no feature has it."""
+        number = self._number_of_label
+        return np.array([number.get(label, -1) for label in vocabulary], np.int32)
+
+
+def distinct_codes(
+    starts: Sequence[Integers], codes: Sequence[Integers]
+) -> tuple[Integers, Integers, list[NDArray[np.int64]]]:
+    """Codes of several lists, each once in the order of their first places; and where those of each list stand."""
+    known: dict[bytes, int] = {}
+    places = []
+    for start, code in zip(starts, codes, strict=True):
+        data, bounds = np.ascontiguousarray(code, np.int32).tobytes(), (4 * start).tolist()
+        own = [known.setdefault(data[a:b], len(known)) for a, b in pairwise(bounds)]
+        places.append(np.array(own, np.int64))
+    sizes = [len(code) // 4 for code in known]
+    start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return start, np.frombuffer(b"".join(known), np.int32), places
+
+
+def chosen_codes(rows: Any, start: Integers, code: Integers) -> tuple[Integers, Integers]:
+    """Some of the codes of a list."""
+    chosen = np.arange(len(start) - 1)[rows if isinstance(rows, slice) else np.asarray(rows)]
+    sizes = start[chosen + 1] - start[chosen]
+    new_start = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
+    return new_start, code[entries]

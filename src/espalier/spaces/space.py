@@ -1,0 +1,175 @@
+"""What a feature space is: the features that a kernel counts, as something to search, list, name, locate and weigh.
+
+A kernel names its space (:meth:`espalier.kernels.base.Kernel.feature_space`), and a space is made for a kernel. Mining,
+vectorizers and explanations ask the space and never which kernel it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.jobs.progress import Tell
+from espalier.jobs.schedule import Schedule
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.spaces.codes import Codes
+from espalier.structures.fragment import Position
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Floats = NDArray[np.float64]
+Values = Literal[
+    "kernel", "count", "binary"
+]  # of a feature: as the kernel counts it, how often it stands there, whether
+Corpus = TypeVar("Corpus")
+
+
+class Feature(Protocol):
+    """One feature of a space, printed as people read it."""
+
+    def __str__(self) -> str: ...
+
+    def nodes(self, tree: Tree, root: Position) -> list[Position]:
+        """The nodes of a tree that the feature covers where it stands at ``root``."""
+
+
+class Found(NamedTuple):
+    """What a search found; the fields of :class:`espalier.fragments.MinedTerm` of the same names."""
+
+    features: Codes[Any]
+    weights: Floats
+    proven: bool
+    bound: float
+    n_visited: int
+    n_pruned: int
+    max_size: int | None
+
+
+class Seen(NamedTuple):
+    """How far a search has come: features looked at, features kept, and the magnitude that a new one must reach."""
+
+    n_visited: int = 0
+    n_kept: int = 0
+    threshold: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """What the features of a space add to the score of one item, or to a sum of scores with signs.
+
+    Attributes
+    ----------
+    trees
+        The items as trees to draw; None for an item that is none.
+    features, contributions
+        The features that add most, or take most away.
+    shares
+        For every item and every node of its tree, before its children, the node's share in what is added.
+    split
+        How a feature's contribution is shared by nodes: a key of ``espalier.explanations.page.SPLITS``.
+    """
+
+    trees: tuple[Tree | None, ...]
+    features: Codes[Any]
+    contributions: Floats
+    shares: tuple[Floats, ...]
+    split: str
+
+    @property
+    def total(self) -> float:
+        """What all features add, also those that are not listed."""
+        return float(sum(own.sum() for own in self.shares))
+
+
+class Search(ABC):
+    """The space of a kernel over one corpus, ready to be searched with any coefficients of its rows."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    @abstractmethod
+    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        """The features of the largest weights, proven."""
+
+    def greedy(self, coefficients: Floats, n: int, max_expansions: int, tell: Tell | None) -> Found:
+        """Features of large weights, built from parts of large weights."""
+        raise InputError(f"strategy='greedy' is for SubsetTree and Subtree, not for {self.kernel!r}; use 'exact'.")
+
+    def seen(self) -> Seen:
+        """How far the search has come."""
+        return Seen()
+
+
+class Space(ABC, Generic[Corpus]):
+    """The features of one kernel."""
+
+    name: ClassVar[str]  # as kernels and files write it
+    item: ClassVar[str] = "tree"  # what has these features
+    listing: ClassVar[Any]  # the class of Codes that holds many features
+    can_be_hashed: ClassVar[bool] = False  # whether the space has ``hashed``
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    @property
+    def can_be_compressed(self) -> bool:
+        """Whether a sum over items is kept as one forest (``espalier.rerank.compressed``)."""
+        return False
+
+    @abstractmethod
+    def corpus(self, inputs: Inputs) -> Corpus:
+        """What the kernel reads of its inputs."""
+
+    @abstractmethod
+    def search(self, corpus: Corpus, max_size: int | None) -> Search:
+        """Prepare to search features of at most some size; of a size that suits the space where None."""
+
+    @abstractmethod
+    def features(self, listed: Any, corpus: Corpus, values: Values, *, n_threads: int | None) -> csr_matrix:
+        """One row for each item and one column for each listed feature: as the kernel counts it, or how often."""
+
+    def weighed(
+        self, listed: Any, corpus: Corpus, values: Values, weights: Floats, *, n_threads: int | None
+    ) -> Floats | None:
+        """Return ``features(...) @ weights`` if that needs no features, else None."""
+        return None
+
+    @abstractmethod
+    def local(
+        self,
+        training: Corpus,
+        coefficients: Floats,
+        examples: Corpus,
+        factors: Floats,
+        n: int,
+        max_size: int | None,
+        schedule: Schedule,
+    ) -> Local:
+        """Take apart the scores of examples, each times its factor, in a model of coefficients on training rows.
+
+        What a feature adds to the difference of two scores is its weight times the difference of its values.
+        """
+
+    @abstractmethod
+    def locate(self, feature: Any, tree: Tree | None) -> tuple[Position, ...]:
+        """The nodes of a drawn item at which a feature stands."""
+
+    @abstractmethod
+    def drawn(self, corpus: Corpus, row: int) -> Tree:
+        """One item as a tree to draw."""
+
+    @abstractmethod
+    def counting(self) -> Kernel:
+        """The kernel whose features are plain counts."""
+
+    def hashed(self, corpus: Corpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
+        """The hashes of all features up to a size and what each counts for, by distinct part of a corpus."""
+        raise NotImplementedError

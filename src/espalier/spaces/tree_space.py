@@ -1,0 +1,156 @@
+"""What the spaces of tree kernels share: forests, whose distinct subtrees are searched and weighed once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.blas import blas_threads
+from espalier.corpus.forest import Forest, concatenate
+from espalier.jobs.progress import Tell
+from espalier.jobs.schedule import Schedule
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.spaces.codes import Codes, Integers
+from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+class TreeSearch(Search):
+    """A search by the compiled core over the distinct subtrees of a forest."""
+
+    native: Any
+
+    def __init__(self, kernel: Kernel, forest: Forest) -> None:
+        super().__init__(kernel)
+        self.forest = forest
+
+    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        return self._exact(masses(self.forest, coefficients), n, max_visits, schedule, tell)
+
+    @abstractmethod
+    def _exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        """The heaviest fragments, for the mass of each distinct subtree."""
+
+    @abstractmethod
+    def local(self, mass: Floats, count: Floats, n: int, schedule: Schedule) -> tuple[Codes[Any], Floats]:
+        """The fragments that add most to the score of a tree, or take most from it, and what they add.
+
+        ``count`` says how often the tree holds each subtree, divided by the norm of the tree.
+        """
+
+    def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
+        """The share of each node in the score of a tree, if fragments can be shared by their productions."""
+        return None
+
+    def seen(self) -> Seen:
+        return Seen(self.native.n_visited, self.native.n_kept, self.native.threshold)
+
+
+class TreeSpace(Space[Forest]):
+    """The fragments of trees that one kernel counts."""
+
+    def corpus(self, inputs: Inputs) -> Forest:
+        return inputs.forest(self.kernel._column())
+
+    def drawn(self, corpus: Forest, row: int) -> Tree:
+        return corpus[row]
+
+    def counting(self) -> Kernel:
+        # Where every production and every unexpanded node weighs 1, a fragment counts as often as it stands there.
+        ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.number_of(setting) != 0}
+        counting: Kernel = replace(self.kernel, **ones)
+        return counting
+
+    @abstractmethod
+    def search(self, corpus: Forest, max_size: int | None) -> TreeSearch: ...
+
+    def local(
+        self,
+        training: Forest,
+        coefficients: Floats,
+        examples: Forest,
+        factors: Floats,
+        n: int,
+        max_size: int | None,
+        schedule: Schedule,
+    ) -> Local:
+        # Features are linear in how often a tree holds each subtree: the difference of two trees is searched like one
+        # tree, with counts of both signs.
+        forest = concatenate([training, examples])
+        first = len(forest) - len(factors)
+        training, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
+        sizes = [tree.size for tree, factor in zip(trees, factors, strict=True) if tree is not None and factor != 0]
+        if not sizes:
+            shares = tuple(np.zeros(0 if tree is None else tree.size) for tree in trees)
+            return Local(trees, self.listing.from_fragments([]), np.zeros(0), shares, "equal")
+        search = self.search(forest, self._local_size(max(sizes), max_size))
+        mass, count = masses(training, coefficients), masses(forest[first:], factors)
+        fragments, contributions = search.local(mass, count, n, schedule)
+        split, found = "equal", list[Floats]()
+        for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True), start=first):
+            if tree is None or factor == 0:
+                found.append(np.zeros(0 if tree is None else tree.size))
+                continue
+            own = search.shares(mass, int(forest.arrays["root"][row]), tree)
+            if own is None:
+                split, own = "root", by_root(tree, training, lambda nodes: self._scores(training, coefficients, nodes))
+            found.append(factor * own)
+        return Local(trees, fragments, contributions, tuple(found), split)
+
+    def _local_size(self, largest: int, max_size: int | None) -> int | None:
+        """The most nodes or productions of the fragments of trees of at most ``largest`` nodes."""
+        return max_size
+
+    def _scores(self, training: Forest, coefficients: Floats, trees: Forest) -> Floats:
+        """The sum over training rows of coefficient times kernel, for each tree."""
+        on, kernel = self.kernel._column(), self.kernel
+        with blas_threads():
+            cross = kernel(training, trees) if on is None else kernel({on: training}, {on: trees})
+            return np.asarray(cross.T @ coefficients, np.float64)
+
+
+def by_root(tree: Tree, training: Forest, score: Callable[[Forest], Floats]) -> Floats:
+    """What the fragments rooted at each node add: the score of its subtree less those of its children's."""
+    nodes = list(tree)
+    scores = score(Forest.from_trees(nodes, vocabulary=training.vocabulary.extended()))
+    place = {id(node): k for k, node in enumerate(nodes)}
+    own: Floats = scores.copy()
+    for k, node in enumerate(nodes):
+        for child in node.children:
+            own[k] -= scores[place[id(child)]]
+    return own
+
+
+def masses(forest: Forest, coefficients: Floats) -> Floats:
+    """For every distinct subtree, the sum of the coefficients of the trees that hold it, as often as they do."""
+    arrays = forest.arrays
+    by_entry = np.repeat(coefficients, np.diff(arrays["tree_start"])) * arrays["tree_count"]
+    total = np.bincount(arrays["tree_subtree"], weights=by_entry, minlength=forest.n_subtrees)
+    return np.asarray(total, np.float64)
+
+
+def tree_counts(forest: Forest, start: Integers, fragment: Integers, weight: NDArray[Any], n: int) -> csr_matrix:
+    """Fragments by tree, ``n`` in all, from fragments by distinct subtree."""
+    from scipy.sparse import csr_matrix
+
+    arrays = forest.arrays
+    found = csr_matrix((weight, fragment, start), shape=(forest.n_subtrees, n))
+    held = csr_matrix(
+        (arrays["tree_count"].astype(float), arrays["tree_subtree"], arrays["tree_start"]),
+        shape=(len(forest), forest.n_subtrees),
+    )
+    out = held @ found
+    out.sort_indices()
+    return out
