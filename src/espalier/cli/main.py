@@ -95,16 +95,16 @@ def demo(
     """Show that words mislead and trees do not."""
     if svg is not None and svg.exists() and not svg.is_dir():
         raise NotADirectoryError(20, "--svg names a folder, and this is a file", svg)
-    from espalier.cli.experiment import run_experiment
-    from espalier.cli.story import tell
+    from espalier.cli.demo_story import tell
+    from espalier.demo.answers import answer_questions
 
     console = _console()
-    experiment = run_experiment(n, seed, n_threads=threads)
-    tell(experiment, console)
+    answers = answer_questions(n, seed, n_threads=threads)
+    tell(answers, console)
     if svg is not None:
-        from espalier.cli.page import write_page
+        from espalier.cli.demo_page import write_page
 
-        typer.echo(f"\nThe drawings are in {write_page(experiment, svg)}")
+        typer.echo(f"\nThe drawings are in {write_page(answers, svg)}")
 
 
 @app.command()
@@ -114,7 +114,7 @@ def describe(file: BracketFile, encoding: Encoding = "utf-8") -> None:
 
     Shows the memory that kernels would need too.
     """
-    from espalier.cli.story import describe_table
+    from espalier.cli.demo_story import describe_table
 
     _console().print(describe_table(_forest(file, encoding).describe()))
 

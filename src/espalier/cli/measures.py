@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from rich.table import Table as RichTable
 
 from espalier.cli.proposals import TreeFile
 from espalier.errors import InputError
 from espalier.parsing import Evaluation, evaluate
-from espalier.rerank.quality import best_candidate, quality
+from espalier.rerank import best_candidate, evaluate_choices, quality
 from espalier.structures.group import Group
 from espalier.structures.transforms import strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
@@ -57,45 +56,28 @@ def measures_table(found: Evaluation) -> RichTable:
 
 def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
     """What the parser chooses, what was chosen instead, and what was best, side by side."""
+    counts = [quality(group) for group in groups]
     rows = {
         "the parser's own": [group.best for group in groups],
         "reranked": chosen,
         "best of each list": [best_candidate(group) for group in groups],
     }
-    if isinstance(groups[0].candidates[0], Tree):
-        return _constituents_table(groups, rows)
-    return _shares_table(groups, rows)
-
-
-def _constituents_table(groups: Sequence[Group], rows: Mapping[str, Sequence[int]]) -> RichTable:
-    golds = [group.gold for group in groups]
-    found = {
-        name: evaluate(golds, [group.candidates[k] for group, k in zip(groups, picked, strict=True)])
-        for name, picked in rows.items()
-    }
+    found = {name: evaluate_choices(counts, picked) for name, picked in rows.items()}
+    measures = _measures if isinstance(groups[0].candidates[0], Tree) else _shares
     first = next(iter(found.values()))
-    table = _table([*_measures(first), "less error"])
+    table = RichTable(box=None, padding=(0, 1))
+    table.add_column("", no_wrap=True)
+    for name in (*measures(first), "less error"):
+        table.add_column(name, justify="right", no_wrap=True)
     for name, own in found.items():
         less = "" if own is first else f"{own.improvement(first):.1f} %"
-        table.add_row(name, *(f"{value:.2f}" for value in _measures(own).values()), less)
+        table.add_row(name, *(f"{value:.2f}" for value in measures(own).values()), less)
     return table
 
 
-def _shares_table(groups: Sequence[Group], rows: Mapping[str, Sequence[int]]) -> RichTable:
+def _shares(found: Evaluation) -> dict[str, float]:
     """Of tags, or of arcs with their relations: how many are right."""
-    counts = [quality(group) for group in groups]
-    table = _table(["right", "exact", "less error"])
-    first = None
-    for name, picked in rows.items():
-        own = np.array([count[:, k] for count, k in zip(counts, picked, strict=True)])
-        right = 100.0 * own[:, 0].sum() / max(own[:, 1].sum(), 1)
-        exact = 100.0 * np.mean(own[:, 0] == own[:, 1])
-        first = right if first is None else first
-        less = (
-            "" if name == next(iter(rows)) or first == 100.0 else f"{100.0 * (right - first) / (100.0 - first):.1f} %"
-        )
-        table.add_row(name, f"{right:.2f}", f"{exact:.2f}", less)
-    return table
+    return {"right": found.recall, "exact": found.exact_match}
 
 
 def _measures(found: Evaluation) -> dict[str, float]:
@@ -106,14 +88,6 @@ def _measures(found: Evaluation) -> dict[str, float]:
         "exact": found.exact_match,
         "score": found.score,
     }
-
-
-def _table(columns: Sequence[str]) -> RichTable:
-    table = RichTable(box=None, padding=(0, 1))
-    table.add_column("", no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
 
 
 def _plain(file: TreeFile, row: int, *, skip: bool) -> Tree:

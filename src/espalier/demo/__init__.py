@@ -2,7 +2,7 @@
 
 ``grammar`` says how a question is built and what it asks for; ``questions`` draws labelled tables of them;
 ``translations`` draws sentences in two languages with the time that correcting them takes; ``attachments`` draws
-sentences whose words decide where a phrase hangs.
+sentences whose words decide where a phrase hangs; ``answers`` answers questions by their nearest neighbours.
 """
 
 from espalier.demo.attachments import generate_attachments

@@ -5,7 +5,7 @@ from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
 from espalier.rerank.compressed import CompressedModel
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.preference import GPPreference
-from espalier.rerank.quality import best_candidate, quality
+from espalier.rerank.quality import best_candidate, evaluate_choices, quality
 from espalier.rerank.ranking_svm import RankingSVM
 from espalier.rerank.reranker import Reranker
 
@@ -18,6 +18,7 @@ __all__ = [
     "Reranker",
     "VotedPerceptron",
     "best_candidate",
+    "evaluate_choices",
     "jackknifed",
     "propose",
     "quality",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.parsing.evaluation import evaluate_candidates
+from espalier.parsing.evaluation import Evaluation, evaluate_candidates
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 from espalier.structures.sequence import TaggedSequence
@@ -58,6 +58,21 @@ def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:
     """The F1 of the candidates that were chosen in many groups, counted together."""
     columns = [own[:, k] for own, k in zip(counts, chosen, strict=True)]
     return float(f1(np.array(columns, np.int64).sum(axis=0))) if columns else 0.0
+
+
+def evaluate_choices(counts: Sequence[Counts], chosen: Sequence[int]) -> Evaluation:
+    """How good the chosen candidates of many groups are together, given what :func:`quality` counts of each group.
+
+    Examples
+    --------
+    >>> groups = [Group(["(S (NP (N cats)) (V sleep))", "(S (N cats) (V sleep))"], gold="(S (N cats) (V sleep))")]
+    >>> evaluate_choices([quality(group) for group in groups], [1])
+    <Evaluation of 1 sentences: precision 100.00, recall 100.00, F1 100.00, exact 100.00>
+    """
+    columns = [own[:, k] for own, k in zip(counts, chosen, strict=True)]
+    matched, gold, parsed = (tuple(row) for row in np.array(columns, np.int64).reshape(-1, 3).T.tolist())
+    exact = tuple(m == g == p for m, g, p in zip(matched, gold, parsed, strict=True))
+    return Evaluation(matched, gold, parsed, exact, (), ())
 
 
 def _equal(group: Group, parts: Callable[[Any], Sequence[Any]]) -> Counts:

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from espalier.cli import main, matrix, reproduce
-from espalier.cli.experiment import run_experiment
 from espalier.cli.main import app, run
 from espalier.demo import BEST_SCORE, BLOCK
+from espalier.demo.answers import answer_questions
 from espalier.kernels import Normalized, SubsetTree
 
 TREES = ["(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (D a) (N cat)) (VP (V sat)))", "(NP (N dog))"]
@@ -267,7 +267,7 @@ def test_the_demo_tells_its_story_and_writes_a_page(tmp_path):
 
 @pytest.fixture(scope="module")
 def experiment():
-    return run_experiment(800, 1)
+    return answer_questions(800, 1)
 
 
 def test_trees_beat_words_and_stay_below_the_best_score(experiment):
@@ -286,7 +286,7 @@ def test_the_marked_fragment_stands_in_both_trees(experiment):
 
 
 def test_the_demo_is_the_same_for_the_same_seed(experiment):
-    again = run_experiment(800, 1, n_threads=1)
+    again = answer_questions(800, 1, n_threads=1)
     assert again.examples == experiment.examples
     assert [score.share for score in again.scores] == [score.share for score in experiment.scores]
 

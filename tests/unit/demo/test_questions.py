@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from espalier.cli.experiment import nearest_by_words, vote
 from espalier.demo import BEST_SCORE, BLOCK, CHANCE, CLASSES, asked_for, generate
+from espalier.demo.answers import nearest_by_words, vote
 from espalier.demo.grammar import ADJECTIVES, MODALS, NOUNS, VERBS, make_question, spell
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.figure import Figure
 
-from espalier.cli import page as demo_page
+from espalier.cli import demo_page
 from espalier.explanations import comparison_drawing
 from espalier.explanations import page as explanation_page
 from espalier.structures.drawing import tree_svg

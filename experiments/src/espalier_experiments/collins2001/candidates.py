@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.parsing import PCFG, Evaluation
-from espalier.rerank import SCORE_SHARES, best_candidate, jackknifed, propose, quality
+from espalier.rerank import SCORE_SHARES, best_candidate, evaluate_choices, jackknifed, propose, quality
 from espalier.structures import Group, Tree
 from espalier_experiments.records import Record, short
 
@@ -47,10 +47,7 @@ class Judged:
 
     def evaluation(self, chosen: Sequence[int]) -> Evaluation:
         """How good the chosen candidates are together."""
-        columns = [own[:, k] for own, k in zip(self.counts, chosen, strict=True)]
-        matched, gold, parsed = (tuple(row) for row in np.array(columns).T.tolist())
-        exact = tuple(m == g == p for m, g, p in zip(matched, gold, parsed, strict=True))
-        return Evaluation(matched, gold, parsed, exact, (), ())
+        return evaluate_choices(self.counts, chosen)
 
     @cached_property
     def first(self) -> Evaluation:

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from espalier.cli.experiment import Example, Experiment
+from espalier.demo.answers import AnsweredQuestion, Answers
 from espalier.structures.drawing import side_by_side
 from espalier.structures.files import write_text
 
@@ -51,20 +51,20 @@ Nearest by words ({{ example.by_words_label }}): <i>{{ example.by_words }}</i></
 """
 
 
-def write_page(experiment: Experiment, folder: Path) -> Path:
+def write_page(answers: Answers, folder: Path) -> Path:
     """Write one drawing per example and ``index.html``; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = [(example, draw(example)) for example in experiment.examples]
+    drawn = [(example, draw(example)) for example in answers.examples]
     for k, (_, svg) in enumerate(drawn, start=1):
         write_text(folder / f"question-{k}.svg", svg)
     template = Environment(autoescape=True).from_string(_PAGE)
     page = folder / "index.html"
     # tree_svg escapes what it shows, so its output is markup already.
-    write_text(page, template.render(e=experiment, drawn=[(example, Markup(svg)) for example, svg in drawn]))
+    write_text(page, template.render(e=answers, drawn=[(example, Markup(svg)) for example, svg in drawn]))
     return page
 
 
-def draw(example: Example) -> str:
+def draw(example: AnsweredQuestion) -> str:
     """A question and its nearest tree, side by side where they fit, with what they share marked."""
     return side_by_side(
         [example.tree, example.neighbour_tree],

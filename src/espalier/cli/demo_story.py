@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -11,8 +10,8 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from espalier.cli.experiment import DECAYS, NEIGHBOURS, Example, Experiment, Score, tree_score_name
 from espalier.corpus.describe import ForestDescription
+from espalier.demo.answers import DECAYS, NEIGHBOURS, AnsweredQuestion, Answers, Score, tree_score_name
 from espalier.jobs.memory import show_bytes
 from espalier.structures.drawing import side_by_side_text
 from espalier.structures.tree import Tree
@@ -23,7 +22,7 @@ _MARKED = r"\[[^\[\]\s]+\]|[┃┫┣╋┻┳┏┓┗┛━]+"
 _DEPTHS = (6, 5, 4, 3, 2)
 
 
-def tell(experiment: Experiment, console: Console) -> None:
+def tell(answers: Answers, console: Console) -> None:
     """Print the whole story."""
     _heading(console, "1  Questions in which words mislead")
     console.print(
@@ -32,47 +31,42 @@ def tell(experiment: Experiment, console: Console) -> None:
         "One label in twenty is wrong on purpose, so the best possible score is known: 95 %.\n"
     )
     samples = RichTable.grid(padding=(0, 2))
-    for label, question in experiment.samples[:6]:
+    for label, question in answers.samples[:6]:
         samples.add_row(f"  [bold]{label}[/]", escape(question))
     console.print(samples)
     console.print()
-    console.print(describe_table(experiment.description))
+    console.print(describe_table(answers.description))
     _heading(console, "2  The nearest tree, and what it shares")
     console.print(
         "For the first held-out question of each of three classes: the nearest of "
-        f"{experiment.n_train:,} questions under Normalized(SubsetTree(decay={experiment.decay})), with the "
+        f"{answers.n_train:,} questions under Normalized(SubsetTree(decay={answers.decay})), with the "
         "heaviest fragment both share marked, and the nearest question by words (cosine of counts)."
     )
-    for example in experiment.examples:
+    for example in answers.examples:
         _tell_example(example, console)
     _heading(console, "3  Who answers best")
     console.print(
-        f"Each of {experiment.n_held_out:,} held-out questions takes the label that most of its {NEIGHBOURS} "
-        f"nearest questions carry. Decay {experiment.decay} was chosen on the training questions, each left out "
+        f"Each of {answers.n_held_out:,} held-out questions takes the label that most of its {NEIGHBOURS} "
+        f"nearest questions carry. Decay {answers.decay} was chosen on the training questions, each left out "
         "in turn.\n"
     )
-    console.print(_score_table(experiment.scores, console.width))
-    console.print(f"\n{conclusion(experiment)}")
+    console.print(_score_table(answers.scores, console.width))
+    console.print(f"\n{conclusion(answers)}")
 
 
-def conclusion(experiment: Experiment) -> str:
+def conclusion(answers: Answers) -> str:
     """What the scores say, and no more: differences that chance makes often are called so."""
-    n = experiment.n_held_out
-    scores = {score.name: score.share for score in experiment.scores}
+    scores = {score.name: score.share for score in answers.scores}
     guessing, words, best = scores["guessing"], scores["words"], scores["best possible"]
     trees = {decay: scores[tree_score_name(decay)] for decay in DECAYS}
-    chosen = trees[experiment.decay]
+    chosen = trees[answers.decay]
     luckiest = max(trees, key=trees.__getitem__)
 
-    def by_chance(share: float, truth: float) -> bool:
-        """Whether a share of the held-out questions lies within two standard errors of the true one."""
-        return abs(share - truth) <= 2 * math.sqrt(truth * (1 - truth) / n)
-
-    if by_chance(words, guessing):
+    if answers.by_chance(words, guessing):
         said = [f"Words answer {_percent(words)}, no more than guessing does by chance."]
     else:
         said = [f"Words answer {_percent(words)}, and guessing {_percent(guessing)}."]
-    if by_chance(chosen, best):
+    if answers.by_chance(chosen, best):
         said.append(f"Structure answers {_percent(chosen)} with the decay that was chosen: all that can be answered.")
     else:
         below = f"{100 * (best - chosen):.0f} points below the best possible"
@@ -80,10 +74,10 @@ def conclusion(experiment: Experiment) -> str:
     if trees[luckiest] > chosen:
         said.append(
             f"Decay {luckiest} would have answered {_percent(trees[luckiest])} here; "
-            f"{experiment.n_train:,} training questions did not show that."
+            f"{answers.n_train:,} training questions did not show that."
         )
     said.append("The decay says how quickly large fragments lose weight.")
-    if chosen < best and not by_chance(chosen, best):
+    if chosen < best and not answers.by_chance(chosen, best):
         said.append("More questions to learn from (--n) bring structure nearer to the best possible.")
     return " ".join(said)
 
@@ -114,7 +108,7 @@ def _heading(console: Console, text: str) -> None:
     console.print()
 
 
-def _tell_example(example: Example, console: Console) -> None:
+def _tell_example(example: AnsweredQuestion, console: Console) -> None:
     rows = RichTable.grid(padding=(0, 2))
     rows.add_row("question", f"[bold]{example.label}[/]", "", f"[bold]{escape(example.question)}[/]")
     similarity = f"{example.similarity:.2f}"
@@ -134,7 +128,7 @@ def _tell_example(example: Example, console: Console) -> None:
         console.print(line, no_wrap=True)
 
 
-def _drawing(example: Example, width: int) -> str:
+def _drawing(example: AnsweredQuestion, width: int) -> str:
     """Both trees side by side, folded below the depth at which they still fit the terminal."""
     for depth in _DEPTHS:
         trees, highlights = [], []

@@ -1,7 +1,8 @@
-"""The experiment of ``espalier demo``: computed here, told by ``story``, drawn by ``page``."""
+"""Questions answered by their nearest neighbours, by words and by trees: what ``espalier demo`` tells."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.corpus.describe import ForestDescription
 from espalier.corpus.forest import Forest
-from espalier.demo import BEST_SCORE, BLOCK, CHANCE, CLASSES, asked_for, generate
+from espalier.demo.grammar import CLASSES, asked_for
+from espalier.demo.questions import BEST_SCORE, BLOCK, CHANCE, generate
 from espalier.errors import InputError
 from espalier.explanations import SharedFragment, shared_fragments
 from espalier.gram import nearest
@@ -43,7 +45,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Example:
+class AnsweredQuestion:
     """A held-out question, the question nearest to it by structure and by words, and why."""
 
     question: str
@@ -70,8 +72,8 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """All that the demo tells."""
+class Answers:
+    """Who answers how well, and some questions with their neighbours."""
 
     seed: int
     n_train: int
@@ -80,10 +82,14 @@ class Experiment:
     description: ForestDescription
     decay: float  # the best on the training questions, each left out in turn
     scores: tuple[Score, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[AnsweredQuestion, ...]
+
+    def by_chance(self, share: float, truth: float) -> bool:
+        """Whether a share of the held-out questions lies within two standard errors of the true one."""
+        return abs(share - truth) <= 2 * math.sqrt(truth * (1 - truth) / self.n_held_out)
 
 
-def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experiment:
+def answer_questions(n: int, seed: int, *, n_threads: int | None = None) -> Answers:
     """Draw ``n`` questions, hold out a quarter in whole blocks, and answer them by nearest neighbours."""
     if n < SMALLEST:
         raise InputError(f"The demo needs at least {SMALLEST} questions, got {n}.")
@@ -115,7 +121,7 @@ def run_experiment(n: int, seed: int, *, n_threads: int | None = None) -> Experi
     examples = tuple(
         _example(row, train, held_out, found[chosen], by_words, chosen) for row in _first_of_each_class(held_out)
     )
-    return Experiment(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), examples)
+    return Answers(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), examples)
 
 
 def tree_score_name(decay: float) -> str:
@@ -179,10 +185,10 @@ def _example(
     found: tuple[NDArray[np.int64], NDArray[np.float64]],
     by_words: NDArray[np.int64],
     decay: float,
-) -> Example:
+) -> AnsweredQuestion:
     neighbour, word_neighbour = int(found[0][row, 0]), int(by_words[row, 0])
     tree, neighbour_tree = held_out["tree"][row], train["tree"][neighbour]
-    return Example(
+    return AnsweredQuestion(
         question=held_out["question"][row],
         tree=tree,
         label=held_out["label"][row],

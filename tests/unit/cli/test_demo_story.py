@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from espalier.cli.experiment import DECAYS, Experiment, Score, run_experiment, tree_score_name
-from espalier.cli.story import conclusion, folded, still_there, tell
+from espalier.cli.demo_story import conclusion, folded, still_there, tell
+from espalier.demo.answers import DECAYS, Answers, Score, answer_questions, tree_score_name
 from espalier.structures.tree import Tree
 
 TREE = Tree.from_brackets("(S (NP (D the) (J old) (N cat)) (VP (V sat)) .)")
@@ -45,8 +45,8 @@ def test_a_deep_tree_folds_without_recursion():
 
 
 @cache
-def small() -> Experiment:
-    return run_experiment(120, seed=0, n_threads=1)
+def small() -> Answers:
+    return answer_questions(120, seed=0, n_threads=1)
 
 
 def told(width: int) -> str:
@@ -71,7 +71,7 @@ def test_the_score_table_fits_the_terminal(width):
     assert all(len(line) <= width and "…" not in line for line in lines[first : first + 8])
 
 
-def with_scores(words: float, trees: dict[float, float], *, chosen: float, n: int) -> Experiment:
+def with_scores(words: float, trees: dict[float, float], *, chosen: float, n: int) -> Answers:
     """The small experiment with other scores."""
     by_trees = [Score(tree_score_name(decay), share) for decay, share in trees.items()]
     scores = (Score("guessing", 0.25), Score("words", words), *by_trees, Score("best possible", 0.95))
