@@ -60,6 +60,7 @@ from espalier.rerank import GPPreference as GPPreference
 from espalier.rerank import RankingSVM as RankingSVM
 from espalier.rerank import Reranker as Reranker
 from espalier.rerank import VotedPerceptron as VotedPerceptron
+from espalier.storage import load as load
 from espalier.structures import DependencyTree as DependencyTree
 from espalier.structures import Fragment as Fragment
 from espalier.structures import Graph as Graph

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from espalier import errors
-from espalier.corpus.checksums import sealed
 from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.storage.checksums import sealed
 from espalier.structures import read_brackets, read_conllu, read_groups, read_klp, read_table, write_brackets
 
 pytestmark = pytest.mark.fuzz

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from espalier.corpus.arc_order import bottom_up, previous_siblings
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import FEATURE, check_arcs, refuse, taken
+from espalier.corpus.soundness import FEATURE, check_arcs, refuse, stored, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
@@ -33,6 +33,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "direction": (),
     "distance": (),
 }
+STORED = ("start", "head", "feature_start", *FEATURE)  # the arrays that the others follow from
 OWN = "own"  # the features that a tree brings along for its arcs
 
 _DIRECTIONS = ("left", "right")  # where the token stands, seen from its head
@@ -40,7 +41,7 @@ _FARTHEST = (1, 2, 3, 4, 5, 10)  # how far apart two words are: exactly up to 5,
 _DISTANCES = ("1", "2", "3", "4", "5", "6-10", "11-")
 
 
-class Arcs:
+class Arcs(Storable):
     """A corpus of dependency trees whose arcs have features: read-only, and cheap to select from.
 
     Make one with :meth:`from_trees`. A kernel makes its own where it is given plain trees.
@@ -51,7 +52,7 @@ class Arcs:
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, templates: Sequence[str]) -> None:
         self.templates = check_templates(templates)
         require = refuse("corpus of dependency trees", "Make one with Arcs.from_trees.")
-        own = taken(arrays, ("start", "head", "feature_start", *FEATURE), vocabulary, require)
+        own = taken(arrays, STORED, vocabulary, require)
         check_arcs(own, len(vocabulary), len(self.templates), require)
         self._arrays, self._vocabulary = own | orders(own["head"], own["start"]), vocabulary
 
@@ -128,18 +129,22 @@ class Arcs:
         arrays = {name: array.copy() for name, array in self._arrays.items()}
         return Arcs._of(arrays | {"first": number[first], "second": number[second]}, vocabulary, self.templates)
 
-    def save(self, path: str | Path) -> None:
-        """Write the trees to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.corpus.storage import save_arcs
+    def to_state(self) -> dict[str, Any]:
+        """Return the heads, the features of arcs and the vocabulary; the other arrays follow from the heads."""
+        arrays = {name: self._arrays[name] for name in STORED}
+        return {"templates": self.templates, "vocabulary": self._vocabulary, **arrays}
 
-        save_arcs(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> Arcs:
+        """Make dependency trees of what a file holds."""
+        templates = check_templates(state.json("templates"))
+        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, STORED)
+        check_arcs(arrays, len(vocabulary), len(templates), require)
+        return cls._of(arrays | orders(arrays["head"], arrays["start"]), vocabulary, templates)
 
-    @staticmethod
-    def load(path: str | Path) -> Arcs:
-        """Read trees written by :meth:`save`."""
-        from espalier.corpus.storage import load_arcs
-
-        return load_arcs(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many trees there are."""
+        return {"rows": len(self), "items": "dependency trees"}
 
     def __repr__(self) -> str:
         return f"<Arcs: {len(self):,} trees with {int(self._arrays['start'][-1]):,} words>"

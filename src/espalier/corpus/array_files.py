@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.errors import InputError
+from espalier.storage.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.structures.files import write_bytes
 
 Arrays = dict[str, NDArray[Any]]
@@ -73,7 +73,7 @@ def _read(path: str | Path, kind: str) -> tuple[Arrays, Any]:
     if Path(path).is_dir():
         raise IsADirectoryError(21, f"A {kind} is one file, and this is a folder", os.fspath(path))
     data = Path(path).read_bytes()
-    has_seal = check_seal(data, path, kind)
+    has_seal = check_seal(data, path)
     try:
         arrays = load(data)
     except SafetensorError as error:

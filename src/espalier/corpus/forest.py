@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.soundness import check_forest, refuse, taken
+from espalier.corpus.soundness import check_forest, refuse, stored, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
@@ -38,7 +39,7 @@ STORE = ("label", "height", "child_start", "child")
 TREES = ("root", "tree_start", "tree_subtree", "tree_count")
 
 
-class Forest:
+class Forest(Storable):
     """Trees interned together: distinct subtrees, and how often each tree holds them.
 
     Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`. Arrays that are given to
@@ -265,18 +266,20 @@ class Forest:
 
         return describe_forest(self)
 
-    def save(self, path: str | Path) -> None:
-        """Write the forest to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.corpus.storage import save_forest
+    def to_state(self) -> dict[str, Any]:
+        """Return the arrays and the vocabulary; of a view, only the subtrees that its trees have."""
+        return {"vocabulary": self._vocabulary, **self.compact()._arrays}
 
-        save_forest(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> Forest:
+        """Make a forest of what a file holds."""
+        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, (*STORE, *TREES))
+        check_forest(arrays, len(vocabulary), require)
+        return cls._of(arrays, vocabulary)
 
-    @staticmethod
-    def load(path: str | Path) -> Forest:
-        """Read a forest written by :meth:`save`."""
-        from espalier.corpus.storage import load_forest
-
-        return load_forest(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many trees there are."""
+        return {"rows": len(self), "items": "trees"}
 
     def __repr__(self) -> str:
         return f"<Forest of {len(self):,} trees over {self.n_subtrees:,} distinct subtrees>"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import EDGES, check_graphs, refuse, taken
+from espalier.corpus.soundness import EDGES, check_graphs, refuse, stored, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
@@ -20,9 +20,10 @@ from espalier.structures.interop import as_tree
 
 Arrays = dict[str, NDArray[Any]]
 NodeLabels = Literal["tags", "words"]
+ARRAYS = ("start", "edge_start", "label", "directed", *EDGES)
 
 
-class Graphs:
+class Graphs(Storable):
     """A corpus of graphs: read-only, and cheap to select from.
 
     Make one with :meth:`from_items`. A kernel makes its own where it is given plain graphs or trees.
@@ -34,7 +35,7 @@ class Graphs:
         if labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
         require = refuse("corpus of graphs", "Make one with Graphs.from_items.")
-        self._arrays = taken(arrays, ("start", "edge_start", "label", "directed", *EDGES), vocabulary, require)
+        self._arrays = taken(arrays, ARRAYS, vocabulary, require)
         check_graphs(self._arrays, len(vocabulary), require)
         self._vocabulary, self.labels = vocabulary, labels
 
@@ -107,18 +108,21 @@ class Graphs:
         arrays = {name: array.copy() for name, array in self._arrays.items()}
         return Graphs._of(arrays | {"label": number[label], "edge_label": number[edge_label]}, vocabulary, self.labels)
 
-    def save(self, path: str | Path) -> None:
-        """Write the graphs to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.corpus.storage import save_graphs
+    def to_state(self) -> dict[str, Any]:
+        """Return the arrays, the vocabulary, and what labels the nodes of dependency trees."""
+        return {"node_labels": self.labels, "vocabulary": self._vocabulary, **self._arrays}
 
-        save_graphs(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> Graphs:
+        """Make graphs of what a file holds."""
+        labels: Any = state.text("node_labels", "tags", "words")
+        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ARRAYS)
+        check_graphs(arrays, len(vocabulary), require)
+        return cls._of(arrays, vocabulary, labels)
 
-    @staticmethod
-    def load(path: str | Path) -> Graphs:
-        """Read graphs written by :meth:`save`."""
-        from espalier.corpus.storage import load_graphs
-
-        return load_graphs(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many graphs there are."""
+        return {"rows": len(self), "items": "graphs"}
 
     def __repr__(self) -> str:
         n_nodes, n_edges = (int(self._arrays[name][-1]) for name in ("start", "edge_start"))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import check_sequences, refuse, taken
+from espalier.corpus.soundness import check_sequences, refuse, stored, taken
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import split_words
@@ -23,7 +23,7 @@ Unit = Literal["words", "characters", "tags"]
 UNITS = ("words", "characters", "tags")
 
 
-class Sequences:
+class Sequences(Storable):
     """A corpus of sequences of symbols, interned: read-only, and cheap to select from.
 
     Make one with :meth:`from_items`. A kernel makes its own where it is given plain lists.
@@ -130,18 +130,21 @@ class Sequences:
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
         return Sequences._of(number[self._symbol], self._start.copy(), vocabulary, self.of)
 
-    def save(self, path: str | Path) -> None:
-        """Write the sequences to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.corpus.storage import save_sequences
+    def to_state(self) -> dict[str, Any]:
+        """Return the arrays, the vocabulary, and what the symbols are."""
+        return {"of": self.of, "vocabulary": self._vocabulary, "symbol": self._symbol, "start": self._start}
 
-        save_sequences(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> Sequences:
+        """Make sequences of what a file holds."""
+        of: Any = state.text("of", *UNITS)
+        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ("symbol", "start"))
+        check_sequences(arrays, len(vocabulary), require)
+        return cls._of(arrays["symbol"], arrays["start"], vocabulary, of)
 
-    @staticmethod
-    def load(path: str | Path) -> Sequences:
-        """Read sequences written by :meth:`save`."""
-        from espalier.corpus.storage import load_sequences
-
-        return load_sequences(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many sequences there are."""
+        return {"rows": len(self), "items": self.of}
 
     def __repr__(self) -> str:
         return f"<Sequences: {len(self):,} with {len(self._symbol):,} symbols>"

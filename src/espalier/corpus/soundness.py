@@ -16,6 +16,7 @@ from espalier import _core
 from espalier.corpus.arc_order import depths
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.storage import State
 from espalier.structures.columns import read_only, unshared
 
 Arrays = dict[str, NDArray[Any]]
@@ -43,6 +44,11 @@ def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, re
         raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
     check_kinds(arrays, names, require)
     return {name: read_only(unshared(arrays[name])) for name in names}
+
+
+def stored(state: State, names: tuple[str, ...]) -> Arrays:
+    """The arrays of these names in a file, vectors of the right numbers."""
+    return {name: state.array(name, np.int64 if name in _INT64 else np.int32) for name in names}
 
 
 def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Require) -> None:

@@ -7,12 +7,14 @@ ids mean equal labels. Predicting interns new trees in an *extension*, so what w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from espalier import _core
 from espalier.errors import VocabularyMismatchError
+from espalier.storage import State, Storable, require
 
 
-class Vocabulary:
+class Vocabulary(Storable):
     """The labels of a corpus, numbered from 0 in the order in which they were first seen.
 
     Examples
@@ -64,6 +66,21 @@ class Vocabulary:
 
     def __iter__(self) -> Iterator[str]:
         return (self._native.label(number) for number in range(len(self)))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the labels in their order."""
+        return {"labels": list(self)}
+
+    @classmethod
+    def from_state(cls, state: State) -> Vocabulary:
+        """Make a vocabulary of the labels in a file."""
+        labels = state.texts("labels")
+        try:
+            vocabulary = cls(labels)
+        except UnicodeEncodeError:
+            require(False, "a label is not valid Unicode")
+        require(len(vocabulary) == len(labels), "a label is listed twice")
+        return vocabulary
 
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self):,} labels>"

@@ -17,6 +17,7 @@ from espalier.kernels.base import Reads
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.storage import State, require
 from espalier.structures.numbers import LARGEST, whole_number
 
 
@@ -49,6 +50,19 @@ class Idf:
     def __call__(self, symbol: str) -> float:
         """``1 + log((1 + items) / (1 + items that hold the symbol))``, as scikit-learn has it."""
         return float(1.0 + np.log((1 + self.n_items) / (1 + self.n_holding.get(symbol, 0))))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the symbols, and how many items hold each."""
+        counts = np.array(list(self.n_holding.values()), np.int64)
+        return {"n_items": self.n_items, "symbols": list(self.n_holding), "counts": counts}
+
+    @classmethod
+    def from_state(cls, state: State) -> Idf:
+        """Make the frequencies that a file holds."""
+        symbols, counts, n_items = state.texts("symbols"), state.array("counts", np.int64), state.whole("n_items")
+        require(len(symbols) == len(set(symbols)) == len(counts), "every symbol needs one count")
+        require(np.all((counts >= 0) & (counts <= n_items)), "a count is out of range")
+        return cls(n_items, dict(zip(symbols, counts.tolist(), strict=True)))
 
     def __hash__(self) -> int:
         listed = repr((self.n_items, sorted(self.n_holding.items()))).encode()

@@ -25,6 +25,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.rows import ByRows, row_blocks
+from espalier.kernels.stored import StorableKernel
 
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
@@ -114,7 +115,7 @@ def _naming_enough(plan: Plan, kernel: Any, gives_gradients: bool) -> Iterator[N
 
 
 @dataclass(frozen=True, repr=False)
-class Kernel:
+class Kernel(StorableKernel):
     """The base of all kernels, and of a user's own.
 
     A subclass is a frozen dataclass. It gives ``pair(x, y)``, the value for two items, or ``block(a, b)``, a matrix

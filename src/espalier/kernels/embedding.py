@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
 from espalier.kernels.vector_columns import unit_vectors
+from espalier.storage import State, require
 from espalier.structures.columns import refuse_masked
 from espalier.structures.limits import check_local
 from espalier.structures.numbers import float_array, number_in_text, truth_value, whole_number
@@ -120,6 +121,27 @@ class Embedding(Similarity):
         rows: Floats = self._vectors[found]
         rows[found < 0] = 0.0
         return rows
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the words with their vectors, and the options."""
+        if self._function is not None:
+            raise InputError(
+                "An Embedding of a function cannot be saved: a file holds no code. Make one of the words' vectors, "
+                "Embedding({word: function(word) for word in words})."
+            )
+        options = {"clip": self.clip, "power": self.power, "normalize": self.normalize}
+        return {"words": list(self._place), "vectors": self._vectors, **options}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the similarity that a file holds; its vectors are taken as they are."""
+        options: dict[str, Any] = {"clip": state.truth("clip"), "normalize": state.truth("normalize")}
+        made = cls({}, power=state.whole("power", 1), **options)
+        words, vectors = state.texts("words"), state.array("vectors", np.float64, 2)
+        require(len(words) == len(vectors) and np.isfinite(vectors).all(), "every word needs a vector")
+        _scaled(words, vectors, normalize=False)
+        made._place, made._vectors, made._said = numbered(words), vectors, digest_of(words, vectors)
+        return made
 
     def _other_advice(self) -> str:
         return ", or clip=False, the cosines as they are, or an even power"

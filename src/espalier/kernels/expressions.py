@@ -20,6 +20,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
 from espalier.kernels.similarity import Exact
 from espalier.kernels.wordnet import WordNet, is_usual_folder
+from espalier.storage import State
 from espalier.structures.limits import shortened
 
 _MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
@@ -103,6 +104,15 @@ def saved_kernel(text: str) -> Kernel:
     if not isinstance(text, str):
         raise InputError(f"A kernel is saved as text, got {type(text).__name__}.")
     return parse_kernel(text, max_length=None, make_wordnet=_chosen_wordnet)
+
+
+class KernelText:
+    """A kernel as files of Espalier 0.1 hold it: the text that it printed."""
+
+    @staticmethod
+    def from_state(state: State) -> Kernel:
+        """Read the kernel."""
+        return saved_kernel(state.text("text"))
 
 
 def _chosen_wordnet(

@@ -10,7 +10,7 @@ order; what a learner was fitted on decides alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from espalier.corpus.arcs import Arcs
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.graphs import Graphs, NodeLabels, as_graphs
+from espalier.corpus.rows import kind_of_rows, rows_of, rows_state
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
 from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions, unit_vectors
+from espalier.storage import State, require
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.sequence import TaggedSequence
@@ -95,6 +97,27 @@ class Inputs:
         for on in columns:
             self._readings.setdefault(on, reading)
         return self
+
+    def to_state(self, columns: Collection[str | None] | None = None) -> dict[str, Any]:
+        """Return the rows, of a table only some columns, and what was decided about their strings."""
+        return {"rows": rows_state(self._data, columns), "readings": list(self._readings.items())}
+
+    @staticmethod
+    def from_state(state: State) -> Inputs:
+        """Make the inputs that a file holds; their strings are what they were."""
+        inputs = Inputs(rows_of(state.part("rows")))
+        for on, reading in state.value("readings"):
+            require(
+                isinstance(on, str | None) and reading in ("trees", "words", None), "strings are read as trees or words"
+            )
+            inputs._readings[on] = reading
+        return inputs
+
+    def description(self) -> dict[str, Any]:
+        """What a file says about the rows: how many they are, and of what kind."""
+        if isinstance(self._data, Table):
+            return {"rows": len(self), "columns": {name: kind_of_rows(self._data[name]) for name in self._data.columns}}
+        return {"rows": len(self), "items": kind_of_rows(self._data)}
 
     def column(self, on: str | None) -> Any:
         """The column that a kernel names, or all there is where it names none."""

@@ -20,6 +20,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import float_array, whole_number
 
@@ -32,7 +33,7 @@ MAX_CHECKED = 1_500  # symbols on which eigenvalues are checked; more are thinne
 TOLERANCE = 1e-9  # the share of the largest eigenvalue that may be missing below 0
 
 
-class Similarity(ABC):
+class Similarity(Storable, ABC):
     """How similar two symbols are: 1 for equal ones, at most 1 for others."""
 
     power: int = 1
@@ -142,6 +143,15 @@ class Exact(Similarity):
     def _content(self) -> Hashable:
         return None
 
+    def to_state(self) -> dict[str, Any]:
+        """There is nothing to say."""
+        return {}
+
+    @classmethod
+    def from_state(cls, state: State) -> Exact:
+        """Make the similarity."""
+        return cls()
+
     def __repr__(self) -> str:
         return "Exact()"
 
@@ -206,6 +216,15 @@ class SimilarityTable(Similarity):
     def _content(self) -> Hashable:
         return self._digest
 
+    def to_state(self) -> dict[str, Any]:
+        """Return the symbols and the matrix."""
+        return {"symbols": self.symbols, "matrix": self.matrix}
+
+    @classmethod
+    def from_state(cls, state: State) -> SimilarityTable:
+        """Make the table that a file holds."""
+        return cls(state.texts("symbols"), state.array("matrix", np.float64, 2))
+
     def __repr__(self) -> str:
         return f"SimilarityTable(<{len(self.symbols):,} symbols>)"
 
@@ -233,6 +252,17 @@ class Thresholded(Similarity):
 
     def _other_advice(self) -> str:
         return ", with threshold=0, or the similarity as it is with threshold=0"
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the similarity and the threshold."""
+        return {"similarity": self.similarity, "threshold": self.threshold}
+
+    @classmethod
+    def from_state(cls, state: State) -> Thresholded:
+        """Make the similarity that a file holds."""
+        similarity = state.value("similarity")
+        require(isinstance(similarity, Similarity), "it has no similarity")
+        return cls(similarity, state.number("threshold"))
 
     def __repr__(self) -> str:
         return f"Thresholded({self.similarity!r}, {self.threshold!r})"

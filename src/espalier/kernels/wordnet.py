@@ -10,8 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity
 from espalier.kernels.wordnet_files import KINDS, Database, Sense
+from espalier.storage import State, require
 from espalier.structures.numbers import whole_number
 
 _USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet/dict")
@@ -105,6 +107,26 @@ class WordNet(Similarity):
 
     def _content(self) -> Hashable:
         return (self._database.digest, self.measure, self.senses, self.power)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the measure and the digest of the database, which is no part of a file."""
+        own = {"measure": self.measure, "senses": self.senses, "power": self.power}
+        return own | {"database": self._database.digest}
+
+    @classmethod
+    def from_state(cls, state: State) -> WordNet:
+        """Make the similarity that a file holds; the database is read from where it usually is, not where a file says.
+
+        ``WNSEARCHDIR`` names another folder.
+        """
+        measure: Any = state.text("measure", "wu-palmer", "path")
+        try:
+            made = cls(measure, senses=state.json("senses"), power=state.whole("power", 1))
+        except OSError as error:
+            raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
+        same = made._database.digest == state.text("database")
+        require(same, "it needs another version of WordNet, for this one gives other similarities")
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.measure, self.senses, self.power, self.folder)

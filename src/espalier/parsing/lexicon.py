@@ -6,9 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from espalier.kept import kept
+from espalier.storage import State, require
 from espalier.structures.numbers import finite_number, is_whole, shown
 
 _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
@@ -49,6 +51,11 @@ def word_class(word: str, *, first: bool = False) -> str:
     return "-".join(signs)
 
 
+def are_counts(table: Any) -> bool:
+    """Whether this is a mapping to positive counts, as it should stand in a file."""
+    return isinstance(table, dict) and all(type(count) is int and count > 0 for count in table.values())
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """Counts of words below tags, and of the classes of rare words.
@@ -75,6 +82,27 @@ class Lexicon:
     smoothing: float = 1.0
     parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     word_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all counts."""
+        return {own.name: getattr(self, own.name) for own in fields(self)}
+
+    @classmethod
+    def from_state(cls, state: State) -> Lexicon:
+        """Make a lexicon of what a file holds."""
+        found = {name: state.json(name) for name in state.names() if name != "smoothing"}
+        tags = found["tag_counts"]
+        require(are_counts(tags) and bool(tags), "its tags have no counts")
+        for name, table in found.items():
+            sound = name == "tag_counts" or (isinstance(table, dict) and all(map(are_counts, table.values())))
+            require(sound, f"{name!r} has no counts")
+        known = [tag for name in ("word_counts", "class_counts") for counts in found[name].values() for tag in counts]
+        require(set(known) <= set(tags), "a word has an unknown tag")
+        tables = ({"": tags}, *(table for name, table in found.items() if name != "tag_counts"))
+        largest = max(count for table in tables for counts in table.values() for count in (0, *counts.values()))
+        require(largest < 2**53, "a count is too large")
+        require(all(found["parts"].values()) and set(found["parts"]) <= set(tags), "a tag has no parts, or is unknown")
+        return cls(**found, smoothing=state.number("smoothing", 0.0))
 
     @staticmethod
     def from_sentences(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,20 @@ from espalier.jobs.progress import Report, check_progress, told_of
 from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.exact_sums import on_grid
-from espalier.parsing.grammar import MAX_UNARY, Grammar
+from espalier.parsing.grammar import MAX_UNARY, RULES, Grammar
 from espalier.parsing.kbest import KBest, Parse
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
 from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, threads, words_and_tags
 from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
+from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
 
 _Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
-class PCFG:
+class PCFG(Storable):
     """A probabilistic context-free grammar with a lexicon; make one with :meth:`from_treebank`.
 
     Of equally probable parses over the same words, that comes first which has no rule with one child on top, or the
@@ -201,18 +201,33 @@ class PCFG:
         """The same as :meth:`parse_all`, under the name that all proposers share."""
         return self.parse_all(sentences, k, **options)
 
-    def save(self, path: str | Path) -> None:
-        """Write the grammar to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.parsing.storage import save_pcfg
+    def to_state(self) -> dict[str, Any]:
+        """Return the rules, the labels of symbols, and the lexicon."""
+        grammar = self.grammar
+        return {
+            "symbols": grammar.symbols,
+            "labels": self.labels,
+            "n_prefixes": grammar.n_prefixes,
+            "root": grammar.root,
+            "max_unary": grammar.max_unary,
+            "hides_root": self.hides_root,
+            "lexicon": self.lexicon.to_state(),
+            **{name: getattr(grammar, name) for name in RULES},
+        }
 
-        save_pcfg(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> PCFG:
+        """Make a parser of what a file holds."""
+        symbols, labels = state.texts("symbols"), state.texts("labels")
+        require(len(symbols) == len(labels) == len(set(symbols)) > 0, "each symbol needs one label")
+        own: dict[str, Any] = {name: state.whole(name) for name in ("n_prefixes", "root", "max_unary")}
+        own |= {name: state.array(name, kind, 1 if name.endswith("weight") else 2) for name, kind in RULES.items()}
+        grammar = Grammar(tuple(symbols), **own)
+        return cls(grammar, Lexicon.from_state(state.part("lexicon")), labels, hides_root=state.truth("hides_root"))
 
-    @staticmethod
-    def load(path: str | Path) -> PCFG:
-        """Read a grammar written by :meth:`save`."""
-        from espalier.parsing.storage import load_pcfg
-
-        return load_pcfg(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many words the treebank had, and what they were."""
+        return {"items": "trees", "words": sum(self.lexicon.tag_counts.values())}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.grammar, self.lexicon, self.labels, self.hides_root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,12 @@ from espalier.errors import InputError
 from espalier.jobs.progress import Report, check_progress, told_of
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.kbest import KBest, Tagged
+from espalier.parsing.lexicon import are_counts
 from espalier.parsing.requests import SPLIT, positive, threads
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
+from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.numbers import finite_number, whole_number
@@ -28,7 +29,7 @@ from espalier.structures.sequence import TaggedSequence
 MAX_TAGS = 250
 
 
-class Tagger:
+class Tagger(Storable):
     """A trigram hidden Markov model of tags with a lexicon; make one with :meth:`from_sentences`.
 
     A tag depends on the two before it, and a word on its tag (Brants 2000, TnT). The end of a sentence is a tag too.
@@ -174,18 +175,45 @@ class Tagger:
             raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
         return self.tag_all(sentences, k, **options)
 
-    def save(self, path: str | Path) -> None:
-        """Write the tagger to one file (safetensors with a JSON header); nothing is left half-written."""
-        from espalier.parsing.tagger_storage import save_tagger
+    def to_state(self) -> dict[str, Any]:
+        """Return the counts of trigrams and of words."""
+        seen, lexicon = np.argwhere(self.trigrams).astype(np.int32), self.lexicon
+        return {
+            "tags": self.tags,
+            "words": {
+                word: {self.tags[tag]: count for tag, count in counts.items()} for word, counts in lexicon.words.items()
+            },
+            "suffix": lexicon.suffix,
+            "rare": lexicon.rare,
+            "smoothing": lexicon.smoothing,
+            "trigram": seen,
+            "count": self.trigrams[tuple(seen.T)],
+        }
 
-        save_tagger(self, path)
+    @classmethod
+    def from_state(cls, state: State) -> Tagger:
+        """Make a tagger of what a file holds."""
+        tags = state.texts("tags")
+        require(0 < len(tags) == len(set(tags)), "its tags are not all different")
+        require(len(tags) <= MAX_TAGS, f"it has {len(tags)} tags, and {MAX_TAGS} are possible")
+        number, words = {tag: n for n, tag in enumerate(tags)}, state.json("words")
+        require(isinstance(words, dict) and all(map(are_counts, words.values())), "its words have no counts")
+        require(all(tag in number for counts in words.values() for tag in counts), "a word has an unknown tag")
+        total = sum(count for counts in words.values() for count in counts.values())
+        require(total < 2**62, "its counts are too large")
+        numbered = {word: {number[tag]: count for tag, count in counts.items()} for word, counts in words.items()}
+        smoothing = state.number("smoothing", 0.0)
+        lexicon = SuffixLexicon(len(tags), numbered, state.whole("suffix"), state.whole("rare"), smoothing)
+        trigrams = _stored_trigrams(state, len(tags))
+        ends = trigrams.sum((0, 1))
+        agree = np.array_equal(ends[:-1], lexicon.tag_counts) and bool(np.all(ends > 0))
+        require(agree, "words and trigrams do not belong together")
+        return cls(tags, trigrams, lexicon)
 
-    @staticmethod
-    def load(path: str | Path) -> Tagger:
-        """Read a tagger written by :meth:`save`."""
-        from espalier.parsing.tagger_storage import load_tagger
-
-        return load_tagger(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many sentences and words it was estimated from."""
+        ends = self.trigrams.sum((0, 1))
+        return {"rows": int(ends[-1]), "items": "tagged sentences", "words": int(ends[:-1].sum())}
 
     def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> KBest[Tagged]:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
@@ -197,6 +225,18 @@ class Tagger:
 
     def __repr__(self) -> str:
         return f"<Tagger: {len(self.tags):,} tags, {len(self.lexicon.words):,} words>"
+
+
+def _stored_trigrams(state: State, n_tags: int) -> NDArray[np.int64]:
+    """The counts of trigrams in a file, which lists those that were seen."""
+    trigram, count = state.array("trigram", np.int32, 2), state.array("count", np.int64)
+    require(trigram.shape == (len(count), 3), "each trigram needs three tags and one count")
+    require(np.all((trigram >= 0) & (trigram <= n_tags)), "a tag of a trigram is out of range")
+    require(np.all((count > 0) & (count < 2**40)), "the count of a trigram is out of range")
+    require(len(np.unique(trigram, axis=0)) == len(trigram), "a trigram stands there twice")
+    out = np.zeros((n_tags + 1,) * 3, np.int64)
+    out[tuple(trigram.T)] = count
+    return out
 
 
 def _starts(sizes: Iterable[int]) -> NDArray[np.int64]:

@@ -115,6 +115,15 @@ class Tree:
         """
         return notation.write(self, max_nodes)
 
+    def to_state(self) -> dict[str, str]:
+        """Return what a saved file holds of this tree."""
+        return {"brackets": self.to_brackets(max_nodes=None)}
+
+    @staticmethod
+    def from_state(state: Any) -> Tree:
+        """Make a tree of what a saved file holds."""
+        return Tree.from_brackets(state.text("brackets"))
+
     def pretty(self, *, width: int = 80, max_nodes: int | None = notation.MAX_NODES) -> str:
         """Write the tree over several indented lines that ``from_brackets`` reads back.
 

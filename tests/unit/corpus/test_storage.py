@@ -46,11 +46,11 @@ def test_a_truncated_file_is_refused(saved, size) -> None:
 
 
 def test_another_version_or_format_says_so(saved) -> None:
-    rewrite(saved, lambda header, arrays: header.update(version=99))
+    rewrite(saved, lambda header, arrays: header["$file"].update(version=99))
     with pytest.raises(InputError, match="version 99"):
         Forest.load(saved)
     saved.write_bytes(save({"label": np.zeros(1)}, metadata={"espalier": "not json"}))
-    with pytest.raises(InputError, match="not a forest"):
+    with pytest.raises(InputError, match="not one that Espalier saved"):
         Forest.load(saved)
 
 
@@ -102,8 +102,10 @@ HOSTILE = {
     ),
     "a missing array": lambda header, arrays: arrays.pop("height"),
     "another type": lambda header, arrays: arrays.update(label=arrays["label"].astype(np.float64)),
-    "labels that are no list": lambda header, arrays: header.update(labels="abc"),
-    "a label twice": lambda header, arrays: header["labels"].__setitem__(1, header["labels"][0]),
+    "labels that are no list": lambda header, arrays: header["vocabulary"].update(labels="abc"),
+    "a label twice": lambda header, arrays: header["vocabulary"]["labels"].__setitem__(
+        1, header["vocabulary"]["labels"][0]
+    ),
 }
 
 
@@ -160,19 +162,19 @@ def test_dependency_trees_come_back_whole(saved_arcs) -> None:
     assert len(Arcs.load(saved_arcs)) == 0
 
 
-def test_a_file_of_another_kind_says_what_reads_it(saved, saved_sequences, saved_arcs) -> None:
+def test_a_file_of_another_kind_says_what_it_holds(saved, saved_sequences, saved_arcs) -> None:
     for load, path, reader in (
-        (Forest.load, saved_sequences, "Sequences.load"),
-        (Sequences.load, saved_arcs, "Arcs.load"),
-        (Arcs.load, saved, "Forest.load"),
+        (Forest.load, saved_sequences, "Sequences"),
+        (Sequences.load, saved_arcs, "Arcs"),
+        (Arcs.load, saved, "Forest"),
     ):
-        with pytest.raises(InputError, match=f"but what {reader} reads"):
+        with pytest.raises(InputError, match=f"holds a {reader}, no "):
             load(path)
 
 
 def test_another_version_of_sequences_says_so(saved_sequences, saved_arcs) -> None:
     for path, load in ((saved_sequences, Sequences.load), (saved_arcs, Arcs.load)):
-        rewrite(path, lambda header, arrays: header.update(version=99))
+        rewrite(path, lambda header, arrays: header["$file"].update(version=99))
         with pytest.raises(InputError, match="version 99"):
             load(path)
         path.write_bytes(path.read_bytes()[:100])
@@ -197,9 +199,11 @@ HOSTILE_SEQUENCES = {
     "another shape": lambda header, arrays: arrays.update(symbol=arrays["symbol"][None]),
     "another unit": set_header(of="letters"),
     "no unit": lambda header, arrays: header.pop("of"),
-    "labels that are no texts": set_header(labels=[1, 2, 3, 4]),
-    "half a character": lambda header, arrays: header["labels"].__setitem__(0, "\ud800"),
-    "a label twice": lambda header, arrays: header["labels"].__setitem__(1, header["labels"][0]),
+    "labels that are no texts": lambda header, arrays: header["vocabulary"].update(labels=[1, 2, 3, 4]),
+    "half a character": lambda header, arrays: header["vocabulary"]["labels"].__setitem__(0, "\ud800"),
+    "a label twice": lambda header, arrays: header["vocabulary"]["labels"].__setitem__(
+        1, header["vocabulary"]["labels"][0]
+    ),
 }
 
 
@@ -260,7 +264,7 @@ def test_graphs_come_back_whole(saved_graphs) -> None:
         assert again.arrays[name].dtype == array.dtype
     kernel = es.WeisfeilerLehman(2, labels="words")
     np.testing.assert_array_equal(kernel(again[[3, 0]], corpus), kernel(GRAPHS)[[3, 0]])
-    with pytest.raises(InputError, match=r"but what Graphs.load reads"):
+    with pytest.raises(InputError, match=r"holds a Graphs, no Forest. espalier.load"):
         Forest.load(saved_graphs)
 
 
@@ -276,7 +280,7 @@ HOSTILE_GRAPHS = {
     "another direction": put("directed", 0, 2),
     "a missing array": lambda header, arrays: arrays.pop("source"),
     "other labels of nodes": set_header(node_labels="lemmas"),
-    "another version": set_header(version=2),
+    "another version": lambda header, arrays: header["$file"].update(version=2),
 }
 
 

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from tests.reference.pcfg import all_parses, ordered_parses
+from tests.saved_files import rewrite
 
 from espalier.errors import InputError
 from espalier.parsing.grammar import Grammar
@@ -347,10 +348,10 @@ def test_saved_grammars_parse_the_same(tmp_path):
     ("change", "message"),
     [
         (lambda arrays, header: header.update(root=99), "root is out of range"),
-        (lambda arrays, header: header.update(version=2), "version 2"),
-        (lambda arrays, header: header.update(format="other"), "not a grammar"),
+        (lambda arrays, header: header["$file"].update(version=2), "version 2"),
+        (lambda arrays, header: header["$file"].update(format="other"), "not one that Espalier saved"),
         (lambda arrays, header: header.update(symbols=["S"]), "each symbol needs one label"),
-        (lambda arrays, header: header.update(lexicon=None), "no lexicon"),
+        (lambda arrays, header: header.pop("lexicon"), "lacks 'lexicon'"),
         (lambda arrays, header: header["lexicon"]["word_counts"].update(cat={"Z": 1}), "unknown tag"),
         (lambda arrays, header: header["lexicon"]["word_counts"].update(cat={"N": -1}), "no counts"),
         (lambda arrays, header: arrays.update(binary=arrays["binary"] + 10_000), "out of range"),
@@ -361,17 +362,13 @@ def test_saved_grammars_parse_the_same(tmp_path):
         (lambda arrays, header: arrays.update(unary_weight=arrays["unary_weight"] + 5), "no log probability"),
         (lambda arrays, header: header["lexicon"]["tag_counts"].update(N=10**400), "a count is too large"),
         (lambda arrays, header: header["lexicon"].update(parts={"N": {}}), "a tag has no parts"),
-        (lambda arrays, header: header["lexicon"].update(word_parts=3), "parts of tags have no counts"),
+        (lambda arrays, header: header["lexicon"].update(word_parts=3), "'word_parts' has no counts"),
     ],
 )
 def test_damaged_files(tmp_path, change, message):
-    from espalier.corpus.array_files import load_arrays, save_arrays
-
     path = tmp_path / "grammar.safetensors"
     PCFG.from_treebank(TREES).save(path)
-    arrays, header = load_arrays(path, "grammar", "espalier.pcfg", 1)
-    change(arrays, header)
-    save_arrays(path, arrays, header)
+    rewrite(path, lambda state, arrays: change(arrays, state))
     with pytest.raises(InputError, match=message):
         PCFG.load(path)
 

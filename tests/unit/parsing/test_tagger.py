@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from tests.reference.tagger import END, START, Interpolated, all_taggings, tag_shares, word_weights
+from tests.saved_files import rewrite
 
 from espalier import DependencyTree, TaggedSequence, Tree, _core
 from espalier.errors import InputError
@@ -262,9 +263,9 @@ def test_saved_taggers_tag_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda arrays, header: header.update(version=2), "version 2"),
-        (lambda arrays, header: header.update(format="espalier.pcfg"), "holds no tagger, but what PCFG.load reads"),
-        (lambda arrays, header: header.update(tags=["N", "N"]), "list of different texts"),
+        (lambda arrays, header: header["$file"].update(version=2), "version 2"),
+        (lambda arrays, header: header["$file"].update(kind="PCFG"), "holds a PCFG, no Tagger"),
+        (lambda arrays, header: header.update(tags=["N", "N"]), "not all different"),
         (lambda arrays, header: header.update(tags=[str(n) for n in range(500)]), "500 tags"),
         (lambda arrays, header: header.update(suffix=-1), "suffix is out of range"),
         (lambda arrays, header: header.update(rare=True), "rare is out of range"),
@@ -281,13 +282,9 @@ def test_saved_taggers_tag_the_same(tmp_path):
     ],
 )
 def test_damaged_files(tmp_path, change, message):
-    from espalier.corpus.array_files import load_arrays, save_arrays
-
     path = tmp_path / "tagger.safetensors"
     Tagger.from_sentences(TREES).save(path)
-    arrays, header = load_arrays(path, "tagger", "espalier.tagger", 1)
-    change(arrays, header)
-    save_arrays(path, arrays, header)
+    rewrite(path, lambda state, arrays: change(arrays, state))
     with pytest.raises(InputError, match=message):
         Tagger.load(path)
 

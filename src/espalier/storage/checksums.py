@@ -29,7 +29,7 @@ def sealed(data: bytes) -> bytes:
     return data[:first] + _digest(data, first, last).encode() + data[last:]
 
 
-def check_seal(data: bytes, path: Any, kind: str) -> bool:
+def check_seal(data: bytes, path: Any) -> bool:
     """Whether a file has a checksum; an error if it does not fit the file."""
     place = _place(data)
     if place is None:
@@ -38,7 +38,7 @@ def check_seal(data: bytes, path: Any, kind: str) -> bool:
     if _digest(data, first, last).encode() != data[first:last]:
         raise InputError(
             f"{path} is damaged: its SHA-256 checksum is not that of its contents. Copy the file again from where it "
-            f"is whole, or save the {kind} again."
+            "is whole, or save it again."
         )
     return True
 

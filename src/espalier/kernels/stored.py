@@ -1,0 +1,43 @@
+"""Kernels in files: a class of Espalier by its name, and its fields. No text is parsed."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Self
+
+from espalier.errors import InputError
+from espalier.storage import State, Storable, require
+
+MAX_INTEGERS = 2_000_000  # all of a kernel added up: it may hold a number for each length or round
+MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
+
+
+class StorableKernel(Storable):
+    """A frozen dataclass whose fields are numbers, texts, hyperparameters, arrays and kernels."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        if _depth(self) > MAX_NESTED:
+            raise InputError(f"This kernel has more than {MAX_NESTED} kernels inside each other, and no file holds it.")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a kernel of the fields in a file."""
+        total = sum(_integers([state.json(name) for name in state.names()]))
+        require(total <= MAX_INTEGERS, f"the integers of its kernel add up to more than {MAX_INTEGERS:,}")
+        kernel = cls(**state.values())
+        hash(kernel)  # a kernel is a value: a field that no kernel can have shows here at the latest
+        require(_depth(kernel) <= MAX_NESTED, f"more than {MAX_NESTED} kernels stand inside each other")
+        return kernel
+
+
+def _depth(kernel: Any) -> int:
+    return 1 + max((_depth(child) for _, child in kernel._children()), default=0)
+
+
+def _integers(value: Any) -> list[int]:
+    if isinstance(value, dict | list):
+        inside = value.values() if isinstance(value, dict) else value
+        return [number for part in inside for number in _integers(part)]
+    return [abs(value)] if type(value) is int else []

@@ -1,0 +1,40 @@
+"""Where the classes live whose objects a file may hold: names alone, imported when a file asks for them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_ROOMS = {
+    "espalier.structures": ("DependencyTree", "Graph", "TaggedSequence", "Tree"),
+    "espalier.corpus": ("Arcs", "Forest", "Graphs", "Sequences", "Vocabulary"),
+    "espalier.parsing": ("PCFG", "Tagger"),
+    "espalier.kernels": (
+        *("BagOfWords", "Constant", "DependencySubtree", "Embedding", "Exact", "Idf", "LatentSemantic", "Learned"),
+        *("Linear", "Matern", "Normalized", "PartialTree", "PerDimension", "PerLabel", "Polynomial", "Power"),
+        *("Precomputed", "Product", "RBF", "Radial", "Scaled", "SimilarityTable", "SmoothedPartialTree", "Spectrum"),
+        *("Subsequence", "SubsetTree", "Subtree", "Sum", "Tagging", "Thresholded", "WeisfeilerLehman", "WordNet"),
+    ),
+    "espalier.kernels.hyperparameters": ("Fixed",),
+    "espalier.kernels.order_weights": ("OrderWeights",),
+    "espalier.kernels.expressions": ("KernelText",),
+    "espalier.gp": (
+        *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPRegressor", "HalfNormal", "LinearMean", "Log", "LogNormal"),
+        *("SquareRoot", "Warping"),
+    ),
+    "espalier.svm": ("KernelSVC", "KernelSVR"),
+    "espalier.rerank": ("GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"),
+    "espalier.fragments": ("FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier"),
+}
+HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def class_of(kind: str) -> Any:
+    """The class of this name; a ``KeyError`` if files hold no such objects."""
+    return getattr(import_module(HOMES[kind]), kind)
+
+
+def kind_of(value: object) -> str | None:
+    """The name under which a file holds an object of this class; None if it cannot."""
+    name = type(value).__name__
+    return name if name in HOMES and type(value).__module__.startswith("espalier.") else None
