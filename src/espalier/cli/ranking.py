@@ -44,7 +44,7 @@ _OWN = {
     "epochs": ("--epochs", Learner.PERCEPTRON),
     "updates": ("--updates", Learner.PERCEPTRON),
     "C": ("--C", Learner.SVM),
-    "max_passes": ("--passes", Learner.SVM),
+    "max_iterations": ("--passes", Learner.SVM),
     "max_candidates": ("--max-candidates", Learner.GP),
 }
 _CLASSES: dict[Learner, type[Chooser]] = {

@@ -121,7 +121,7 @@ def fit(
     from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
-    own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "max_passes": passes, "sample": sample}
+    own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "max_iterations": passes, "sample": sample}
     own |= {"max_candidates": max_candidates, "target": target, "random_state": seed}
     own |= {"score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.

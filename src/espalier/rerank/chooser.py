@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
@@ -15,14 +15,16 @@ from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
-from espalier.structures.group import Group, rows_by_sentence
+from espalier.structures.group import Candidate, Group, rows_by_sentence
 from espalier.structures.numbers import as_float, finite_number, shown, whole_number
 
 Floats = NDArray[np.float64]
+Fitted = tuple[Floats, BaseException | None]
 
 # How much the parser's scores may weigh, where the spread of the kernel's values inside groups weighs 1.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -58,8 +60,6 @@ class Chooser(KernelEstimator):
     target: Target
     score_weight: float | Literal["chosen", "learned"]
     random_state: Any
-    n_threads: int | None
-    progress: Callable[[float], object] | None
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees.
@@ -76,6 +76,12 @@ class Chooser(KernelEstimator):
             where all are such, the score weighs nothing. Where None, and it is to be chosen, a fifth of the groups is
             kept for that and not learned from, groups of the same words together; of fewer than five none is, and the
             score weighs nothing.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Passed on if learning is interrupted, as is any error of ``progress``; the model is then what was learned
+            so far.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -95,15 +101,18 @@ class Chooser(KernelEstimator):
             groups = [group for row, group in enumerate(groups) if row not in held_out]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
         self.n_candidates_ = len(data.items)
-        coefficients = self._learn(data, rng)
+        with self._scheduled(f"fitting {type(self).__name__}") as schedule:
+            coefficients, stop = self._learn(data, rng, schedule)
+            if stop is None:
+                schedule.done()
         self._warn_if_blind(data)
         kept = np.flatnonzero(coefficients)
         self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
         self.score_weight_ = 0.0 if chooses else self._weight()
         if chooses and development:
             self.score_weight_ = self._chosen_weight(development)
-        if self.progress is not None:
-            self.progress(1.0)
+        if stop is not None:
+            raise stop
         return self
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
@@ -116,8 +125,13 @@ class Chooser(KernelEstimator):
         """The value of every candidate without the parser's score."""
         return self._values(self._checked(groups))
 
-    def predict(self, groups: Sequence[Group]) -> NDArray[np.int64]:
-        """The number of the candidate that is chosen in each group; the first of equals."""
+    def predict(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Return the candidate that is chosen in each group."""
+        groups = self._checked(groups)
+        return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
+
+    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """Return the number of the candidate that is chosen in each group; the first of equals."""
         return np.array([int(values.argmax()) for values in self.decision_function(groups)], np.int64)
 
     def dual_form(self) -> DualForm:
@@ -147,8 +161,8 @@ class Chooser(KernelEstimator):
         check_kind(groups, "It has learned from", [Group([item]) for item in self.support_[:1]])
         return groups
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
-        """Learn the function of candidates: a coefficient for each item."""
+    def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
+        """Learn the function of candidates: a coefficient for each item, and what stopped learning, if it was."""
         raise NotImplementedError
 
     def _weight(self) -> float:
@@ -173,7 +187,6 @@ class Chooser(KernelEstimator):
 
     def _check(self) -> None:
         self._check_integer("sample", least=1, none=True)
-        self._check_integer("n_threads", least=1, none=True)
         self._check_choice("target", ("gold", "best"))
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
@@ -205,7 +218,7 @@ class Chooser(KernelEstimator):
         out: list[Floats] = []
         for run in runs(groups, N_CANDIDATES):
             listed = [candidate for group in run for candidate in group.candidates]
-            values = self._combination(listed, n_threads=self.n_threads)
+            values = self._combination(listed, n_threads=self.n_threads, memory=self.memory)
             out += np.split(values, np.cumsum([len(group) for group in run])[:-1])
         return out
 

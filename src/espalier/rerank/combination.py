@@ -68,11 +68,9 @@ class CompressedSum:
 class SupportSum:
     """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
 
-    def __init__(
-        self, kernel: Kernel, items: Sequence[Any], block: int | None = None, n_threads: int | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, items: Sequence[Any], block: int | None = None, **options: Any) -> None:
         self.block = BLOCK if block is None else block
-        self._kernel, self._items, self._n_threads = kernel, items, n_threads
+        self._kernel, self._items, self._options = kernel, items, options
         self._coefficients = np.zeros(len(items))
         self._rows = (0, 0)
 
@@ -81,12 +79,12 @@ class SupportSum:
             return
         self._rows = (first, last)
         rows = Inputs.of(list(self._items[first:last]))
-        self._matrix = self._kernel(rows, n_threads=self._n_threads)
+        self._matrix = self._kernel(rows, **self._options)
         self._values = np.zeros(last - first)
         if (kept := np.flatnonzero(self._coefficients)).size:
             support = [self._items[row] for row in kept.tolist()]
             with blas_threads():
-                self._values = self._kernel(rows, support, n_threads=self._n_threads) @ self._coefficients[kept]
+                self._values = self._kernel(rows, support, **self._options) @ self._coefficients[kept]
 
     def add(self, row: int, coefficient: float) -> None:
         self._coefficients[row] += coefficient
@@ -111,12 +109,15 @@ def growing_sum(
     *,
     compress: bool = True,
     block: int | None = None,
-    n_threads: int | None = None,
+    **options: Any,
 ) -> GrowingSum:
-    """An empty sum over training items; ``block`` of them have their matrix at hand where it is not compressed."""
+    """An empty sum over training items; ``block`` of them have their matrix at hand if it is not compressed.
+
+    Options are those of :meth:`Kernel.plan <espalier.kernels.Kernel.plan>`.
+    """
     if compress and is_compressible(kernel):
         return CompressedSum(kernel, items)
-    return SupportSum(kernel, items, block, n_threads)
+    return SupportSum(kernel, items, block, **options)
 
 
 class Combination:
@@ -141,15 +142,15 @@ class Combination:
             for row, coefficient in enumerate(coefficients.tolist()):
                 self._compressed.add(forest, row, coefficient)
 
-    def __call__(self, items: Sequence[Any], *, n_threads: int | None = None) -> Floats:
-        """The values of new items."""
+    def __call__(self, items: Sequence[Any], **options: Any) -> Floats:
+        """The values of new items. Options are those of :meth:`Kernel.plan <espalier.kernels.Kernel.plan>`."""
         if not len(self.coefficients) or not items:
             return np.zeros(len(items))
         inputs = Inputs.of(list(items), like=self.inputs, translates=True)
         if self._compressed is not None:
             return self._compressed(inputs.forest(None))
         with blas_threads():
-            values: Floats = self.kernel(inputs, self.inputs, n_threads=n_threads) @ self.coefficients
+            values: Floats = self.kernel(inputs, self.inputs, **options) @ self.coefficients
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
+from espalier.jobs.progress import Report, Tell
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.rerank.chooser import Chooser, Floats, State
+from espalier.rerank.chooser import Chooser, Fitted, Floats, State
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 from espalier.structures.group import Group
@@ -44,12 +46,9 @@ class VotedPerceptron(Chooser):
         slower.
     score_weight
         What the parser's score weighs beside the kernel's value; ``"chosen"`` takes what is best on development data.
-    random_state
-        A seed for what is drawn.
-    n_threads
-        How many threads compute the matrices of a kernel whose model is not compressed; all cores where None.
-    progress
-        Called with the fraction done.
+    random_state, n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. If the model is not compressed, threads
+        and memory are those of the kernel's matrices.
 
     Attributes
     ----------
@@ -65,7 +64,10 @@ class VotedPerceptron(Chooser):
     >>> from espalier.kernels import SubsetTree
     >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
     >>> groups = [Group([wrong, right], gold=right)] * 5
-    >>> VotedPerceptron(SubsetTree(0.5)).fit(groups).predict(groups)
+    >>> model = VotedPerceptron(SubsetTree(0.5)).fit(groups)
+    >>> print(model.predict(groups)[0])
+    (S (NP (N cats)) (VP (V sleep)))
+    >>> model.chosen(groups)
     array([1, 1, 1, 1, 1])
     """
 
@@ -79,9 +81,11 @@ class VotedPerceptron(Chooser):
         updates: Updates = "best",
         vote: Literal["average", "last", "vote"] = "average",
         score_weight: float | Literal["chosen"] = "chosen",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_threads: int | None = None,
-        progress: Callable[[float], object] | None = None,
+        memory: int | str | None = None,
+        progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.epochs = epochs
@@ -92,7 +96,9 @@ class VotedPerceptron(Chooser):
         self.score_weight = score_weight
         self.random_state = random_state
         self.n_threads = n_threads
+        self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included; or how many perceptrons vote for it."""
@@ -110,13 +116,22 @@ class VotedPerceptron(Chooser):
         self._check_choice("updates", ("all", "best"))
         self._check_choice("vote", ("average", "last", "vote"))
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
-        model = growing_sum(self.kernel, data.items, n_threads=self.n_threads)
+    def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
+        model = growing_sum(self.kernel, data.items, n_threads=schedule.n_threads, memory=schedule.memory)
         course = Course(data, self.epochs, self.updates)
-        self.n_mistakes_ = [course.epoch(model, self.progress) for _ in range(self.epochs)]
+        self.n_mistakes_, stop = [], None
+        try:
+            for _ in range(self.epochs):
+                self.n_mistakes_.append(course.epoch(model, schedule.tell))
+        except BaseException as error:
+            if not course.updates:  # nothing was learned that could be kept
+                raise
+            stop = error
         if self.vote == "vote":
             self._set_voters(data.items, np.array(course.updates, np.int64).reshape(-1, 2), np.array(course.lives))
-        return course.average if self.vote == "average" else course.last
+        if self.vote == "average":
+            return course.average if stop is None else course.average_so_far(), stop
+        return course.last, stop
 
     def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
         """Keep every perceptron on the way: the items that updates name, and how long each was right."""
@@ -132,7 +147,7 @@ class VotedPerceptron(Chooser):
             values = np.zeros((len(group), len(self._lives)))
             if self._voters:
                 rows = Inputs.of(list(group.candidates), like=support, translates=True)
-                matrix = self.kernel(rows, support, n_threads=self.n_threads)
+                matrix = self.kernel(rows, support, n_threads=self.n_threads, memory=self.memory)
                 np.cumsum(matrix[:, self._updates[:, 0]] - matrix[:, self._updates[:, 1]], axis=1, out=values[:, 1:])
             yield values
 
@@ -199,7 +214,17 @@ class Course:
         self.updates: list[tuple[int, int]] = []
         self.lives = [0.0]
 
-    def epoch(self, model: GrowingSum, progress: Callable[[float], object] | None = None) -> int:
+    def average_so_far(self) -> Floats:
+        """Coefficients of the mean of all perceptrons after each step, if these steps were all."""
+        out = np.zeros(len(self._data.items))
+        seen = np.cumsum(self.lives)
+        for (target, rival), before in zip(self.updates, seen[:-1].tolist(), strict=True):
+            share = (seen[-1] - before) / seen[-1] if seen[-1] else 1.0
+            out[target] += share
+            out[rival] -= share
+        return out
+
+    def epoch(self, model: GrowingSum, tell: Tell | None = None) -> int:
         """See all groups once; in how many of them a rival won."""
         start = self._data.start.tolist()
         mistakes = 0
@@ -207,8 +232,8 @@ class Course:
             model.open(start[block.start], start[block.stop])
             for group in block:
                 mistakes += self._see(model, start[group], start[group + 1])
-                if progress is not None and group % 64 == 63:
-                    progress(self._step / self._n_steps)
+                if tell is not None and group % 64 == 63:
+                    tell(self._step / self._n_steps)
         return mistakes
 
     def _see(self, model: GrowingSum, first: int, last: int) -> bool:

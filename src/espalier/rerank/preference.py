@@ -14,11 +14,12 @@ from espalier.errors import InputError
 from espalier.gp.learned import LearnedTable
 from espalier.gp.optimize import Climb, FitProgress
 from espalier.gp.parameters import Parameters
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.choice import check_covariances, largest, pairwise
-from espalier.rerank.chooser import Chooser, Floats, State
+from espalier.rerank.chooser import Chooser, Fitted, Floats, State
 from espalier.rerank.evidence import SCORE, Problem, Scores
 from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import Target, TrainingSet, checked, runs
@@ -109,7 +110,7 @@ class GPPreference(Chooser):
     >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
     >>> groups = [Group([wrong, right], gold=right)] * 5
     >>> model = GPPreference(1.0 * SubsetTree(0.5), learn=False).fit(groups)
-    >>> model.predict(groups)
+    >>> model.chosen(groups)
     array([1, 1, 1, 1, 1])
     >>> model.predict_proba(groups[:1])[0].round(2)
     array([0.1, 0.9])
@@ -167,7 +168,7 @@ class GPPreference(Chooser):
         """The probability that the candidate of each row is preferred to that of each column, for each group."""
         return [pairwise(mean, covariance) for mean, covariance in self._utilities(groups)]
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+    def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
         rows, start = self._drawn(data, rng)
         pairs = Pairs(start)
         # What is chosen later takes no part.
@@ -177,7 +178,7 @@ class GPPreference(Chooser):
         inputs = Inputs.of([data.items[row] for row in rows.tolist()])
         with blas_threads(self.n_threads):
             problem = Problem.of(self.kernel, inputs, pairs, self._scores, n_threads=self.n_threads)
-            values = self._climbed(problem, rng)
+            values = self._climbed(problem, rng, schedule)
             state = problem.state(values)
         self.kernel_, self._score_variance = state.kernel, state.score_variance
         # What is beyond doubt keeps the least there is, so that pairs stay whole.
@@ -185,7 +186,7 @@ class GPPreference(Chooser):
         self._learned_weight = self._scores.weight_given(dual, state.score_variance)
         coefficients = np.zeros(len(data.items))
         coefficients[rows] = pairs.back(dual)
-        return coefficients
+        return coefficients, None
 
     def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[Any, Any]:
         """The rows of the groups that are learned from, and where each of these starts."""
@@ -209,7 +210,7 @@ class GPPreference(Chooser):
         rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])
         return rows, np.cumsum([0, *sizes[groups]], dtype=np.int64)
 
-    def _climbed(self, problem: Problem, rng: np.random.Generator) -> dict[str, float]:
+    def _climbed(self, problem: Problem, rng: np.random.Generator, schedule: Schedule) -> dict[str, float]:
         """The best hyperparameters."""
         parameters = Parameters(problem.parameters() if self.learn else [])
         climb = Climb(
@@ -218,7 +219,7 @@ class GPPreference(Chooser):
             len(problem.pairs),
             max_iterations=self.max_iterations,
             tolerance=self.tolerance,
-            tell=self._tell,
+            tell=lambda at: self._tell(at, schedule),
         )
         n_random = self.restarts if len(parameters) else 0
         climb.run([parameters.start()] + [parameters.draw(rng) for _ in range(n_random)])
@@ -236,9 +237,9 @@ class GPPreference(Chooser):
             )
         return best.values
 
-    def _tell(self, at: FitProgress) -> None:
-        if self.progress is not None:
-            self.progress((at.restart + min(at.evaluation / (self.max_iterations + 1), 1.0)) / at.n_restarts)
+    def _tell(self, at: FitProgress, schedule: Schedule) -> None:
+        if schedule.tell is not None:
+            schedule.tell((at.restart + min(at.evaluation / (self.max_iterations + 1), 1.0)) / at.n_restarts)
 
     def _utilities(self, groups: Sequence[Group]) -> list[tuple[Floats, Floats]]:
         """The mean and the covariances of the utilities of each group."""

@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
-from espalier.rerank.chooser import Chooser, Floats
+from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
 
 AT_HAND = 16384  # candidates whose matrix is kept for all passes where no model is compressed: 2 GiB
+MAX_PASSES = 100  # if the user names no other limit
+TOLERANCE = 0.01  # of a margin, likewise
 RESTS = 0.1  # a group rests until the next pass once it gains less than this share of the largest gain in its pass
 
 
@@ -31,13 +34,15 @@ class RankingSVM(Chooser):
         What trees have in common. With ``SubsetTree``, normalized or not, the model is compressed.
     C
         The price of a rival that comes too near.
-    sample, target, score_weight, random_state, n_threads, progress
+    sample, target, score_weight
         As for :class:`VotedPerceptron`.
+    max_iterations
+        The most passes over all groups; None is 100. In a pass, groups that still gain are visited again, at most this
+        many times.
     tolerance
-        Learning ends where no dual weight can gain more than this share of a margin.
-    max_passes
-        And at the latest after so many passes over all groups, in each of which those that still gain are visited at
-        most so often again.
+        Learning ends if no dual weight can gain more than this share of a margin; None is 0.01.
+    random_state, n_threads, memory, progress, verbose
+        As for :class:`VotedPerceptron`.
 
     Attributes
     ----------
@@ -62,7 +67,7 @@ class RankingSVM(Chooser):
     >>> from espalier.structures.groups import Group
     >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
     >>> groups = [Group([wrong, right], gold=right)] * 5
-    >>> RankingSVM(SubsetTree(0.5)).fit(groups).predict(groups)
+    >>> RankingSVM(SubsetTree(0.5)).fit(groups).chosen(groups)
     array([1, 1, 1, 1, 1])
     """
 
@@ -74,35 +79,61 @@ class RankingSVM(Chooser):
         sample: int | None = 20,
         target: Target = "gold",
         score_weight: float | Literal["chosen"] = "chosen",
-        tolerance: float = 0.01,
-        max_passes: int = 100,
-        random_state: Any = None,
+        max_iterations: int | None = None,
+        tolerance: float | None = None,
+        random_state: Any = 0,
         n_threads: int | None = None,
-        progress: Callable[[float], object] | None = None,
+        memory: int | str | None = None,
+        progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.sample = sample
         self.target = target
         self.score_weight = score_weight
+        self.max_iterations = max_iterations
         self.tolerance = tolerance
-        self.max_passes = max_passes
         self.random_state = random_state
         self.n_threads = n_threads
+        self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def _check(self) -> None:
         super()._check()
         self._check_weight("chosen")
-        self._check_integer("max_passes", least=1)
-        for name in ("C", "tolerance"):
-            self._check_positive(name)
+        self._check_integer("max_iterations", least=1, none=True)
+        self._check_positive("C")
+        if self.tolerance is not None:
+            self._check_positive("tolerance")
 
-    def _learn(self, data: TrainingSet, rng: np.random.Generator) -> Floats:
+    def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
+        threads, memory = schedule.n_threads, schedule.memory
+        model = growing_sum(self.kernel, data.items, block=AT_HAND, n_threads=threads, memory=memory)
+        weights = [np.zeros(size - 1) for size in np.diff(data.start).tolist()]
+        stop = None
+        try:
+            self._climb(data, model, weights, rng, schedule)
+        except BaseException as error:
+            if not any(own.any() for own in weights):  # nothing was learned that could be kept
+                raise
+            stop = error
+        return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights]), stop
+
+    def _climb(
+        self,
+        data: TrainingSet,
+        model: GrowingSum,
+        weights: list[Floats],
+        rng: np.random.Generator,
+        schedule: Schedule,
+    ) -> None:
+        """Improve the dual weights of all groups in place, until none gains or the passes are over."""
         start = data.start.tolist()
-        model = growing_sum(self.kernel, data.items, block=AT_HAND, n_threads=self.n_threads)
+        tolerance = TOLERANCE if self.tolerance is None else self.tolerance
+        max_passes = MAX_PASSES if self.max_iterations is None else self.max_iterations
         matrices = [model.matrix(first, last) for first, last in itertools.pairwise(start)]
-        weights = [np.zeros(len(matrix) - 1) for matrix in matrices]
         blocks = list(data.blocks(model.block))
 
         def visit(groups: list[int]) -> dict[int, float]:
@@ -110,38 +141,37 @@ class RankingSVM(Chooser):
             return {g: self._visit(model, start[g], matrices[g], weights[g]) for g in order}
 
         done = first = 0.0
-        for n_passes in range(1, self.max_passes + 1):
+        for n_passes in range(1, max_passes + 1):
             self.gap_, self.n_passes_ = 0.0, n_passes
             for b in rng.permutation(len(blocks)).tolist():
                 block = blocks[b]
                 model.open(start[block.start], start[block.stop])
                 gains = visit(list(block))
                 self.gap_ = max(self.gap_, *gains.values())
-                enough = max(self.tolerance, RESTS * self.gap_)
-                for _ in range(self.max_passes):
+                enough = max(tolerance, RESTS * self.gap_)
+                for _ in range(max_passes):
                     if not (active := [g for g, gain in gains.items() if gain >= enough]):
                         break
                     gains = visit(active)
             first = first or self.gap_
-            done = max(done, n_passes / self.max_passes, self._nearness(first))
-            if self.progress is not None:
-                self.progress(done)
-            if self.gap_ < self.tolerance:
+            done = max(done, n_passes / max_passes, self._nearness(first, tolerance))
+            if schedule.tell is not None:
+                schedule.tell(done)
+            if self.gap_ < tolerance:
                 break
         else:
             warnings.warn(
                 f"Learning stopped after {n_passes} passes, with a gain of {self.gap_:.2g} of a margin left. Raise "
-                "max_passes or tolerance, or lower C.",
+                "max_iterations or tolerance, or lower C.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights])
 
-    def _nearness(self, first: float) -> float:
+    def _nearness(self, first: float, tolerance: float) -> float:
         """How near the end learning is, where ``first`` was the largest gain of the first pass."""
         # Gains fall by about the same factor in every pass.
-        left = max(self.gap_, self.tolerance)
-        return math.log(first / left) / math.log(first / self.tolerance) if first > self.tolerance else 0.0
+        left = max(self.gap_, tolerance)
+        return math.log(first / left) / math.log(first / tolerance) if first > tolerance else 0.0
 
     def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> float:
         """Improve the dual weights of one group's rivals, one after the other; the largest gain that was there."""

@@ -61,14 +61,14 @@ class Reranker(Estimator):
         return self
 
     def predict(self, groups: Sequence[Group]) -> list[Candidate]:
-        """The candidate that is chosen in each group."""
-        groups = checked(groups, "chosen among")
-        return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
-
-    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
-        """The number of the candidate that is chosen in each group; the first of equals."""
+        """Return the candidate that is chosen in each group."""
         check_is_fitted(self, "chooser_")
         return self.chooser_.predict(groups)
+
+    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """Return the number of the candidate that is chosen in each group; the first of equals."""
+        check_is_fitted(self, "chooser_")
+        return self.chooser_.chosen(groups)
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate; the largest is chosen."""

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "espalier.reranker", 1
 LEARNERS: dict[str, type[Chooser]] = {own.__name__: own for own in (VotedPerceptron, RankingSVM, GPPreference)}
 _OTHERS = {"espalier.pcfg": "PCFG.load", "espalier.tagger": "Tagger.load"}
-_UNSAVED = ("kernel", "progress", "n_threads")  # what is used of a machine is not for a file to say
+# What is used of a machine is not for a file to say.
+_UNSAVED = ("kernel", "progress", "verbose", "n_threads", "memory")
+_RENAMED = {"max_passes": "max_iterations"}  # since version 0.1
 _FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "log_marginal_likelihood_")
 
 
@@ -100,8 +102,9 @@ def written_kernel(kernel: Any) -> str:
 
 
 def _own_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a learner that a file may hold; version 0.1 also wrote the threads, which are dropped."""
-    return {key: value for key, value in settings.items() if key not in _UNSAVED}
+    """The settings of a learner that a file may hold; those of version 0.1 by their new names, threads dropped."""
+    named = {_RENAMED.get(key, key): value for key, value in settings.items()}
+    return {key: value for key, value in named.items() if key not in _UNSAVED}
 
 
 def _settings(chooser: Chooser) -> dict[str, Any]:

@@ -93,9 +93,9 @@ def test_what_is_learned_is_what_the_library_learns(here, options, chooser):
 
 def test_passes_of_the_svm(here):
     done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 200)
-    assert es.Reranker.load("new").chooser_.max_passes == 200
+    assert es.Reranker.load("new").chooser_.max_iterations == 200
     told = done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 1, "--C", 100).stderr
-    assert told.startswith("Warning: ") and "max_passes" in told
+    assert told.startswith("Warning: ") and "max_iterations" in told
 
 
 def test_a_gaussian_process_learns_its_kernel(here):
@@ -434,8 +434,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
 SLOW = """
 import sys, time
 from espalier.rerank import VotedPerceptron
-def slow(self, data, rng):
-    self.progress(0.5)
+def slow(self, data, rng, schedule):
+    schedule.tell(0.5)
     print("learning", file=sys.stderr, flush=True)
     time.sleep(100)
 VotedPerceptron._learn = slow

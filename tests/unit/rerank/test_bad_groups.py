@@ -125,7 +125,7 @@ def test_a_kernel_to_which_all_candidates_are_alike_is_told_of(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         seeing = learner(es.SubsetTree(0.5, max_depth=2), score_weight=0.0, random_state=0).fit(groups)
-    assert seeing.predict(groups).tolist() == [1] * 10
+    assert seeing.chosen(groups).tolist() == [1] * 10
 
 
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM])
@@ -136,7 +136,7 @@ def test_where_the_kernel_cannot_choose_the_score_does(learner):
     with pytest.warns(UserWarning, match="at most the parser's score decides"):
         model = learner(es.SubsetTree(0.5, max_depth=1), random_state=0).fit(groups)
     assert model.score_weight_ == 1.0
-    assert model.predict([es.Group([other, one], [-2.0, -1.0])]).tolist() == [1]
+    assert model.chosen([es.Group([other, one], [-2.0, -1.0])]).tolist() == [1]
 
 
 def test_votes_that_were_not_kept_are_asked_for():

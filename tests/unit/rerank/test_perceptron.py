@@ -48,7 +48,7 @@ def test_choices_are_those_of_the_definition(vote, updates, kernel, epochs):
     options = {"epochs": epochs, "sample": None, "vote": vote, "updates": updates, "score_weight": 0.0}
     model = VotedPerceptron(kernel, **options).fit(groups)
     chosen, values = by_hand(groups, kernel, epochs, vote, updates)
-    assert model.predict(groups).tolist() == chosen
+    assert model.chosen(groups).tolist() == chosen
     np.testing.assert_allclose(np.concatenate(model.decision_function(groups)), np.concatenate(values), atol=1e-9)
     assert len(model.n_mistakes_) == epochs
 
@@ -87,7 +87,7 @@ def test_blocks_of_any_size_make_the_same_updates(updates):
 def test_it_learns_what_is_there_to_learn():
     train, test = groups_of(1, 40), groups_of(2, 40)
     model = VotedPerceptron(KERNEL, epochs=2, random_state=0).fit(train)
-    right = [group.candidates[k] == group.gold for group, k in zip(test, model.predict(test), strict=True)]
+    right = [group.candidates[k] == group.gold for group, k in zip(test, model.chosen(test), strict=True)]
     by_score = [group.candidates[group.best] == group.gold for group in test]
     assert np.mean(right) > 0.9 > np.mean(by_score)
 
@@ -95,11 +95,11 @@ def test_it_learns_what_is_there_to_learn():
 def test_the_scores_of_the_parser_take_part():
     groups = groups_of(3)
     strong = VotedPerceptron(KERNEL, score_weight=1e9).fit(groups)
-    assert strong.predict(groups).tolist() == [group.best for group in groups]
+    assert strong.chosen(groups).tolist() == [group.best for group in groups]
     # Where scores always know best, a chosen weight finds out.
     telling = [Group(g.candidates, [float(t == g.gold) for t in g.candidates], g.gold) for g in groups]
     model = VotedPerceptron(KERNEL, random_state=0).fit(telling[:3], development=telling)
-    assert all(g.candidates[k] == g.gold for g, k in zip(telling, model.predict(telling), strict=True))
+    assert all(g.candidates[k] == g.gold for g, k in zip(telling, model.chosen(telling), strict=True))
 
 
 @pytest.mark.parametrize("learner", [VotedPerceptron, es.RankingSVM, es.GPPreference])
@@ -133,17 +133,17 @@ def test_targets_that_are_no_candidates():
     for model in (added, best):
         assert len(model.predict(groups)) == len(groups)
     # The deep tree has all constituents of the gold tree, and one more.
-    assert all("(X " in str(g.candidates[k]) for g, k in zip(groups, best.predict(groups), strict=True))
+    assert all("(X " in str(g.candidates[k]) for g, k in zip(groups, best.chosen(groups), strict=True))
 
 
 def test_groups_of_every_kind():
     groups = groups_of(5)
     model = VotedPerceptron(KERNEL, score_weight=0.0).fit(groups)
     alone = Group(["(S (N unseen))"])
-    assert model.predict([alone]).tolist() == [0]
-    assert model.predict([]).tolist() == []
+    assert model.chosen([alone]).tolist() == [0]
+    assert model.chosen([]).tolist() == []
     tied = Group([groups[0].candidates[0]] * 3)
-    assert model.predict([tied]).tolist() == [0]
+    assert model.chosen([tied]).tolist() == [0]
     with pytest.raises(es.InputError, match="Group 1 has no gold tree to learn from"):
         VotedPerceptron(KERNEL, score_weight=0.0).fit([groups[0], alone])
     with pytest.raises(es.InputError, match="there is nothing to learn"):
@@ -170,7 +170,7 @@ def test_bad_settings(options, message):
 def test_threads_are_those_that_were_given(learner, kernel, monkeypatch):
     seen = set()
     schedule_of = Schedule.of
-    monkeypatch.setattr(Schedule, "of", lambda n=None, *rest: seen.add(n) or schedule_of(n, *rest))
+    monkeypatch.setattr(Schedule, "of", lambda n=None, *rest, **more: seen.add(n) or schedule_of(n, *rest, **more))
     groups = groups_of(0, 12)
     one = learner(kernel, random_state=0, n_threads=1).fit(groups).decision_function(groups)
     assert seen == {1}
@@ -185,7 +185,7 @@ def test_values_whose_squares_overflow_have_a_weight_beside_them():
     wrong = f"(S {' '.join(f'(NP (X (N w{k})))' for k in range(300))})"
     groups = [Group([wrong, right], [-1.0, -2.0], gold=right)] * 6
     model = VotedPerceptron(es.SubsetTree(0.9), random_state=0).fit(groups)
-    assert np.isfinite(model.score_weight_) and model.predict(groups).tolist() == [1] * 6
+    assert np.isfinite(model.score_weight_) and model.chosen(groups).tolist() == [1] * 6
     assert np.abs(model.decision_function(groups[:1])[0]).max() > 1e150
 
 
@@ -194,7 +194,7 @@ def test_draws_are_repeated_by_a_seed_and_progress_is_told():
     told = []
     model = VotedPerceptron(KERNEL, sample=2, random_state=3, score_weight=0.0, progress=told.append)
     first, again = model.fit(groups).decision_function(groups), clone(model).fit(groups).decision_function(groups)
-    told = told[: len(told) // 2]
+    told = [float(done) for done in told[: len(told) // 2]]
     assert all(np.array_equal(x, y) for x, y in zip(first, again, strict=True))
     assert told == sorted(told) and len(told) > 1 and told[-1] == 1.0
 
@@ -213,7 +213,7 @@ def test_voters_have_the_weight_with_which_they_choose_best_together(seed):
     spread /= np.mean([np.std(group.scores) for group in held])
     for share in SCORE_SHARES:
         model.score_weight_ = share * spread
-        reached[share * spread] = chosen_f1([quality(group) for group in held], model.predict(held).tolist())
+        reached[share * spread] = chosen_f1([quality(group) for group in held], model.chosen(held).tolist())
     assert weight == pytest.approx(max(reached, key=reached.__getitem__))
 
 
@@ -239,3 +239,20 @@ def test_the_fifth_that_chooses_the_weight_holds_no_sentence_that_was_learned_fr
         VotedPerceptron(es.SubsetTree(), score_weight="chosen", random_state=0).fit(repeated)
         assert len(seen["chosen"]) == n_kept and len(seen["learned"]) == len(repeated) - n_kept
         assert not set(seen["chosen"]) & set(seen["learned"])
+
+
+@pytest.mark.parametrize("vote", ["average", "last", "vote"])
+@pytest.mark.parametrize("updates", ["all", "best"])
+def test_interrupted_perceptron_is_one_that_saw_fewer_groups(vote, updates):
+    groups = groups_of(6, 64 + 9)
+    options = {"updates": updates, "vote": vote, "score_weight": 0.0, "random_state": 3}
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    cut = VotedPerceptron(KERNEL, progress=stop, **options)
+    with pytest.raises(KeyboardInterrupt):
+        cut.fit(groups)  # after 64 groups
+    whole = VotedPerceptron(KERNEL, **options).fit(groups[:64])
+    for a, b in zip(cut.decision_function(groups), whole.decision_function(groups), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)

@@ -30,7 +30,7 @@ def first(groups):
     "chooser",
     [
         es.VotedPerceptron(es.SubsetTree(0.4), epochs=2, random_state=0),
-        es.RankingSVM(es.SubsetTree(0.4), C=0.1, max_passes=15, random_state=0),
+        es.RankingSVM(es.SubsetTree(0.4), C=0.1, max_iterations=15, random_state=0),
         es.GPPreference(8.0 * es.Normalized(es.SubsetTree(0.3)), max_candidates=1000, max_iterations=3, random_state=0),
     ],
     ids=lambda chooser: type(chooser).__name__,

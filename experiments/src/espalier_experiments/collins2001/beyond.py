@@ -128,7 +128,7 @@ def learn_voting(split: int, model: str, plan: Plan) -> Record:
         out[name] = {}
         for kind, own in (("weighed", weight), ("alone", 0.0)):
             voters.score_weight_ = own
-            out[name][kind] = part.measured(part.evaluation(voters.predict(part.groups).tolist()))
+            out[name][kind] = part.measured(part.evaluation(voters.chosen(part.groups).tolist()))
     return {"perceptron": out}
 
 
@@ -141,7 +141,7 @@ def learn_hyperparameters(split: int, model: str, plan: Plan) -> Record:
     options = common_options(plan, split)
 
     def machine(C: float) -> RankingSVM:
-        return RankingSVM(kernel, C=C, max_passes=SVM_PASSES, **options)
+        return RankingSVM(kernel, C=C, max_iterations=SVM_PASSES, **options)
 
     prices = SVM_C["small"][: 1 if plan.quick else None]
     machines = [{"C": C, **trial(machine(C), lists)} for C in prices]

@@ -149,7 +149,7 @@ def learn_svm(size: str, parser: str, split: int, learner: str, plan: Plan) -> R
 
 
 def _machine(plan: Plan, split: int, C: float) -> RankingSVM:
-    return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_passes=SVM_PASSES, **common_options(plan, split))
+    return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_iterations=SVM_PASSES, **common_options(plan, split))
 
 
 def learn_gp(size: str, parser: str, split: int, learner: str, plan: Plan) -> Record:

@@ -89,7 +89,7 @@ def learn_svm(treebank: str, parser: str, learner: str, plan: Plan) -> Record:
     lists, _ = lists_of(plan, treebank, parser)
 
     def machine(C: float) -> RankingSVM:
-        return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_passes=SVM_PASSES, **_common(plan))
+        return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_iterations=SVM_PASSES, **_common(plan))
 
     trials = []
     for C in SVM_C[:1] if plan.quick else SVM_C:
