@@ -8,6 +8,7 @@ from espalier import errors as errors
 from espalier import explanations as explanations
 from espalier import fragments as fragments
 from espalier import gp as gp
+from espalier import jobs as jobs
 from espalier import kernels as kernels
 from espalier import parsing as parsing
 from espalier import rerank as rerank

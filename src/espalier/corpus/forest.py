@@ -285,7 +285,16 @@ class Forest(Storable):
         return f"<Forest of {len(self):,} trees over {self.n_subtrees:,} distinct subtrees>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Forest, (dict(self._arrays), self._vocabulary))
+        # A view is sent without the subtrees of other trees.
+        forest = self if self._holds_all else self.compact()
+        return (Forest, (dict(forest._arrays), self._vocabulary))
+
+    @property
+    def _holds_all(self) -> bool:
+        """Whether every subtree that is stored stands in some tree."""
+        used = np.zeros(self.n_subtrees, bool)
+        used[self._arrays["tree_subtree"]] = True
+        return bool(used.all())
 
 
 def concatenate(forests: Iterable[Forest]) -> Forest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from espalier.jobs.executor import Executor
 from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel, Matrix
 
@@ -16,6 +17,7 @@ def gram(
     n_threads: int | None = None,
     memory: int | str | None = None,
     progress: Report | None = None,
+    executor: Executor | None = None,
 ) -> Matrix:
     """Return the matrix of kernel values of ``a`` with ``b``, or of ``a`` with itself.
 
@@ -32,6 +34,9 @@ def gram(
         do not suffice, the matrix is computed in tiles, with the same values to 1e-12.
     progress
         Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
+    executor
+        Runs blocks of the matrix elsewhere, such as :class:`~espalier.jobs.Processes` or a client of a cluster. No bit
+        depends on the number of workers; see :meth:`Kernel.plan <espalier.kernels.base.Kernel.plan>`.
 
     Examples
     --------
@@ -40,4 +45,4 @@ def gram(
     array([[6., 3.],
            [3., 6.]])
     """
-    return kernel.plan(a, b, n_threads=n_threads, memory=memory, progress=progress).matrix(kernel)
+    return kernel.plan(a, b, n_threads=n_threads, memory=memory, progress=progress, executor=executor).matrix(kernel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from espalier.jobs.executor import Executor
 from espalier.jobs.memory import n_cores, parse_memory
 from espalier.jobs.progress import Report, Tell, check_progress, part_of, report_to, told_of
 from espalier.structures.numbers import whole_number
@@ -11,11 +12,12 @@ from espalier.structures.numbers import whole_number
 
 @dataclass(frozen=True)
 class Schedule:
-    """Threads, a memory budget in bytes, whom to tell which fraction is done, and whether to warn."""
+    """Threads, a memory budget in bytes, whom to tell which fraction is done, who runs jobs, and whether to warn."""
 
     n_threads: int
     memory: int
     tell: Tell | None = None
+    executor: Executor | None = None
     warns: bool = True
     shares: int = 1  # into how many equal ones the budget of the call was cut
 
@@ -24,15 +26,20 @@ class Schedule:
         n_threads: int | None = None,
         memory: int | float | str | None = None,
         progress: Report | None = None,
+        executor: Executor | None = None,
         *,
         what: str = "kernel values",
     ) -> Schedule:
         """Check what a caller asked for and fill in what was left out; ``what`` names the job to ``progress``."""
         check_progress(progress)
-        if n_threads is None:
-            n_threads = n_cores()
+        if executor is not None and not hasattr(executor, "submit"):
+            raise TypeError(
+                f"executor must have a method submit, such as Processes(4) has, or be None, got {executor!r}."
+            )
+        if n_threads is None:  # jobs of an executor run beside each other
+            n_threads = n_cores() if executor is None else 1
         n_threads = whole_number("n_threads", n_threads, none=True)
-        return Schedule(n_threads, parse_memory(memory), told_of(progress, what))
+        return Schedule(n_threads, parse_memory(memory), told_of(progress, what), executor)
 
     def part(self, k: int, n: int) -> Schedule:
         """The schedule of part ``k`` of ``n``, whose progress is that part of the whole."""
@@ -50,6 +57,10 @@ class Schedule:
     def report(self) -> Report | None:
         """What to pass as ``progress`` to a public function that does this part."""
         return report_to(self.tell)
+
+    def of_job(self) -> Schedule:
+        """The schedule inside a job, which runs elsewhere: nobody is told, and the job starts no other."""
+        return replace(self, tell=None, executor=None)
 
     def done(self) -> None:
         """Say that this part is finished."""

@@ -11,6 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.jobs.budget import pair_too_large
+from espalier.jobs.schedule import Schedule
+
 Matrix = NDArray[np.float64]
 
 
@@ -80,6 +83,26 @@ class Tile:
             for rows in _parts(self.rows, n_rows)
             for columns in _parts(self.columns, math.ceil(pieces / n_rows))
         ]
+
+
+@dataclass(frozen=True)
+class Items:
+    """What the items of rows and columns are called in errors, and which numbers the first of them have."""
+
+    name: str
+    first_row: int = 0
+    first_column: int = 0
+
+    def pair(self, row: int, column: int) -> str:
+        """Name a row and a column."""
+        return f"{self.name.capitalize()} {self.first_row + row} with {self.name} {self.first_column + column}"
+
+
+def cut_to_fit(tile: Tile, needed: int, items: Items, schedule: Schedule) -> list[Tile]:
+    """Cut a tile that needs more memory than there is; a single pair cannot be cut and is an error."""
+    if max(tile.n_rows, tile.n_columns) == 1:
+        raise pair_too_large(items.pair(tile.rows.start, tile.columns.start), items.name, needed, schedule)
+    return tile.cut(max(2, math.ceil(needed / schedule.memory)))
 
 
 def most_needed(whole: Tile, needed: Callable[[Tile], int], most_cuts: int = 64) -> int:

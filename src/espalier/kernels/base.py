@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.budget import check_matrix, enough, naming_a_way_out
+from espalier.jobs.executor import Executor
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
@@ -184,6 +185,7 @@ class Kernel(StorableKernel):
         n_threads: int | None = None,
         memory: int | str | None = None,
         progress: Report | None = None,
+        executor: Executor | None = None,
     ) -> Plan:
         """Prepare the matrix of ``a`` with ``b`` (or with itself) for any hyperparameters.
 
@@ -198,8 +200,13 @@ class Kernel(StorableKernel):
             Where they do not suffice, the matrix is computed in tiles.
         progress
             Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
+        executor
+            Runs blocks of the matrix elsewhere: :class:`~espalier.jobs.Processes`, or anything with such a ``submit``.
+            Blocks of trees, sequences and dependency trees are jobs; all else is computed here. ``memory`` holds for
+            each job, and ``n_threads`` is 1 where None. The values are those of tiles: they agree to 1e-12, and no bit
+            depends on the number of workers.
         """
-        schedule = Schedule.of(n_threads, memory, progress)
+        schedule = Schedule.of(n_threads, memory, progress, executor)
         trees = self._tree_columns()
         rows = Inputs.of(a).read_strings(trees, "trees")
         columns = None if b is None else Inputs.of(b, like=rows).read_strings(trees, "trees")
@@ -313,6 +320,10 @@ class Kernel(StorableKernel):
             if "bounds" not in field.metadata and field.name not in ("kernel", "terms", "factors")
         )
         return (type(self), fixed, tuple(child._form() for _, child in children))
+
+    def _has_leaf_value(self) -> bool:
+        """True where leaves take part in the kernel with hyperparameters of their own."""
+        return False
 
     def _children(self) -> list[tuple[str, Kernel]]:
         """The kernels inside this one, each with the prefix of its paths."""

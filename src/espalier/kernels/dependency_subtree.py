@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,17 @@ from espalier.corpus.soundness import FEATURE
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback, Reads
-from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.base import Matrix, Reads
+from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.sequence_memory import ALL, DIAGONAL, SYMMETRIC, needed_for_one, threads_within
+from espalier.kernels.sequence_memory import threads_within, which_pairs
 from espalier.kernels.sequence_plan import DECAY_BOUNDS
 from espalier.structures.numbers import truth_value
 
 
 @dataclass(frozen=True, repr=False)
-class DependencySubtree(Kernel):
+class DependencySubtree(BlockKernel):
     r"""Count the subtrees two dependency trees share, every arc matched through any of its features.
 
     A subtree is a head with some of its children, neighbours in the sentence's order, and below each of them nothing or
@@ -66,6 +66,8 @@ class DependencySubtree(Kernel):
     2.0
     """
 
+    _item: ClassVar = "tree"
+
     features: tuple[str, ...] = ("words", "tags", "relation", "direction")
     decay: Number = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     weight: Hyperparameter = hyperparameter(Fixed(1.0))  # type: ignore[arg-type]
@@ -99,76 +101,67 @@ class DependencySubtree(Kernel):
     def reads(self) -> Reads:
         return "arcs"
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return ArcPlan(a.arcs(self.on, self.features), None if b is None else b.arcs(self.on, self.features), schedule)
+    def _corpora(self, inputs: Inputs) -> Corpora:
+        return (inputs.arcs(self.on, self.features),)
 
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return ArcPlan(a.arcs(self.on, self.features), None, schedule, diagonal=True)
+    def _label_settings(self) -> list[tuple[str, Any]]:
+        return [("weight", self.weight)]
 
+    def _others(self) -> list[tuple[str, Floats]]:
+        return [("decay", np.array([hyper.number_of(self.decay)]))]
 
-class ArcPlan(Plan):
-    """Dependency trees to compare: those of two sides, of one with itself, or each with itself."""
+    def _when_too_large(self) -> str:
+        return "Use a smaller decay or weight."
 
-    def __init__(self, a: Arcs, b: Arcs | None, schedule: Schedule, *, diagonal: bool = False) -> None:
-        self._schedule = schedule
-        self._pairs = DIAGONAL if diagonal else SYMMETRIC if b is None else ALL
-        self._sides = (a, a if b is None else b)
-        vocabulary = check_same_vocabulary(a.vocabulary, self._sides[1].vocabulary)
-        self._templates = list(a.templates)
-        self._arrays, self._part = _with_numbered_features(self._sides, len(vocabulary) + 1)
+    def _block(self, a: Corpora, b: Corpora | None, *, diagonal: bool) -> Block:
+        return ArcBlock(a[0], None if b is None else b[0], diagonal=diagonal)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the matrix, or of the diagonal."""
-        n, m = (len(side) for side in self._sides)
-        return (n,) if self._pairs == DIAGONAL else (n, m)
+    def _labels_of(self, a: Corpora, b: Corpora | None) -> list[str]:
+        return list(a[0].templates)
 
-    @property
-    def labels(self) -> list[str]:
-        """The templates of features."""
-        return list(self._templates)
-
-    def bind(self, kernel: DependencySubtree) -> DependencySubtree:
-        return replace(kernel, weight=hyper.bind_labels(kernel.weight, self._templates, leaves=False))
-
-    def matrix(self, kernel: DependencySubtree) -> Matrix:
-        out = np.empty(self.shape)
-        arguments: Any = (*self._arguments(kernel, pulling_back=False), out.reshape(-1))
-        _core.dependency_subtree_values(*arguments)
-        self._schedule.done()
-        check_finite(out, item="tree", advice="Use a smaller decay or weight.")
-        return out
-
-    def vjp(self, kernel: DependencySubtree) -> tuple[Matrix, Pullback]:
-        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
-
-    def _pull_back(self, kernel: DependencySubtree, cotangent: Matrix) -> dict[str, float]:
-        cotangent = np.ascontiguousarray(check_cotangent(cotangent, self.shape))
-        decay_bar, weight_bar = np.zeros(1), np.zeros(len(self._templates) + 1)  # the last would be the leaves'
-        arguments: Any = (*self._arguments(kernel, pulling_back=True), cotangent.reshape(-1), decay_bar, weight_bar)
-        _core.dependency_subtree_pull_back(*arguments)
-        self._schedule.done()
-        out = {} if hyper.is_fixed(kernel.decay) else {"decay": float(decay_bar[0])}
-        return out | hyper.label_gradients("weight", kernel.weight, self._templates, weight_bar, leaves=False)
-
-    def _arguments(self, kernel: DependencySubtree, *, pulling_back: bool) -> tuple[Any, ...]:
-        weights = hyper.label_values(kernel.weight, self._templates)
-        n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
-        options = (n_threads, self._schedule.tell)
-        decay = hyper.number_of(kernel.decay)
-        return (*self._arrays, self._pairs, decay, weights, self._part, kernel.contiguous, *options)
-
-    def _threads(self, kernel: DependencySubtree, schedule: Schedule, *, pulling_back: bool) -> int:
-        """How many threads fit the memory."""
-        sizes = [np.diff(side.arrays["start"]) for side in self._sides]
+    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+        sizes = [np.diff(side[0].arrays["start"]) for side in (a, b)]
         # Tables of numbers over both trees, and as many again for their cotangents.
-        bytes_per_cell = 8 * (3 if kernel.contiguous else 4) * (2 if pulling_back else 1)
-        return threads_within(schedule, (sizes[0], sizes[1]), self._pairs, bytes_per_cell, item="tree")
+        bytes_per_cell = 8 * (3 if self.contiguous else 4) * (2 if pulling_back else 1)
+        return threads_within(schedule, (sizes[0], sizes[1]), pairs, bytes_per_cell, item=self._item)
 
-    def _memory_needed(self, kernel: DependencySubtree, *, pulling_back: bool) -> int:
-        return needed_for_one(
-            lambda schedule: self._threads(kernel, schedule, pulling_back=pulling_back), self._schedule
-        )
+
+class ArcBlock:
+    """Dependency trees whose features have one number each."""
+
+    def __init__(self, a: Arcs, b: Arcs | None, *, diagonal: bool) -> None:
+        self._pairs = which_pairs(b is None, diagonal)
+        sides = (a, a if b is None else b)
+        vocabulary = check_same_vocabulary(a.vocabulary, sides[1].vocabulary)
+        self.labels = list(a.templates)
+        self._arrays, self._part = _with_numbered_features(sides, len(vocabulary) + 1)
+
+    def n_bytes(self, kernel: DependencySubtree, memory: int, *, pulling_back: bool) -> int:
+        """Nothing beside the tables of each thread."""
+        return 0
+
+    def fill(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
+        """Fill in the values, which may be infinite."""
+        arguments: Any = (*self._arguments(kernel, by_label, schedule), out.reshape(-1))
+        _core.dependency_subtree_values(*arguments)
+        return False
+
+    def pull_back(
+        self,
+        kernel: DependencySubtree,
+        by_label: list[Floats],
+        schedule: Schedule,
+        cotangent: Floats,
+        gradients: list[Floats],
+        others: list[Floats],
+    ) -> None:
+        """Add the gradients of the weights by template, and that of the decay."""
+        arguments: Any = (*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *others, *gradients)
+        _core.dependency_subtree_pull_back(*arguments)
+
+    def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[Any, ...]:
+        decay, options = hyper.number_of(kernel.decay), (schedule.n_threads, schedule.tell)
+        return (*self._arrays, self._pairs, decay, by_label[0], self._part, kernel.contiguous, *options)
 
 
 def _with_numbered_features(

@@ -28,6 +28,11 @@ _NUMBER = 8
 _MATCH = 64  # of a list of matches: 32 bytes each, and lists grow by doubling
 
 
+def which_pairs(is_symmetric: bool, only_diagonal: bool) -> int:
+    """Which pairs the core computes of one side with itself, of two, or of each item with itself."""
+    return DIAGONAL if only_diagonal else SYMMETRIC if is_symmetric else ALL
+
+
 def threads_within(
     schedule: Schedule,
     sizes: tuple[Sizes, Sizes],

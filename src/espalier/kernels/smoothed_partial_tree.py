@@ -167,8 +167,8 @@ class SmoothedPartialTree(TreeKernel):
     def _label_settings(self) -> list[tuple[str, Any]]:
         return [("decay", self.decay), ("depth_decay", self.depth_decay)]
 
-    def _other_settings(self) -> list[tuple[str, Any]]:
-        return [("mix", self.mix)]
+    def _others(self) -> list[tuple[str, Floats]]:
+        return [("mix", np.array([hyper.number_of(self.mix)]))]
 
     def _has_leaf_value(self) -> bool:
         return True

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from espalier import _core
-from espalier.corpus.sequences import Sequences, Unit, check_unit
+from espalier.corpus.sequences import Unit, check_unit
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
+from espalier.kernels.block_plan import Corpora, Floats
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
 from espalier.kernels.sequence_memory import subsequence_threads
-from espalier.kernels.sequence_plan import DECAY_BOUNDS, Floats, SequenceKernel
+from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity
 from espalier.structures.numbers import whole_number
 
@@ -106,10 +107,10 @@ class Subsequence(SequenceKernel):
     def _similarity(self) -> Similarity | None:
         return self.similarity
 
-    def _threads(self, a: Sequences, b: Sequences, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
         soft = self.similarity is not None
         return subsequence_threads(
-            a.arrays, b.arrays, pairs, schedule, self.length, pulling_back=pulling_back, soft=soft
+            a[0].arrays, b[0].arrays, pairs, schedule, self.length, pulling_back=pulling_back, soft=soft
         )
 
     def _native(self) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
+from espalier.kernels.block_plan import Corpora
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import tagging_threads
@@ -78,7 +79,7 @@ class Tagging(SequenceKernel):
     def _units(self) -> tuple[Unit, ...]:
         return ("tags", "words")
 
-    def _sequences(self, inputs: Inputs) -> tuple[Sequences, ...]:
+    def _corpora(self, inputs: Inputs) -> Corpora:
         column = inputs.sequence_items(self.on)
         if not isinstance(column, Sequences):  # which knows what it holds
             for row, item in enumerate(column):
@@ -88,11 +89,11 @@ class Tagging(SequenceKernel):
                         f"{place}Row {row} has no tags: it is {item!r:.60}. Pass TaggedSequence(words, tags), a tree "
                         "or a dependency tree."
                     )
-        return super()._sequences(inputs)
+        return super()._corpora(inputs)
 
-    def _threads(self, a: Sequences, b: Sequences, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
         gaps = hyper.number_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
-        return tagging_threads(a.arrays, b.arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
+        return tagging_threads(a[0].arrays, b[0].arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
 
     def _native(self) -> tuple[Any, Any]:
         return _core.tagging_values, _core.tagging_pull_back

@@ -32,7 +32,7 @@ def test_threads_never_change_a_bit_and_tiles_hardly_do(forest, kernel) -> None:
     assert np.array_equal(one, gram(kernel, some, n_threads=3))
     assert np.array_equal(one, one.T)
     plan = kernel.plan(some)
-    needed = plan._native.matrix_bytes(*kernel._native_arguments(plan._native))
+    needed = plan._all.native.matrix_bytes(*kernel._native_arguments(plan._all.native))
     tiled = gram(kernel, some, memory=max(needed // 10, 24_000))
     np.testing.assert_allclose(tiled, one, rtol=1e-12)
     cross = gram(kernel, some[:100], some[100:])
@@ -50,7 +50,7 @@ def test_pulling_back_is_the_same_for_any_threads_and_tiles(forest, kernel) -> N
     one = kernel.vjp(some, n_threads=1)[1](cotangent)
     assert one == kernel.vjp(some, n_threads=3)[1](cotangent)
     plan = kernel.plan(some)
-    needed = plan._native.pull_back_bytes(*kernel._native_arguments(plan._native))
+    needed = plan._all.native.pull_back_bytes(*kernel._native_arguments(plan._all.native))
     tiled = kernel.vjp(some, memory=max(needed // 10, 20_000))[1](cotangent)
     for path, value in one.items():
         assert tiled[path] == pytest.approx(value, rel=1e-9, abs=1e-9)

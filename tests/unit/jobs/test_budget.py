@@ -126,14 +126,14 @@ def test_a_pattern_that_is_over_the_budget_is_not_made(monkeypatch, kernel):
 
 @pytest.mark.parametrize("kernel", [es.SubsetTree(0.4), es.PartialTree(0.4, 0.4)])
 def test_patterns_count_in_the_budget(kernel):
-    native = kernel.plan(TREES)._native
+    native = kernel.plan(TREES)._all.native
     needed = native.pattern_bytes + kernel._bytes_needed(native, 10**9, pulling_back=False)
     assert native.pattern_bytes > 1_000
     for n_bytes, at_once in ((needed, True), (needed - 1, False)):
         plan = kernel.plan(TREES, memory=n_bytes)
         np.testing.assert_allclose(plan.matrix(kernel), kernel(TREES), rtol=1e-12)
         # In tiles, the pattern of all trees is given back.
-        assert ("_native" in vars(plan)) == at_once
+        assert ("_all" in vars(plan)) == at_once
         np.testing.assert_allclose(plan.matrix(kernel), kernel(TREES), rtol=1e-12)
 
 

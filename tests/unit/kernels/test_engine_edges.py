@@ -150,10 +150,10 @@ from espalier import PartialTree
 kernel = PartialTree(decay=0.1, depth_decay=0.1)
 plan = kernel.plan(json.load(sys.stdin), n_threads=2)
 values, pull_back = plan.vjp(kernel)
-plan._native.release()
+plan._all.native.release()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 pull_back(np.ones_like(values))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before, plan._native.pull_back_bytes())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before, plan._all.native.pull_back_bytes())
 """
     texts = json.dumps(wide_documents(130, 60))
     done = subprocess.run(

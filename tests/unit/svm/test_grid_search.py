@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 import espalier as es
 from espalier import KernelGridSearch, KernelSVC, KernelSVR
 from espalier.demo import generate
-from espalier.kernels.tree_plan import TreePlan
+from espalier.kernels.block_plan import BlockPlan
 
 TABLE = generate(100, seed=3)
 FOREST = es.Forest.from_trees(TABLE["tree"])
@@ -29,13 +29,13 @@ GRID = {"kernel": KERNELS, "C": [0.1, 1.0, 10.0]}
 def matrices(monkeypatch):
     """The shapes of all matrices that tree kernels compute."""
     shapes = []
-    compute = TreePlan.matrix
+    compute = BlockPlan.matrix
 
     def counted(plan, kernel):
         shapes.append(plan.shape)
         return compute(plan, kernel)
 
-    monkeypatch.setattr(TreePlan, "matrix", counted)
+    monkeypatch.setattr(BlockPlan, "matrix", counted)
     return shapes
 
 

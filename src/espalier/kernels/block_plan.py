@@ -1,0 +1,348 @@
+"""Plans of kernels that the compiled core computes block by block: trees, sequences and dependency trees.
+
+A kernel reads corpora from its inputs, prepares a block of rows and columns, and calls the core. Cutting the matrix
+into tiles whose blocks fit the memory, running them here or by an executor, and adding gradients up by label is the
+same for all of these kernels and stands here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.jobs.executor import run_jobs
+from espalier.jobs.schedule import Schedule
+from espalier.jobs.tiles import Items, Tile, cut_to_fit, most_needed
+from espalier.kept import kept
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.sequence_memory import needed_for_one, which_pairs
+
+_TABLES = 1 << 26
+# The jobs of a matrix. Their number does not depend on that of workers, and so no bit of the matrix does.
+_JOBS = 128
+_LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
+
+Floats = NDArray[np.float64]
+Corpora = tuple[Any, ...]  # what a kernel reads of one side: forests, sequences or arcs, which can be indexed
+
+
+class Block(Protocol):
+    """Some rows and columns, prepared for the core at any hyperparameters."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the rows and columns that hyperparameters may belong to."""
+
+    def n_bytes(self, kernel: Any, memory: int, *, pulling_back: bool) -> int:
+        """What the core will hold at once; any number beyond ``memory`` will do if it is more."""
+
+    def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
+        """Fill in the values; True if all of them are known to be finite."""
+
+    def pull_back(
+        self,
+        kernel: Any,
+        by_label: list[Floats],
+        schedule: Schedule,
+        cotangent: Floats,
+        gradients: list[Floats],
+        others: list[Floats],
+    ) -> None:
+        """Add the gradients of each setting by label, and those of other settings."""
+
+
+@dataclass(frozen=True, repr=False)
+class BlockKernel(Kernel):
+    """A kernel that the compiled core computes over corpora."""
+
+    _item: ClassVar[str]  # what a row is, in messages
+    _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
+
+    def _corpora(self, inputs: Inputs) -> Corpora:
+        """What the kernel reads of one side."""
+        raise NotImplementedError
+
+    def _block(self, a: Corpora, b: Corpora | None, *, diagonal: bool) -> Block:
+        """Prepare all rows with all columns, or each row with itself."""
+        raise NotImplementedError
+
+    def _label_settings(self) -> list[tuple[str, Any]]:
+        """The hyperparameters that the core takes as one value per label, in its order."""
+        return list(self._settings())
+
+    def _others(self) -> list[tuple[str, Floats]]:
+        """Other hyperparameters as arrays, in the core's order, behind those of labels."""
+        return []
+
+    def _when_too_large(self) -> str:
+        """What to do where a value overflows."""
+        raise NotImplementedError
+
+    def _least_bytes(self, a: Corpora, b: Corpora | None, tile: Tile) -> int:
+        """What preparing the block of a tile takes, at least; 0 for one pair, which cannot be cut."""
+        return 0
+
+    def _labels_of(self, a: Corpora, b: Corpora | None) -> list[str]:
+        """The labels of all rows and columns, where no block holds them all."""
+        raise NotImplementedError
+
+    def _fill_diagonal(self, a: Corpora, schedule: Schedule, out: Matrix) -> bool:
+        """Fill in the value of each item with itself if that needs no block; False if it does."""
+        return False
+
+    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
+        """How many threads fit the memory; MemoryBudgetError where a pair does not."""
+        return schedule.n_threads
+
+    def _check(self, plan: BlockPlan) -> None:
+        """Refuse corpora on which the values would be no kernel."""
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+        plan = BlockPlan(self, self._corpora(a), None if b is None else self._corpora(b), schedule)
+        self._check(plan)
+        return plan
+
+    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
+        plan = BlockPlan(self, self._corpora(a), None, schedule, diagonal=True)
+        self._check(plan)
+        return plan
+
+
+class BlockPlan(Plan):
+    """A kernel over the corpora of one side or two, or over each item with itself."""
+
+    def __init__(
+        self,
+        kernel: BlockKernel,
+        a: Corpora,
+        b: Corpora | None,
+        schedule: Schedule,
+        *,
+        diagonal: bool = False,
+        items: Items | None = None,
+    ) -> None:
+        self._sides = (a, b)
+        self._schedule = schedule
+        self._kernel = kernel
+        self._items = Items(kernel._item) if items is None else items
+        rows, columns = slice(0, len(a[0])), slice(0, len((a if b is None else b)[0]))
+        self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
+        self._needed: dict[bool, int] = {}  # for all at once, with and without gradients
+        if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
+            _ = self._all  # what takes time is done now; a diagonal may never need it
+
+    @kept
+    def _fits(self) -> bool:
+        """Whether preparing all rows and columns at once may fit the memory."""
+        return self._kernel._least_bytes(*self._sides, self._whole) <= self._schedule.memory
+
+    @kept
+    def _all(self) -> Block:
+        return self._kernel._block(*self._sides, diagonal=self._whole.only_diagonal)
+
+    @kept
+    def labels(self) -> list[str]:
+        """The labels of both sides that hyperparameters may belong to."""
+        if self._fits and self._schedule.executor is None:
+            return self._all.labels
+        return self._kernel._labels_of(*self._sides)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of distinct subtrees can match."""
+        return int(self._all.n_pairs)  # type: ignore[attr-defined]  # trees have it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the matrix, or of the diagonal."""
+        return self._whole.shape
+
+    def bind(self, kernel: BlockKernel) -> BlockKernel:
+        leaves = kernel._has_leaf_value()
+        changes = {
+            name: hyper.bind_labels(setting, self.labels, leaves=leaves)
+            for name, setting in kernel._label_settings()
+            if hasattr(kernel, name)
+        }
+        return replace(kernel, **changes)
+
+    def matrix(self, kernel: BlockKernel) -> Matrix:
+        out = np.empty(self.shape)
+        if not self._fill(kernel, out):
+            check_finite(out, item=kernel._item, advice=kernel._when_too_large())
+        return out
+
+    def vjp(self, kernel: BlockKernel) -> tuple[Matrix, Pullback]:
+        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
+
+    def _fill(self, kernel: BlockKernel, out: Matrix) -> bool:
+        """Fill in the values; True if all of them are known to be finite."""
+        if self._whole.only_diagonal and kernel._fill_diagonal(self._sides[0], self._schedule, out):
+            return False
+        if jobs := self._jobs(kernel):
+            for job, values in zip(jobs, run_jobs(jobs, self._schedule.executor, self._schedule.tell), strict=True):
+                job.tile.put(values, out)
+            return False
+        all_finite = True
+        for block, tile, schedule in self._blocks(kernel, pulling_back=False):
+            values = out if tile == self._whole else np.empty(tile.shape)
+            all_finite &= block.fill(kernel, _by_label(kernel, block.labels), schedule, values)
+            schedule.done()
+            if tile != self._whole:
+                tile.put(values, out)
+        return all_finite
+
+    def _pull_back(self, kernel: BlockKernel, cotangent: Matrix) -> dict[str, float]:
+        totals, others = self._sums(kernel, check_cotangent(cotangent, self.shape))
+        out: dict[str, float] = {}
+        for (name, setting), total in zip(kernel._label_settings(), totals, strict=True):
+            out.update(hyper.label_gradients(name, setting, self.labels, total, leaves=kernel._has_leaf_value()))
+        for (name, _), gradient in zip(kernel._others(), others, strict=True):
+            setting = getattr(kernel, name)
+            if isinstance(setting, hyper.PerDimension):
+                out.update({f"{name}[{k}]": float(value) for k, value in enumerate(gradient)})
+            elif not hyper.is_fixed(setting):
+                out[name] = float(gradient.sum())
+        return out
+
+    def _sums(self, kernel: BlockKernel, cotangent: Matrix) -> tuple[list[Floats], list[Floats]]:
+        """The gradients of each setting by label, the last that of leaves; and those of other settings."""
+        totals = [np.zeros(len(self.labels) + 1) for _ in kernel._label_settings()]
+        others = [np.zeros(len(values)) for _, values in kernel._others()]
+        place = {label: k for k, label in enumerate(self.labels)}
+
+        def add(labels: list[str], gradients: list[Floats]) -> None:
+            slots = [*(place[label] for label in labels), len(self.labels)]
+            for total, gradient in zip(totals, gradients, strict=True):
+                total[slots] += gradient
+
+        if jobs := self._jobs(kernel, cotangent):
+            for labels, gradients, more in run_jobs(jobs, self._schedule.executor, self._schedule.tell):
+                add(labels, gradients)
+                for other, gradient in zip(others, more, strict=True):
+                    other += gradient
+            return totals, others
+        for block, tile, schedule in self._blocks(kernel, pulling_back=True):
+            gradients = [np.zeros(len(block.labels) + 1) for _ in totals]
+            given = np.ascontiguousarray(tile.take(cotangent))
+            block.pull_back(kernel, _by_label(kernel, block.labels), schedule, given, gradients, others)
+            schedule.done()
+            add(block.labels, gradients)
+        return totals, others
+
+    def _blocks(self, kernel: BlockKernel, *, pulling_back: bool) -> Iterator[tuple[Block, Tile, Schedule]]:
+        """What to compute: all at once if it fits the memory, else block by block."""
+        memory, whole = self._schedule.memory, self._whole
+        n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
+        limited = replace(self._schedule, n_threads=n_threads)
+        needed = self._needed.get(pulling_back)
+        if needed is None:
+            needed = self._least(whole)  # what is too large is not prepared to find out by how much
+            if needed <= memory:
+                needed = self._all.n_bytes(kernel, memory, pulling_back=pulling_back)
+            self._needed[pulling_back] = needed
+        if needed <= memory:
+            yield self._all, whole, limited
+            return
+        _ = self.labels
+        self.__dict__.pop("_all", None)  # it would stand beside the blocks of the tiles
+        todo, done = cut_to_fit(whole, needed, self._items, self._schedule), 0.0
+        while todo:
+            tile = todo.pop()
+            needed = self._least(tile)
+            if needed <= memory:
+                block = self._block_of(tile)
+                needed = block.n_bytes(kernel, memory, pulling_back=pulling_back)
+            if needed > memory:
+                todo.extend(cut_to_fit(tile, needed, self._items, self._schedule))
+                continue
+            yield block, tile, limited.between(done / whole.area, (done + tile.area) / whole.area)
+            done += tile.area
+
+    def _least(self, tile: Tile) -> int:
+        return self._kernel._least_bytes(*self._sides, tile)
+
+    def _threads(self, kernel: BlockKernel, schedule: Schedule, *, pulling_back: bool) -> int:
+        a, b = self._sides
+        pairs = which_pairs(b is None, self._whole.only_diagonal)
+        return kernel._threads(a, a if b is None else b, pairs, schedule, pulling_back=pulling_back)
+
+    def _memory_needed(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
+        # Tables of similar words that are larger are not made to find out what stands beside them.
+        most = max(self._schedule.memory, _TABLES)
+
+        def needed(tile: Tile) -> int:
+            if (least := self._least(tile)) > most:
+                return least
+            return self._block_of(tile).n_bytes(kernel, most, pulling_back=pulling_back)
+
+        of_blocks = most_needed(self._whole, needed) * self._schedule.shares
+        of_threads = needed_for_one(lambda own: self._threads(kernel, own, pulling_back=pulling_back), self._schedule)
+        return max(of_blocks, of_threads)
+
+    def _rows(self, tile: Tile) -> tuple[Corpora, Corpora | None]:
+        """The corpora of a tile's rows and columns."""
+        a, b = self._sides
+        rows = tuple(corpus[tile.rows] for corpus in a)
+        return rows, None if tile.on_diagonal else tuple(corpus[tile.columns] for corpus in (a if b is None else b))
+
+    def _block_of(self, tile: Tile) -> Block:
+        if tile == self._whole:
+            return self._all
+        return self._kernel._block(*self._rows(tile), diagonal=tile.only_diagonal)
+
+    def _jobs(self, kernel: BlockKernel, cotangent: Matrix | None = None) -> list[BlockJob]:
+        """The jobs of an executor; none without one, and for a matrix that is too small to be cut."""
+        area = self._whole.area
+        pieces = max(min(_JOBS, int(area // _LEAST_PAIRS)), math.ceil(area / _MOST_PAIRS))
+        if self._schedule.executor is None or pieces < 2:
+            return []
+        # A pair that is too large is found here, where it has its number.
+        self._threads(kernel, self._schedule, pulling_back=cotangent is not None)
+        schedule = self._schedule.of_job()
+        return [
+            BlockJob(kernel, *self._rows(tile), tile, schedule, None if cotangent is None else tile.take(cotangent))
+            for tile in self._whole.cut(pieces)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockJob:
+    """One block of a matrix, to be computed anywhere: the kernel, and the corpora of the rows and columns alone.
+
+    The result is the values of the block; with a cotangent, the labels of the block, the gradients by label, and those
+    of other settings.
+    """
+
+    kernel: BlockKernel
+    a: Corpora
+    b: Corpora | None
+    tile: Tile
+    schedule: Schedule
+    cotangent: Matrix | None = None
+
+    @property
+    def cost(self) -> float:
+        """The share of the matrix."""
+        return self.tile.area
+
+    def __call__(self) -> Any:
+        first = Items(self.kernel._item, self.tile.rows.start, self.tile.columns.start)
+        plan = BlockPlan(self.kernel, self.a, self.b, self.schedule, diagonal=self.tile.only_diagonal, items=first)
+        if self.cotangent is not None:
+            return (plan.labels, *plan._sums(self.kernel, self.cotangent))
+        values = np.empty(plan.shape)
+        plan._fill(self.kernel, values)
+        return values
+
+
+def _by_label(kernel: BlockKernel, labels: list[str]) -> list[Floats]:
+    return [hyper.label_values(setting, labels) for _, setting in kernel._label_settings()]
