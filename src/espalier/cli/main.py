@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from espalier.cli.options import STANDARD_OUTPUT, Encoding, Threads, check_output, from_standard_input
+from espalier.cli.options import STANDARD_OUTPUT, Encoding, Threads, check_output, input_file, output_file
 from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say, shown
 from espalier.cli.reproduce import reproduce
@@ -39,14 +39,7 @@ app.add_typer(tagging)
 app.add_typer(rerank)
 app.command()(reproduce)
 
-BracketFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        callback=from_standard_input,
-        help="A file of bracketed trees, plain or .gz; - for standard input.",
-    ),
-]
+BracketFile = Annotated[Path, input_file("FILE", "A file of bracketed trees, plain or .gz")]
 KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
@@ -146,21 +139,12 @@ def nearest(
 @app.command()
 @reported
 def gram(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            callback=from_standard_input,
-            help="What the kernel compares: trees, lines of text or CoNLL-U; .gz too; - for standard input.",
-        ),
-    ],
+    file: Annotated[Path, input_file("FILE", "What the kernel compares: trees, lines of text or CoNLL-U; .gz too")],
     output: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            help="Where the matrix goes: a name in .npy or .npz (numpy), .csv or .tsv; - for CSV on standard output.",
+        output_file(
+            "OUT",
+            "Where the matrix goes: a name in .npy or .npz (numpy), .csv or .tsv; - for CSV on standard output.",
         ),
     ],
     kernel: KernelText = DEFAULT_KERNEL,

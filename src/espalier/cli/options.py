@@ -35,6 +35,27 @@ def to_standard_output(value: Path | None) -> Path | None:
     return None if value == STANDARD_OUTPUT else value
 
 
+def input_file(metavar: str, words: str) -> Any:
+    """An argument that is a file to read, or several; its help says that ``-`` is standard input."""
+    return typer.Argument(metavar=metavar, callback=from_standard_input, help=f"{words}; - for standard input.")
+
+
+def saved_model(metavar: str, command: str) -> Any:
+    """An argument that is the file of a model, and which command wrote it."""
+    return typer.Argument(metavar=metavar, callback=model_file, help=f"What {command} wrote.")
+
+
+def output_file(metavar: str, words: str) -> Any:
+    """The option of the file that is written."""
+    return typer.Option("-o", "--output", metavar=metavar, help=words)
+
+
+def output_or_standard(words: str) -> Any:
+    """The option of a file that is written, where standard output is the default."""
+    words = f"{words}; standard output by default."
+    return typer.Option("-o", "--output", metavar="OUT", callback=to_standard_output, help=words)
+
+
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads; all cores by default.")]
 Encoding = Annotated[str, typer.Option(help="How the files are encoded.")]
 Markov = Annotated[
@@ -80,21 +101,13 @@ Smoothing = Annotated[
 ]
 Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
 SentenceFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SENTENCES",
-        callback=from_standard_input,
-        help="One sentence on each line, its words separated by blanks; .gz too; - for standard input.",
-    ),
+    Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks; .gz too")
 ]
-Treebank = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="TREEBANK...",
-        callback=from_standard_input,
-        help="Files of bracketed trees, plain or .gz; - for standard input.",
-    ),
-]
+Treebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees, plain or .gz")]
+ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
+GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
+Folds = Annotated[int, typer.Option(min=2, help="Into how many parts the sentences are dealt.")]
+FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
 Skip = Annotated[
     bool,
     typer.Option("--skip", help="Leave out trees without words, or with a word that has no tag, and say how many."),

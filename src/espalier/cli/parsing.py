@@ -12,6 +12,9 @@ from espalier.cli.options import (
     Candidates,
     Coarse,
     Encoding,
+    Folds,
+    FoldSeed,
+    GroupsOutput,
     Least,
     Markov,
     Memory,
@@ -23,13 +26,14 @@ from espalier.cli.options import (
     Treebank,
     Unknown,
     check_output,
-    from_standard_input,
+    input_file,
     is_json,
     markov_of,
-    model_file,
-    to_standard_output,
+    output_file,
+    output_or_standard,
+    saved_model,
 )
-from espalier.cli.reporting import reported, say
+from espalier.cli.reporting import reported, say, write_lines
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ GRAMMAR = "grammar.safetensors"
 @reported
 def grammar(
     treebank: Treebank,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar=GRAMMAR, help="Where the grammar goes.")],
+    output: Annotated[Path, output_file(GRAMMAR, "Where the grammar goes.")],
     markov: Markov = None,
     split_tags: SplitTags = False,
     least: Least = 0,
@@ -77,20 +81,9 @@ def grammar(
 @app.command()
 @reported
 def parse(
-    grammar: Annotated[
-        Path, typer.Argument(metavar="GRAMMAR", callback=model_file, help="What espalier grammar wrote.")
-    ],
+    grammar: Annotated[Path, saved_model("GRAMMAR", "espalier grammar")],
     sentences: SentenceFile,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            callback=to_standard_output,
-            help="Where the parses go; standard output by default.",
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_or_standard("Where the parses go")] = None,
     k: Annotated[
         int | None,
         typer.Option("-k", min=1, help="How many parses of each sentence at most; 100 for a name in .jsonl, else 1."),
@@ -125,6 +118,7 @@ def parse(
     k = k or (100 if is_json(output) else 1)
     from espalier.cli.proposals import Proposals, read_parsed_sentences
     from espalier.parsing import PCFG
+    from espalier.structures.groups import write_groups
 
     parser = PCFG.load(grammar)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
@@ -132,9 +126,13 @@ def parse(
     with bar(f"{len(given):,} sentences") as progress:
         options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": threads}
         found = Proposals(parser, given, k, options, progress)
-        text = _written(found, output)
-    if text:
-        typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
+        if output is not None and is_json(output):
+            write_groups(found, output)
+            lines = None
+        else:
+            lines = _lines(found)
+    if lines is not None:
+        write_lines(lines, output)
     for rows, what in (
         (found.uncovered, "are not covered by the grammar"),
         (found.narrowed, _needs_more(memory)),
@@ -165,33 +163,23 @@ def _tell_skipped(n_skipped: int, n_kept: int, what: str) -> None:
         say(f"{n_skipped:,} of {n_kept + n_skipped:,} trees lack {what}: they are left out.")
 
 
-def _written(found: Proposals, output: Path | None) -> str:
-    """Write what is found, or return it as text where it goes to standard output."""
-    from espalier.structures.files import write_text
+def _lines(found: Proposals) -> list[str]:
+    """A tree a line; or of several, their number, and then a score and a tree on each line."""
     from espalier.structures.group import Group
-    from espalier.structures.groups import layout_lines, write_groups
+    from espalier.structures.groups import layout_lines
 
-    if output is not None and is_json(output):
-        write_groups(found, output)
-        return ""
     if found.k == 1:
-        lines = [group.candidates[0].to_brackets() for group in found]
-    else:
-        lines = [line for group in found for line in layout_lines(Group(group.candidates, group.scores))]
-    text = "".join(f"{line}\n" for line in lines)
-    if output is None:
-        return text
-    write_text(output, text)
-    return ""
+        return [group.candidates[0].to_brackets() for group in found]
+    return [line for group in found for line in layout_lines(Group(group.candidates, group.scores))]
 
 
 @app.command()
 @reported
 def candidates(
     treebank: Treebank,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="GROUPS.jsonl", help="Where the candidates go.")],
+    output: GroupsOutput,
     k: Candidates = 100,
-    folds: Annotated[int, typer.Option(min=2, help="Into how many parts the trees are dealt.")] = 5,
+    folds: Folds = 5,
     markov: Markov = None,
     split_tags: SplitTags = False,
     least: Least = 0,
@@ -201,7 +189,7 @@ def candidates(
     coarse: Coarse = None,
     memory: Memory = "1 GiB",
     skip: Skip = False,
-    seed: Annotated[int, typer.Option(min=0, help="Which trees are in which part.")] = 0,
+    seed: FoldSeed = 0,
     threads: Threads = None,
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -214,6 +202,7 @@ def candidates(
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import Search
+    from espalier.cli.ranking import summary
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
@@ -227,27 +216,14 @@ def candidates(
     write_groups(groups, output)
     if search.n_narrowed:
         say(f"{search.n_narrowed:,} of {len(groups):,} sentences {_needs_more(memory)}.")
-    n_found = sum(group.gold in group.candidates for group in groups)
-    total = sum(map(len, groups))
-    typer.echo(
-        f"{output}: {total:,} candidates of {len(groups):,} sentences; {n_found:,} have the gold tree among them"
-    )
+    typer.echo(f"{output}: {summary(groups, 'gold tree')}")
 
 
 @app.command()
 @reported
 def evaluate(
-    gold: Annotated[
-        Path, typer.Argument(metavar="GOLD", callback=from_standard_input, help="A file of bracketed trees.")
-    ],
-    parsed: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PARSED",
-            callback=from_standard_input,
-            help="As many parses, in the same order; - for standard input.",
-        ),
-    ],
+    gold: Annotated[Path, input_file("GOLD", "A file of bracketed trees")],
+    parsed: Annotated[Path, input_file("PARSED", "As many parses, in the same order")],
     all_punctuation: Annotated[
         bool, typer.Option("--all-punctuation", help="Let punctuation count as other words do.")
     ] = False,

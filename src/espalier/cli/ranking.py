@@ -200,6 +200,13 @@ def named(groups: Sequence[Group], names: Sequence[str | None]) -> list[Group]:
     return [replace(group, name=name) for group, name in zip(groups, names, strict=True)]
 
 
+def summary(groups: Sequence[Group], gold: str) -> str:
+    """How many candidates there are, and how often what is gold is among them."""
+    n_found = sum(group.gold in group.candidates for group in groups)
+    total = sum(map(len, groups))
+    return f"{total:,} candidates of {len(groups):,} sentences; {n_found:,} have the {gold} among them"
+
+
 def best_first(values: Any) -> list[int]:
     """The numbers of candidates in the order of their values; equals stay in theirs."""
     order: list[int] = np.argsort(-values, kind="stable").tolist()

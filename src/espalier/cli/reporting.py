@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import ParamSpec
 
 import typer
@@ -25,6 +26,26 @@ def say(message: str) -> None:
 def shown(text: str) -> str:
     """A text of a file as a terminal may get it: codes that would move its cursor or set its title made visible."""
     return printable(text, len(text))
+
+
+def command_group(name: str, words: str) -> typer.Typer:
+    """Commands under one name, such as ``espalier tag``."""
+    app = typer.Typer(
+        name=name, help=words, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+    )
+    app.callback(help=words)(lambda: None)
+    return app
+
+
+def write_lines(lines: Iterable[str], output: Path | None) -> None:
+    """Write lines to a file whole or not at all, or print them."""
+    text = "".join(f"{line}\n" for line in lines)
+    if output is None:
+        typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
+    else:
+        from espalier.structures.files import write_text
+
+        write_text(output, text)
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:

@@ -12,30 +12,21 @@ from espalier.cli.options import (
     Tags,
     check_output,
     from_standard_input,
+    input_file,
     is_json,
-    model_file,
-    to_standard_output,
+    output_file,
+    output_or_standard,
+    saved_model,
 )
-from espalier.cli.reporting import reported, shown
+from espalier.cli.reporting import command_group, reported, shown, write_lines
 from espalier.jobs.bar import bar
 
-app = typer.Typer(
-    name="rerank",
-    help="Learn to choose among candidates.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = command_group("rerank", "Learn to choose among candidates.")
 
 Groups = Annotated[
-    Path,
-    typer.Argument(
-        metavar="GROUPS",
-        callback=from_standard_input,
-        help="Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too; - for standard input.",
-    ),
+    Path, input_file("GROUPS", "Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too")
 ]
-Model = Annotated[Path, typer.Argument(metavar="RERANKER", callback=model_file, help="What espalier rerank fit wrote.")]
+Model = Annotated[Path, saved_model("RERANKER", "espalier rerank fit")]
 Gold = Annotated[
     Path | None,
     typer.Option(
@@ -46,18 +37,11 @@ Gold = Annotated[
 ]
 
 
-@app.callback()
-def rerank() -> None:
-    """Learn to choose among candidates."""
-
-
 @app.command()
 @reported
 def fit(
     groups: Groups,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="reranker.safetensors", help="Where the reranker goes.")
-    ],
+    output: Annotated[Path, output_file("reranker.safetensors", "Where the reranker goes.")],
     gold: Gold = None,
     learner: Annotated[
         Literal["perceptron", "svm", "gp"], typer.Option(help="Who learns; gp also learns the kernel.")
@@ -151,16 +135,7 @@ def fit(
 def apply(
     reranker: Model,
     groups: Groups,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            callback=to_standard_output,
-            help="Where the choices go; standard output by default.",
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_or_standard("Where the choices go")] = None,
     whole: Annotated[
         bool, typer.Option("--all", help="Write all candidates, the best first, with the values that decide.")
     ] = False,
@@ -179,7 +154,6 @@ def apply(
     elif whole:
         raise ValueError("--all needs a file to write to: give -o GROUPS.jsonl.")
     from espalier.cli.ranking import conllu_like, groups_and_texts, lines_of, loaded, ordered
-    from espalier.structures.files import write_text
     from espalier.structures.groups import write_groups
 
     data, texts = groups_and_texts(groups, None, tags=tags, encoding=encoding)
@@ -188,13 +162,9 @@ def apply(
     if output is not None and (is_json(output) or (whole and texts is None)):
         write_groups(best, output)
     else:
-        lines = lines_of(best) if texts is None else conllu_like(texts, values, whole=whole)
-        text = "".join(f"{line}\n" for line in lines)
-        if output is None:
-            typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
-            return
-        write_text(output, text)
-    typer.echo(f"{output}: {len(data):,} groups")
+        write_lines(lines_of(best) if texts is None else conllu_like(texts, values, whole=whole), output)
+    if output is not None:
+        typer.echo(f"{output}: {len(data):,} groups")
 
 
 @app.command()
@@ -230,8 +200,7 @@ def explain(
     groups: Groups,
     row: Annotated[int, typer.Option(min=0, help="Which group, counted from 0.")],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page, or the drawing alone to a .svg."),
+        Path | None, output_file("PAGE.html", "Also write a page, or the drawing alone to a .svg.")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
     winner: Annotated[

@@ -9,52 +9,34 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from espalier.cli.options import (
+    ConlluTreebank,
     Encoding,
+    Folds,
+    FoldSeed,
+    GroupsOutput,
     SentenceFile,
     Tags,
     Threads,
     check_output,
-    from_standard_input,
     is_json,
-    model_file,
-    to_standard_output,
+    output_file,
+    output_or_standard,
+    saved_model,
 )
-from espalier.cli.reporting import reported
+from espalier.cli.reporting import command_group, reported, write_lines
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
     from espalier.structures.sequence import TaggedSequence
 
-app = typer.Typer(
-    name="tag",
-    help="Learn a tagger, and tag.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-Treebank = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="TREEBANK...",
-        callback=from_standard_input,
-        help="Files of CoNLL-U, plain or .gz; - for standard input.",
-    ),
-]
-
-
-@app.callback()
-def tag() -> None:
-    """Learn a tagger, and tag."""
+app = command_group("tag", "Learn a tagger, and tag.")
 
 
 @app.command()
 @reported
 def fit(
-    treebank: Treebank,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="tagger.safetensors", help="Where the tagger goes.")
-    ],
+    treebank: ConlluTreebank,
+    output: Annotated[Path, output_file("tagger.safetensors", "Where the tagger goes.")],
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -72,18 +54,9 @@ def fit(
 @app.command()
 @reported
 def apply(
-    tagger: Annotated[Path, typer.Argument(metavar="TAGGER", callback=model_file, help="What espalier tag fit wrote.")],
+    tagger: Annotated[Path, saved_model("TAGGER", "espalier tag fit")],
     sentences: SentenceFile,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            callback=to_standard_output,
-            help="Where tags go; standard output by default.",
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_or_standard("Where tags go")] = None,
     k: Annotated[
         int | None,
         typer.Option("-k", min=1, help="How many taggings of each sentence; 20 for a name in .jsonl, else 1."),
@@ -111,7 +84,6 @@ def apply(
     from espalier.cli.ranking import lines_of, named
     from espalier.parsing import Tagger
     from espalier.rerank import propose
-    from espalier.structures.files import write_text
     from espalier.structures.groups import write_groups
 
     check_format(form, "conllu")
@@ -127,22 +99,19 @@ def apply(
     if output is not None and is_json(output):
         write_groups(groups if names is None else named(groups, names), output)
     else:
-        text = "".join(f"{line}\n" for line in lines_of(groups))
-        if output is None:
-            typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
-            return
-        write_text(output, text)
-    typer.echo(f"{output}: {'tags' if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
+        write_lines(lines_of(groups), output)
+    if output is not None:
+        typer.echo(f"{output}: {'tags' if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
 
 
 @app.command()
 @reported
 def candidates(
-    treebank: Treebank,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="GROUPS.jsonl", help="Where the candidates go.")],
+    treebank: ConlluTreebank,
+    output: GroupsOutput,
     k: Annotated[int, typer.Option("-k", min=1, help="How many taggings of each sentence at most.")] = 20,
-    folds: Annotated[int, typer.Option(min=2, help="Into how many parts the sentences are dealt.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")] = 0,
+    folds: Folds = 5,
+    seed: FoldSeed = 0,
     tags: Tags = "upos",
     threads: Threads = None,
     encoding: Encoding = "utf-8",
@@ -152,7 +121,7 @@ def candidates(
     Each sentence is tagged by a tagger that has not seen it.
     """
     check_output(output, "What is proposed", *treebank, json=True)
-    from espalier.cli.ranking import named
+    from espalier.cli.ranking import named, summary
     from espalier.parsing import Tagger
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
@@ -163,11 +132,7 @@ def candidates(
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)
     write_groups(named(groups, names), output)
-    n_found = sum(group.gold in group.candidates for group in groups)
-    total = sum(map(len, groups))
-    typer.echo(
-        f"{output}: {total:,} candidates of {len(groups):,} sentences; {n_found:,} have the gold tags among them"
-    )
+    typer.echo(f"{output}: {summary(groups, 'gold tags')}")
 
 
 def _sentences(
