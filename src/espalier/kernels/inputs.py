@@ -2,7 +2,8 @@
 
 Each column is interned at most once for a whole expression of kernels, and the columns of a second input
 share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
-a forest that a learner predicts is translated, because who predicts cannot choose the vocabulary of the training rows.
+a forest that a learner predicts is translated, because callers of ``predict`` cannot choose the vocabulary of the
+training rows.
 What the strings of a column are, trees in brackets or words, is decided once for all kernels of the expression. The
 second input's strings are what the first's are. In a call of a kernel both inputs decide together, whatever their
 order; what a learner was fitted on decides alone.

@@ -108,7 +108,7 @@ class Lexicon:
     def from_sentences(
         sentences: Iterable[Iterable[tuple[str, str]]], *, rare: int = 2, smoothing: float = 1.0
     ) -> Lexicon:
-        """Count words and tags; words seen at most ``rare`` times also stand for their class."""
+        """Count words and tags; words seen at most ``rare`` times also train their class."""
         seen: Counter[tuple[str, str, bool]] = Counter()
         for sentence in sentences:
             for position, (word, tag) in enumerate(sentence):

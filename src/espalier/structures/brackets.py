@@ -16,7 +16,7 @@ _PIECE = 1 << 16  # characters that are read at once to find a tree
 
 
 def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> list[Tree]:
-    r"""Read all trees of a file; a tree may span lines and a line may hold several.
+    r"""Read all trees of a file. A tree may span several lines, and a line may contain several trees.
 
     Equal subtrees, within a tree and across the file, are one object. An empty file is an empty
     list.
@@ -33,7 +33,7 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits
     Raises
     ------
     TreeSyntaxError
-        If a bracket is missing or a word stands outside; names file, line and column.
+        If a bracket is missing or a word is outside all brackets; names file, line and column.
     InputError
         If the file is not text in ``encoding``, or a gzip file that is damaged.
 
@@ -47,14 +47,14 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits
 
 
 def trees_of_text(text: str, name: str) -> list[Tree]:
-    """All trees of a text; errors name the file that it was read from."""
+    """Return all trees of a text; errors name the file from which it was read."""
     return trees_from_arrays(notation.parse(text, source=name))
 
 
 def locate_tree(text: str, row: int) -> tuple[int, str]:
     r"""The line, counted from 1, on which a tree of a text begins, and the tree as it is written there.
 
-    The text is one that can be read. ``row`` counts from 0.
+    The text must be readable. ``row`` counts from 0.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def locate_tree(text: str, row: int) -> tuple[int, str]:
         if before + n_trees > row:
             break
         if at + len(piece) == len(text):
-            raise InputError(f"There are {before + n_trees:,} trees in this text, and none with the number {row}.")
+            raise InputError(f"There are {before + n_trees:,} trees in this text, and none has the number {row}.")
         if n_trees:
             at, before, size = at + end, before + n_trees, _PIECE
         else:  # a tree longer than the piece
@@ -79,14 +79,14 @@ def locate_tree(text: str, row: int) -> tuple[int, str]:
 
 
 def _end_of(text: str, n_trees: int) -> int:
-    """Where so many trees have ended."""
+    """Return the offset at which this many trees have ended."""
     return bisect.bisect_left(range(len(text)), n_trees, key=lambda end: notation.whole_trees(text[:end])[0])
 
 
 def write_brackets(trees: Iterable[Tree], path: str | os.PathLike[str]) -> None:
     """Write trees to a file, one per line, in UTF-8.
 
-    The file appears whole or not at all, and replaces one that is there. A name that ends in
+    The file is written completely or not at all, and replaces an existing one. A name that ends in
     ``.gz`` is compressed. ``read_brackets`` reads equal trees back.
     """
     lines = []

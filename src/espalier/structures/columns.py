@@ -1,4 +1,4 @@
-"""Columns that cannot change: copies where they are needed, masked values, and equality of two columns."""
+"""Columns that cannot change: copies if they are needed, masked values, and equality of two columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPEN = object()  # stands for the copy of a holder whose values are not all cop
 
 
 def unshared(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy, or the array itself where it is a view of a buffer that nobody can write to."""
+    """Return a copy, or the array itself if it is a view of a buffer that nobody can write to."""
     held: Any = array
     while isinstance(held, np.ndarray):
         # Who owns the numbers of an array can make it writable again, whatever its flag says now.
@@ -26,7 +26,7 @@ def unshared(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array through a buffer that is read-only, so that numpy does not let it be made writable again."""
+    """Return the array over a read-only buffer, so that numpy does not let anybody make it writable again."""
     if not array.flags.writeable:
         return array
     if (
@@ -51,11 +51,11 @@ def read_only_sparse(matrix: Any) -> Any:
 
 
 def frozen(values: Any) -> Any:
-    """A tuple or an array of objects, with copies of those entries that their owner could still change.
+    """Return a tuple or an array of objects, with copies of the entries that their owner could still change.
 
     Lists and tuples become tuples, arrays become arrays that cannot be written to, sparse matrices become such ones by
-    rows, and dictionaries become dictionaries of such values, at any depth. All other objects stay themselves; a column
-    without any of these costs one look at its types. An object that occurs twice is copied once.
+    rows, and dictionaries become dictionaries of such values, at any depth. All other objects are kept; for a column
+    without any of these, only the types are checked. An object that occurs twice is copied once.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def frozen(values: Any) -> Any:
 
 
 class _Holder:
-    """What holds other values, and those of them that are frozen so far."""
+    """A container, and those of its values that are frozen so far."""
 
     __slots__ = ("_rest", "done", "given")
 
@@ -90,7 +90,7 @@ class _Holder:
         self._rest = iter(_held(given))
 
     def advance(self, copies: dict[int, Any]) -> Any:
-        """Freeze values up to the next one that holds others, and return that; None where all are done."""
+        """Freeze values up to the next container and return it, or None if all are done."""
         for value in self._rest:
             kind = type(value)
             if not _can_change(kind):
@@ -101,12 +101,12 @@ class _Holder:
                     return value
                 copies[id(value)] = _closed(value)
             if copies[id(value)] is _OPEN:
-                raise InputError(f"A {kind.__name__} in a column holds itself, so it cannot be copied. Take it out.")
+                raise InputError(f"A {kind.__name__} in a column contains itself, so it cannot be copied. Remove it.")
             self.done.append(copies[id(value)])
         return None
 
     def made(self) -> Any:
-        """The same kind of holder, of the frozen values."""
+        """Return the same kind of container with the frozen values."""
         if isinstance(self.given, dict):
             return dict(zip(self.given, self.done, strict=True))
         if not isinstance(self.given, np.ndarray):
@@ -136,7 +136,7 @@ def _can_change(kind: type) -> bool:
 
 
 def _closed(value: Any) -> Any:
-    """What holds nothing that changes, as one that cannot be changed itself, or as a copy if it is a dictionary."""
+    """Return a container of frozen values that cannot be changed itself, or a copy if it is a dictionary."""
     if isinstance(value, list | tuple):
         return tuple(value)
     if isinstance(value, dict):
@@ -149,7 +149,7 @@ def _closed(value: Any) -> Any:
 
 
 def unmasked(values: Any) -> Any:
-    """A masked array without its mask: what was masked is NaN among numbers, and None elsewhere.
+    """Return a masked array without its mask: masked entries become NaN among numbers and None elsewhere.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def refuse_masked(values: Any, name: str, rows: NDArray[np.intp] | None = None) 
     >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
     Traceback (most recent call last):
       ...
-    espalier.errors.InputError: y is masked in 1 rows, the first is row 1. Drop what is masked, or fill it in.
+    espalier.errors.InputError: y is masked in 1 rows, the first is row 1. Drop the masked entries, or fill them in.
     """
     if not isinstance(values, np.ma.MaskedArray):
         return
@@ -185,11 +185,11 @@ def refuse_masked(values: Any, name: str, rows: NDArray[np.intp] | None = None) 
     if len(masked):
         first = masked[0].tolist()
         where = f"rows, the first is row {first[0]}" if mask.ndim == 1 else f"entries, the first is {first}"
-        raise InputError(f"{name} is masked in {len(masked):,} {where}. Drop what is masked, or fill it in.")
+        raise InputError(f"{name} is masked in {len(masked):,} {where}. Drop the masked entries, or fill them in.")
 
 
 def equal_columns(a: Any, b: Any) -> bool:
-    """Whether two columns of a table hold the same values; missing numbers equal each other."""
+    """Say whether two columns of a table have the same values; missing numbers equal each other."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -221,7 +221,7 @@ def _equal(x: Any, y: Any) -> bool:
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """The first name that stands there for the second time."""
+    """Return the first name that occurs for the second time."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -31,7 +31,7 @@ _WORD_LINE = re.compile(r"\d+([-.]\d+)?(\t[^\t\n]*){9}")
 
 
 def is_conllu(text: str) -> bool:
-    """Whether a text looks like CoNLL-U or CoNLL-X: its first line that is no comment has ten columns and a number."""
+    """Say whether a text looks like CoNLL: ten columns and a number in the first line that is not a comment."""
     for line in io.StringIO(text, newline=None):
         if line.strip(BLANKS) and not line.startswith("#"):
             return _WORD_LINE.fullmatch(line.rstrip("\n")) is not None
@@ -50,8 +50,8 @@ def read_conllu(
     Words are the syntactic words. Ranges of multiword tokens (``3-4``) repeat the words that follow
     them, and empty nodes (``8.1``) belong to the enhanced graph; neither is part of the basic tree,
     so both are skipped, as are comments and the columns DEPS and MISC. The FEATS column becomes
-    ``features``. Arcs may cross and there may be several roots. A tag that the file leaves out is ``_``, as it is
-    written there; where a sentence has no lemma at all, ``lemmas`` is None.
+    ``features``. Arcs may cross and there may be several roots. A tag that the file omits is ``_``, as it is
+    written there. If a sentence has no lemma at all, ``lemmas`` is None.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def read_conllu(
 
 
 class Sentence(NamedTuple):
-    """A sentence of a file: what its comments say of it, its tree, and the text of both."""
+    """A sentence of a file: the facts in its comments, its tree, and the text of both."""
 
     metadata: dict[str, Any]
     tree: DependencyTree
@@ -115,7 +115,7 @@ def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
 
 
 def _check_numbers(block: str) -> None:
-    """Refuse numbers of words and heads that no sentence can have, before anything tries to read them."""
+    """Refuse numbers of words and heads that are too long for any sentence, before anything tries to read them."""
     for line in block.split("\n"):
         if (found := _LONG_NUMBER.match(line)) is not None:
             digits = found["id"] or found["head"]
@@ -123,7 +123,7 @@ def _check_numbers(block: str) -> None:
 
 
 def conllu_lines(tree: DependencyTree) -> Iterator[str]:
-    """The lines of a tree's words in CoNLL-U, the tags in the fourth column; what cannot stand there is an error."""
+    """Return a tree's words as CoNLL-U lines, tags in the fourth column; an impossible field is an error."""
     for token in range(len(tree)):
         features = "|".join(tree.features[token]) if tree.features is not None else ""
         lemma = tree.lemmas[token] if tree.lemmas is not None else "_"
@@ -131,7 +131,7 @@ def conllu_lines(tree: DependencyTree) -> Iterator[str]:
         line = (str(token + 1), *map(str, own), tree.relations[token], "_", "_")
         if any(not field or "\t" in field or "\n" in field for field in line):
             raise InputError(
-                f"Word {token + 1} ({tree.words[token]!r}) has a field that CoNLL-U cannot hold: {line!r}."
+                f"Word {token + 1} ({tree.words[token]!r}) has a field that cannot be written in CoNLL-U: {line!r}."
             )
         yield "\t".join(line)
 

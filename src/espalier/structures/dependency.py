@@ -30,9 +30,9 @@ class DependencyTree:
         For each token the number of its head, counted from 1; 0 for a root. Several roots are
         allowed, cycles are not.
     lemmas
-        One text per token, where they are known.
+        One text per token, if they are known.
     features
-        For each token the features of its arc, any number of texts.
+        For each token, the features of its arc: any number of texts.
 
     Examples
     --------
@@ -79,17 +79,17 @@ class DependencyTree:
         return TaggedSequence(self.words, self.tags)
 
     def grammatical_relation_tree(self, *, prefixes: bool = True) -> Tree:
-        """Write relations as inner nodes (GRCT): the tag above the word stands among dependents.
+        """Write relations as inner nodes (GRCT); the tag above its word is one of their children.
 
         Parameters
         ----------
         prefixes
-            Whether labels say what they are (``SYNT##nsubj``, ``POS##NNS``, ``LEX##cat::n``) or
-            stand plain (``nsubj``, ``NNS``, ``cat``).
+            Whether labels name their kind (``SYNT##nsubj``, ``POS##NNS``, ``LEX##cat::n``) or
+            are plain (``nsubj``, ``NNS``, ``cat``).
 
         Notes
         -----
-        The word is written as its lemma, or as it is where lemmas are unknown, in lower case.
+        The word is written in lower case, as its lemma if lemmas are known.
         Several roots are put below a node ``TOP``.
         """
         labels = _Labels(self, prefixes)
@@ -115,7 +115,7 @@ class DependencyTree:
         return self._build(node)
 
     def location_tree(self, *, prefixes: bool = True) -> Tree:
-        """Write words alone (LOCT): each above its dependents.
+        """Write only words (LOCT), each above its dependents.
 
         ``prefixes`` and the notes are as in ``grammatical_relation_tree``.
         """
@@ -126,7 +126,7 @@ class DependencyTree:
     def from_grammatical_relation_tree(tree: Tree) -> DependencyTree:
         """Read a tree back that ``grammatical_relation_tree`` or KeLP wrote with prefixes.
 
-        Words are the lemmas, which is all that the tree tells.
+        The words are the lemmas, because the tree contains nothing else.
 
         Examples
         --------
@@ -164,7 +164,7 @@ _NodeMaker = Callable[[int, list[Tree], list[Tree]], Tree]
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """How the parts of token ``token`` are spelled in a tree."""
+    """The spelling of the parts of one token in a tree."""
 
     source: DependencyTree
     prefixes: bool
@@ -194,7 +194,7 @@ def _as_heads(heads: Sequence[int]) -> tuple[int, ...]:
 
 
 def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
-    """Refuse an empty sentence, a head that is no token, and tokens that reach no root."""
+    """Refuse an empty sentence, a head that is not a token, and tokens that reach no root."""
     if not words:
         raise InputError("A DependencyTree needs at least one token, got none.")
     dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
@@ -215,7 +215,7 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
         walk = list(path)
         cycle = [*walk[walk.index(token) :], token]
         chain = " -> ".join(f"{token} ({words[token - 1]!r})" for token in cycle)
-        raise InputError(f"The heads go round in a circle: {chain}. Every token must reach a root, whose head is 0.")
+        raise InputError(f"The heads form a circle: {chain}. Every token must reach a root, whose head is 0.")
 
 
 def _reachable(dependents: list[list[int]]) -> list[int]:

@@ -1,8 +1,8 @@
-"""Drafts: a file is written under a name of its own and takes its place only when it is whole.
+"""Drafts: a file is written under another name and takes its place only when it is complete.
 
-The draft stands beside its target, because a rename is atomic only within one file system. Its name is random and
-short, and it is opened only where nothing has that name: two writers never share a draft, and a link that somebody
-put there is never followed. The draft is on the disk before it is renamed, and the rename is on the disk before the
+The draft is in the folder of its target, because a rename is atomic only within one file system. Its name is random and
+short, and it is opened only if nothing has that name: two writers never share a draft, and a link that somebody
+put there is never followed. The draft is on disk before it is renamed, and the rename is on disk before the
 writer goes on, so that a loss of power leaves the old file or the new one.
 """
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"\.[0-9a-f]{12}\.part")
 
 @contextmanager
 def drafted(target: Path) -> Iterator[IO[bytes]]:
-    """A file that replaces ``target`` once the block is done, with its mode and owner; a failure leaves nothing."""
+    """Yield a file that replaces ``target`` when the block ends, with its mode and owner; a failure leaves nothing."""
     draft, descriptor = _opened(target)
     try:
         with os.fdopen(descriptor, "wb") as stream:
@@ -39,7 +39,7 @@ def drafted(target: Path) -> Iterator[IO[bytes]]:
 
 
 def is_draft(name: str | bytes | int) -> bool:
-    """Whether an error names a draft, a file that the user did not name."""
+    """Say whether an error is about a draft, a file that the user did not name."""
     return isinstance(name, str) and _NAME.fullmatch(os.path.basename(name)) is not None
 
 

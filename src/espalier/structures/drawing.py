@@ -1,6 +1,6 @@
 """Pictures of trees: SVG for pages and notebooks, box characters for a terminal.
 
-A drawing stands alone: no script, no font to load, colours for light and dark pages inside. Marked nodes
+A drawing is self-contained: no script, no font to load, colours for light and dark pages inside. Marked nodes
 differ by shape as well as by colour. ``layout`` says where things go; ``explain`` says what to mark.
 """
 
@@ -45,13 +45,13 @@ def tree_svg(tree: Tree, *, highlight: Highlight = (), title: str | None = None,
         The tree to draw.
     highlight
         Positions of nodes to mark, each a tuple of child indices from the root; or a mapping of
-        positions to colours (``#rgb``, ``#rrggbb`` or a name). An edge is marked where both of its ends
+        positions to colours (``#rgb``, ``#rrggbb`` or a name). An edge is marked if both of its ends
         are, in one colour.
     title
         A line above the tree.
     max_nodes
-        Of a larger tree only the upper levels are drawn; a node above a part that is left out says how
-        many nodes there are.
+        Of a larger tree only the upper levels are drawn; a node above an omitted part says how
+        many nodes it has.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def side_by_side(
     highlights, titles
         What to mark in each tree, and a line above each; one per tree, or nothing.
     pale, notes
-        For each tree, the positions of nodes that stand back, and short texts behind the labels of others.
+        For each tree, the positions of nodes to draw pale, and short texts to write after the labels of others.
     width
-        Where the next tree would pass this many pixels, it starts a new row; all stand in one where None.
+        If the next tree would exceed this many pixels, it starts a new row. None puts all trees in one row.
     max_nodes
         As for :func:`tree_svg`, for each tree.
 
@@ -109,7 +109,7 @@ def placed_side_by_side(
     width: int | None,
     max_nodes: int = 20_000,
 ) -> tuple[list[str], int, int]:
-    """The elements of such a picture, with the width and the height that they take."""
+    """Return the elements of such a picture, and their width and height."""
     _check_one_per_tree(trees, highlights=highlights, titles=titles, pale=pale, notes=notes)
     if not isinstance(width, int | float | None):
         raise TypeError(f"width must be a number of pixels or None, got {width!r}.")
@@ -141,12 +141,12 @@ def placed_side_by_side(
 
 
 def svg_text(text: str) -> str:
-    """Text as it may stand in a picture: XML has no control characters, not even escaped."""
+    """Return text that is allowed in a picture: XML has no control characters, not even escaped."""
     return escape(printable(text, len(text)))
 
 
 def card(pieces: Sequence[str], width: int, height: int, alternative: str) -> str:
-    """Elements on a card of their own, with what a reader hears who cannot see them."""
+    """Put elements on a card, with a description for readers who cannot see them."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="espalier" role="img" aria-label="{svg_text(alternative)}" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -160,11 +160,11 @@ def card(pieces: Sequence[str], width: int, height: int, alternative: str) -> st
 def _check_one_per_tree(trees: Sequence[Tree], **options: Sequence[object]) -> None:
     for name, given in options.items():
         if given and len(given) != len(trees):
-            raise ValueError(f"{name} must hold one entry per tree: got {len(given)} for {len(trees)} trees.")
+            raise ValueError(f"{name} must have one entry per tree: got {len(given)} for {len(trees)} trees.")
 
 
 def summary(tree: Tree) -> str:
-    """What a reader of the page who cannot see the picture hears."""
+    """Describe the picture for readers who cannot see it."""
     words: list[str] = []
     for node in nodes(tree):
         if node.is_leaf:
@@ -191,7 +191,7 @@ def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) 
     tree
         The tree to draw.
     highlight
-        Positions of nodes to mark: ``[NP]`` for a node, heavy lines where a node and all of its
+        Positions of nodes to mark: ``[NP]`` for a node, heavy lines if a node and all of its
         children are marked.
     max_nodes
         As for :func:`tree_svg`.

@@ -25,13 +25,13 @@ class Fragment:
     Parameters
     ----------
     tree
-        The piece as a tree; what was left unexpanded is a leaf of it.
+        The piece as a tree, in which unexpanded nodes are leaves.
     unexpanded
         Which leaves are unexpanded nodes, not words: their numbers from left to right, counted from 0.
 
     Notes
     -----
-    Brackets round-trip except where a word has the empty label: ``()`` is an unexpanded node.
+    Brackets round-trip unless a word has the empty label: ``()`` is an unexpanded node.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Fragment:
         n_leaves = sum(1 for node in self.tree if node.is_leaf)
         if unexpanded and not 0 <= unexpanded[0] <= unexpanded[-1] < n_leaves:
             raise ValueError(
-                f"unexpanded must hold numbers of leaves, 0 to {n_leaves - 1} here, got {self.unexpanded!r}."
+                f"unexpanded must contain numbers of leaves, 0 to {n_leaves - 1} here, got {self.unexpanded!r}."
             )
         object.__setattr__(self, "unexpanded", unexpanded)
 
@@ -109,7 +109,7 @@ class Fragment:
         return sum(1 for node in self.tree if node.children)
 
     def weight(self, decay: float, frontier: float = 1.0) -> float:
-        """What the fragment weighs in ``SubsetTree(decay, frontier)``.
+        """The weight of the fragment in ``SubsetTree(decay, frontier)``.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Fragment:
         return float(decay**self.n_productions * frontier ** len(self.unexpanded))
 
     def matches(self, node: Tree) -> bool:
-        """Whether the fragment is found at this node: its root here, and all its productions below."""
+        """Say whether the fragment occurs at this node: its root here, and all its productions below."""
         unexpanded = set(self.unexpanded)
         n_leaves = 0
         stack = [(self.tree, node)]

@@ -1,4 +1,4 @@
-"""Pandas frames of what was learned; pandas is optional and loaded by the first frame."""
+"""Pandas frames of results; pandas is optional, and the first frame loads it."""
 
 from __future__ import annotations
 

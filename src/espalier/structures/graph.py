@@ -19,10 +19,10 @@ Edge = tuple[int, int] | tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes with labels, and edges with or without: directed or not, of any shape, empty too.
+    """Nodes with labels, and edges with or without labels, directed or not; a graph may be empty.
 
-    Two are equal where they have the same labels and the same edges, in whatever order edges were listed. An edge may
-    go from a node to itself, and one that is listed twice is there twice.
+    Two graphs are equal if they have the same labels and the same edges, in any order. An edge may
+    join a node with itself, and an edge that is listed twice counts twice.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Graph:
         object.__setattr__(self, "edges", tuple(sorted(edges)))
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """How many nodes it has."""
         return len(self.labels)
 
     def _checked(self, k: int, edge: Any) -> Edge:
-        """The edge as a tuple; the smaller node first where edges have no direction."""
+        """Return the edge as a tuple, with the smaller node first if edges have no direction."""
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
             raise TypeError(f"edges[{k}] must be (i, j) or (i, j, label), got {edge!r}.")
         try:

@@ -31,11 +31,11 @@ class Group:
     candidates
         All of one kind and over the same words: trees, or what converts to them; tagged sequences; dependency trees.
     scores
-        What the parser says of each, such as the logarithm of its probability; 0 for all where None.
+        The parser's score of each, such as the logarithm of its probability. None means 0 for all.
     gold
-        The right one, where it is known. It need not be among the candidates.
+        The right one, if it is known. It need not be among the candidates.
     name
-        What the sentence is called, where it has a name. Groups that differ in nothing else are equal.
+        The name of the sentence, if it has one. It plays no part in the comparison of groups.
 
     Examples
     --------
@@ -97,14 +97,14 @@ class Group:
 
 
 def as_candidate(item: Any, known: Known | None = None) -> Candidate:
-    """A tagged sequence or a dependency tree as it is; else a tree, which shares subtrees that are known."""
+    """Return tagged sequences and dependency trees unchanged, and other items as trees that share subtrees."""
     if isinstance(item, str):
         return tree_from_text(item, {} if known is None else known)
     return item if isinstance(item, TaggedSequence | DependencyTree) else as_tree(item)
 
 
 def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | None) -> Group:
-    """A group that was read; errors say at which place."""
+    """Make a group that was read from a file; errors name the place."""
     try:
         return Group(candidates, scores, gold, name=name)
     except TreeSyntaxError as error:
@@ -117,7 +117,7 @@ def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | No
 
 
 def _misspelled(items: list[Any]) -> int:
-    """The first that is no tree."""
+    """Return the first that is not a tree."""
     for place, item in enumerate(items):
         try:
             as_candidate(item)
@@ -127,7 +127,7 @@ def _misspelled(items: list[Any]) -> int:
 
 
 def rows_by_sentence(sentences: Iterable[Sequence[str]]) -> list[list[int]]:
-    """The rows of each sentence, in the order in which sentences first occur: equal words are one sentence."""
+    """Return the rows of each sentence, by first occurrence. Sentences with equal words are one sentence."""
     alike: dict[tuple[str, ...], list[int]] = {}
     for row, words in enumerate(sentences):
         alike.setdefault(tuple(words), []).append(row)
@@ -158,7 +158,7 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
 
 
 def _shown(score: Any) -> str:
-    """A value as errors show it; integers of thousands of digits cannot be written out."""
+    """Show a value in an error; integers of thousands of digits cannot be written out."""
     if isinstance(score, str | bytes):
         return f"the text {score!r:.60}"
     return "too large" if isinstance(score, int) and not isinstance(score, bool) else f"{score!s:.60}"
@@ -173,11 +173,11 @@ def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None
         is_same = words_of(own) == words_of(first)
     if not is_same:
         found, wanted = (" ".join(words_of(tree))[:60] for tree in (own, first))
-        raise InputError(f"{what} has other words than {other}: {found!r}, not {wanted!r}.")
+        raise InputError(f"{what} has different words from {other}: {found!r}, not {wanted!r}.")
 
 
 def _have_same_words(a: Tree, b: Tree) -> bool:
-    """Compare leaves from left to right; what the two trees share is passed over whole."""
+    """Compare leaves from left to right, skipping subtrees that the two trees share."""
     if a is not b:
         check_size(a)
         check_size(b)

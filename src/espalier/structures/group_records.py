@@ -23,7 +23,7 @@ _N_SHOWN = 8  # keys that a warning lists at most
 
 
 def group_record(group: Group) -> dict[str, Any]:
-    """A group as JSON holds it."""
+    """Return a group as a JSON object."""
     scored = zip(group.candidates, group.scores or (), strict=True)
     record: dict[str, Any] = {} if group.name is None else {"id": group.name}
     record["candidates"] = [candidate_record(one) | {"score": score} for one, score in scored]
@@ -34,7 +34,7 @@ def group_record(group: Group) -> dict[str, Any]:
 
 
 def candidate_record(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as JSON holds it."""
+    """Return a candidate as a JSON object."""
     if isinstance(candidate, Tree):
         return {"tree": candidate.to_brackets()}
     columns = ((name, getattr(candidate, name, None)) for name in _COLUMNS)
@@ -42,15 +42,15 @@ def candidate_record(candidate: Candidate) -> dict[str, Any]:
 
 
 def candidate_of(record: Any) -> Any:
-    """What a record of JSON says of a candidate: a tree's brackets, or an object; other texts are brackets."""
+    """Read a candidate from JSON: a text with the brackets of a tree, or an object."""
     if isinstance(record, str):
         return record
     if not isinstance(record, dict):
-        raise InputError(f"an object should stand here, got {record!r:.60}.")
+        raise InputError(f"expected an object here, got {record!r:.60}.")
     columns = {name: record[name] for name in _COLUMNS if name in record}
     if "tree" in record:
         if columns:
-            raise InputError(f'it has "tree" and {_quoted(columns)}, and a candidate has one or the other.')
+            raise InputError(f'it has "tree" and {_quoted(columns)}, but a candidate has one or the other.')
         return record["tree"]
     has_arcs = "heads" in columns or "relations" in columns
     missing = [name for name in _COLUMNS[: 4 if has_arcs else 2] if name not in columns]
@@ -63,7 +63,7 @@ def candidate_of(record: Any) -> Any:
 
 
 def groups_of_json(text: str, name: str) -> list[Group]:
-    """The groups of JSON Lines; warns once of all keys that mean nothing here."""
+    """Read the groups of JSON Lines; warn once about all keys that have no meaning."""
     groups: list[Group] = []
     unread: dict[str, dict[str, None]] = {"groups": {}, "candidates": {}, "gold": {}}
     for number, line in enumerate(text.split("\n"), start=1):
@@ -72,7 +72,7 @@ def groups_of_json(text: str, name: str) -> list[Group]:
     found = [f"{_quoted(keys)} of {what}" for what, keys in unread.items() if keys]
     if found:
         warnings.warn(
-            f'{name}: there are keys that are not read: {", ".join(found)}. A group has "candidates", "gold" and "id"; '
+            f'{name}: these keys are ignored: {", ".join(found)}. A group has "candidates", "gold" and "id"; '
             f'a candidate has "score", and "tree" or {_quoted(_COLUMNS)}.',
             stacklevel=4,
         )
@@ -80,10 +80,10 @@ def groups_of_json(text: str, name: str) -> list[Group]:
 
 
 def all_or_none(scores: list[Any], place: str) -> list[Any] | None:
-    """Scores, where there are some; a candidate without one among them would be taken for the best or the worst."""
+    """Return scores if there are any. If some are given, all must be: a missing one would look best or worst."""
     unknown = [rank for rank, score in enumerate(scores) if score is None]
     if unknown and len(unknown) < len(scores):
-        raise InputError(f"{place}: candidate {unknown[0]} has no score, and others have.")
+        raise InputError(f"{place}: candidate {unknown[0]} has no score, but others have one.")
     return None if unknown else scores
 
 
@@ -93,13 +93,13 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise _no_group(place, f"this is no JSON on one line ({error})") from None
+        raise _no_group(place, f"this is not JSON on one line ({error})") from None
     listed = record.get("candidates") if isinstance(record, dict) else None
     if not isinstance(listed, list):
-        raise _no_group(place, 'this is no object with a list "candidates"')
+        raise _no_group(place, 'this is not an object with a list "candidates"')
     for rank, entry in enumerate(listed):
         if not isinstance(entry, dict):
-            raise _no_group(place, f"candidate {rank} is no object")
+            raise _no_group(place, f"candidate {rank} is not an object")
         unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
     candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed)]
     scores = all_or_none(
@@ -115,7 +115,7 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; of two values under one key, one would be lost."""
+    """Read a JSON object, and refuse a repeated key, of which one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = first_repeated(key for key, _ in pairs)
@@ -126,7 +126,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _score(value: Any, place: str) -> Any:
-    """A score, or None where there is none; texts and truth values are no numbers."""
+    """Read a score, or None if there is none; texts and truth values are not numbers."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise InputError(
             f'{place}: "score" is {json.dumps(value)[:60]}; a score is a finite number, written without quotes.'
@@ -142,14 +142,14 @@ def _candidate(record: Any, place: str) -> Any:
 
 
 def _name(value: Any, key: str, place: str) -> str:
-    """A name, as text also where it is a number."""
+    """Read a name; a number becomes a text."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputError(f'{place}: "{key}" names the sentence by a text or a whole number, got {value!r:.60}.')
     return str(value)
 
 
 def _no_group(place: str, why: str) -> InputError:
-    return InputError(f"{place}: a group should stand here, {_EXAMPLE}, and {why}.")
+    return InputError(f"{place}: expected a group here, {_EXAMPLE}, and {why}.")
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ def read_groups(
         line ``# score = -1.5``.
         Either all candidates of a group have scores, or none has.
     gold
-        The right ones in the order of the groups, where the file does not hold them.
+        The right ones in the order of the groups, if the file does not contain them.
     tags
         Which column of CoNLL-U gives the tags.
     encoding
@@ -73,7 +73,7 @@ def read_with_texts(
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[list[Group], list[list[str]] | None]:
-    """The groups of a file and, of CoNLL-U, the text of every candidate as it stands there.
+    """Return the groups of a file and, for CoNLL-U, the original text of every candidate.
 
     The file is read once, so that it may be a pipe.
     """
@@ -83,8 +83,8 @@ def read_with_texts(
         return groups_of_json(text, name), None
     if first.startswith("["):
         raise InputError(
-            f"{name} begins with '[', like an array of JSON, and JSON Lines hold one group a line. Write each group on "
-            "a line of its own, without brackets around all and commas between."
+            f"{name} begins with '[', like a JSON array, but JSON Lines have one group per line. Write each group on "
+            "a line of its own, without brackets around all lines and commas between them."
         )
     if not first.startswith("#") and first.count("\t") <= 6:
         return list(_from_layout(text, name)), None
@@ -99,7 +99,7 @@ def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[G
         raise TypeError(f"gold must be the trees themselves, got {str(gold)[:60]!r}. Read a file by read_brackets.")
     golds = list(gold)
     if len(golds) != len(groups):
-        raise InputError(f"{name} has {len(groups):,} groups, and there are {len(golds):,} gold trees.")
+        raise InputError(f"{name} has {len(groups):,} groups, but there are {len(golds):,} gold trees.")
     pairs = enumerate(zip(groups, golds, strict=True))
     return [
         group_at(f"{name}, group {row}", group.candidates, group.scores, right, group.name)
@@ -108,9 +108,9 @@ def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[G
 
 
 def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
-    """Write groups: JSON Lines for a name in ``.jsonl``, CoNLL-U for ``.conllu``, else counts, scores and trees.
+    """Write groups as JSON Lines (``.jsonl``), CoNLL-U (``.conllu``), or else as counts, scores and trees.
 
-    Only JSON Lines have a place for what is gold, and only they hold candidates of every kind; it is an error to lose
+    Only JSON Lines can contain gold candidates and candidates of every kind; it is an error to lose
     them. In CoNLL-U tags stand in the fourth column; of what a file had beside words, tags, lemmas, features and arcs a
     dependency tree knows nothing. Names stand in ``id``, behind the count and in ``sent_id``; CoNLL-U counts groups
     that have none.
@@ -119,21 +119,21 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
     lines: list[str] = []
     rows: dict[str, int] = {}  # by what CoNLL-U calls them
     if isinstance(groups, Group):
-        raise TypeError("Groups are written, got a single one. Write [group].")
+        raise TypeError("write_groups needs a list of groups, got a single group. Write [group].")
     for row, group in enumerate(groups):
         if not isinstance(group, Group):
-            raise TypeError(f"Groups are written, got {type(group).__name__} at {row}. Write Group(candidates).")
+            raise TypeError(f"write_groups needs groups, got {type(group).__name__} at {row}. Write Group(candidates).")
         if suffix == ".jsonl":
             lines.append(json.dumps(group_record(group), ensure_ascii=False))
             continue
         if group.gold is not None:
-            raise InputError(
-                f"Group {row} has a gold tree, for which this layout has no place. Write to a .jsonl file."
-            )
+            raise InputError(f"Group {row} has a gold tree, which this layout cannot contain. Write to a .jsonl file.")
         wanted = DependencyTree if suffix == ".conllu" else Tree
         if not isinstance(group.candidates[0], wanted):
             kind = type(group.candidates[0]).__name__
-            raise InputError(f"Group {row} holds candidates of the kind {kind}. Write to a .jsonl file.")
+            raise InputError(
+                f"Group {row} has candidates of the kind {kind}, which cannot be written here. Write to a .jsonl file."
+            )
         if suffix == ".conllu":
             lines += _conllu_group(group, row, rows)
         else:
@@ -142,7 +142,7 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
 
 
 def layout_lines(group: Group) -> list[str]:
-    """A group of trees as k-best parsers write it: their number and name, then a score and a tree on each line."""
+    """Return a group of trees in the layout of k-best parsers: number and name, then a score and a tree per line."""
     scored = zip(group.candidates, group.scores or (), strict=True)
     header = str(len(group))
     if group.name is not None:
@@ -151,7 +151,7 @@ def layout_lines(group: Group) -> list[str]:
         header = f"{header} {name_on_a_line(group.name)}"
     lines = [header, *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
     if any("\n" in line for line in lines):
-        raise InputError("A label has a line break, for which this layout has no place. Write to a .jsonl file.")
+        raise InputError("A label has a line break, which this layout cannot contain. Write to a .jsonl file.")
     return lines
 
 
@@ -159,8 +159,8 @@ def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
     label = str(row + 1) if group.name is None else name_on_a_line(group.name)
     if rows.setdefault(label, row) != row:
         raise InputError(
-            f"Groups {rows[label]} and {row} would both have the sent_id {label!r}, and CoNLL-U tells groups apart by "
-            "it. Give them other names, or write to a .jsonl file."
+            f"Groups {rows[label]} and {row} would both have the sent_id {label!r}, which separates groups in CoNLL-U. "
+            "Give them other names, or write to a .jsonl file."
         )
     lines = []
     for tree, score in zip(group.candidates, group.scores or (), strict=True):
@@ -169,7 +169,7 @@ def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
 
 
 def name_on_a_line(name: str) -> str:
-    """A name that can be read back from a line, or an error."""
+    """Return a name that can be read back from a line, or raise an error."""
     if not name or name != name.strip() or len(name.splitlines()) > 1:
         raise _no_place_for_name(name)
     return name
@@ -191,19 +191,19 @@ def _of_sentences(label: str, found: list[Sentence], name: str) -> Group:
 
 
 def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, list[Sentence]]]:
-    """The candidates of each sentence, which follow each other, by its name."""
+    """Yield the consecutive candidates of each sentence, by its name."""
     for number, sentence in enumerate(sentences, 1):
         if "sent_id" not in sentence.metadata:
             raise InputError(
-                f"{name}, sentence {number}: it has no line '# sent_id = ...'. The candidates of one sentence follow "
-                "each other and have the same."
+                f"{name}, sentence {number}: it has no line '# sent_id = ...'. The candidates of one sentence must "
+                "be consecutive and have the same sent_id."
             )
     seen: set[str] = set()
     for label, listed in itertools.groupby(sentences, key=lambda sentence: sentence.metadata["sent_id"]):
         if label in seen:
             raise InputError(
-                f"{name}, sent_id {label}: it comes back after other sentences. The candidates of one sentence follow "
-                "each other."
+                f"{name}, sent_id {label}: it occurs again after other sentences. The candidates of one sentence "
+                "must be consecutive."
             )
         seen.add(label)
         yield label, list(listed)
@@ -219,14 +219,12 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             raise InputError(f"{name}, line {number}: no sentence has {count[:20]}... candidates.")
         if count.isdecimal() and int(count) == 0:
             raise InputError(
-                f"{name}, line {number}: this sentence has no candidates, and a group has at least one. Leave it out, "
+                f"{name}, line {number}: this sentence has no candidates, but a group needs at least one. Remove it, "
                 "and its gold tree."
             )
         if not count.isdecimal() or label.startswith("("):
             hint = f", or line {above} promises too few" if at else ""
-            raise InputError(
-                f"{name}, line {number}: the number of candidates should stand here{hint}, got {line[:60]!r}."
-            )
+            raise InputError(f"{name}, line {number}: expected the number of candidates here{hint}, got {line[:60]!r}.")
         above = number
         trees, scores = [], []
         for rank in range(int(count)):
@@ -234,19 +232,19 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             which = f"candidate {rank} of the {count} that line {number} promises"
             here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")
             score, tree = _parted(line)
-            scores.append(_score(score, f"{name}, line {here}: the score of {which}", line))
+            scores.append(_score(score, f"{name}, line {here}: expected the score of {which}", line))
             if not tree:  # the tree stands on the next line
                 at += 1
                 here, tree = lines[at] if at < len(lines) else (here + 1, "")
             if not tree.startswith("("):
-                raise InputError(f"{name}, line {here}: the tree of {which} should stand here, got {tree[:60]!r}.")
+                raise InputError(f"{name}, line {here}: expected the tree of {which} here, got {tree[:60]!r}.")
             trees.append(tree)
         at += 1
         yield group_at(f"{name}, line {number}", trees, scores, None, label or None)
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """The first word of a line, and the rest."""
+    """Split a line into its first word and the rest."""
     first = next(iter(split_words(line)), "")
     return first, line.removeprefix(first).strip(BLANKS)
 
@@ -255,4 +253,4 @@ def _score(text: str, what: str, line: str) -> float:
     try:
         return number_in_text(text)
     except ValueError:
-        raise InputError(f"{what} should stand here, got {line[:60]!r}.") from None
+        raise InputError(f"{what} here, got {line[:60]!r}.") from None

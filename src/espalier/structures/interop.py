@@ -1,4 +1,4 @@
-"""Trees of other libraries as ``Tree``, told by their shape and without importing those libraries.
+"""Trees of other libraries as ``Tree``, recognised by their attributes, without importing those libraries.
 
 A class of your own converts itself by a method ``__espalier_tree__()`` that returns anything which
 ``as_tree`` accepts.
@@ -85,7 +85,7 @@ def as_tree(obj: Any) -> Tree:
 def as_dependency_tree(obj: Any) -> DependencyTree:
     """Convert a spaCy Token, Span or Doc, or a Stanza sentence, to a ``DependencyTree``.
 
-    Tags are spaCy's ``tag_`` and Stanza's ``xpos``, or the universal tag where those are empty.
+    Tags are spaCy's ``tag_`` and Stanza's ``xpos``, or the universal tag if those are empty.
     """
     if isinstance(obj, DependencyTree):
         return obj
@@ -96,7 +96,7 @@ def as_dependency_tree(obj: Any) -> DependencyTree:
     if words is not None:
         return _from_stanza(words)
     raise TypeError(
-        "A dependency tree is made of a Token, Span or Doc of spaCy or a Sentence of Stanza, "
+        "as_dependency_tree converts a Token, Span or Doc of spaCy or a Sentence of Stanza, "
         f"got {type(obj).__name__}. read_conllu reads files."
     )
 
@@ -113,7 +113,7 @@ def python_tree(source: str) -> Tree:
 
 
 class _Pending:
-    """An object that is still to be converted; a wrapper, because anything may be in it."""
+    """An object that is still to be converted; wrapped, because it can be anything."""
 
     __slots__ = ("value",)
 
@@ -139,7 +139,7 @@ def _open(obj: Any) -> Tree | _Node:
         found = opener(obj)
         if found is not None:
             return found
-    raise TypeError(f"A tree is made of {_ACCEPTED}; got {obj!r:.80} of type {type(obj).__name__}.")
+    raise TypeError(f"as_tree converts {_ACCEPTED}; got {obj!r:.80} of type {type(obj).__name__}.")
 
 
 def _open_tuple(obj: Any) -> _Node | None:
@@ -224,7 +224,7 @@ def _from_spacy(tokens: list[Any]) -> DependencyTree:
         raise InputError("These spaCy tokens have no dependency parse. Run a pipeline with a parser.")
     n_sentences = sum(token.head.i == token.i for token in tokens)
     if n_sentences > 1:
-        raise InputError(f"This spaCy object holds {n_sentences} sentences. Convert each of its .sents.")
+        raise InputError(f"This spaCy object contains {n_sentences} sentences. Convert each of its .sents.")
     number = {token.i: index for index, token in enumerate(tokens, 1)}
     return DependencyTree(
         [token.text for token in tokens],

@@ -1,7 +1,7 @@
 """KeLP's format: one example per line, with labels, texts, vectors and trees.
 
 A line is ``label label |BS:name| text |ES| |BV:name| feature:1.0 ... |EV| |BDV:name| 1.0 2.0 |EDV|
-|BT:name| (LABEL(child)(child)) |ET|``, with any number of each. ASCII white space alone parts what stands in it.
+|BT:name| (LABEL(child)(child)) |ET|``, with any number of each. Only ASCII white space separates tokens.
 """
 
 from __future__ import annotations
@@ -130,15 +130,15 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
     opening = _OPENING.search(line)
     labels = tuple(notation.split_words(line[: opening.start() if opening else len(line)]))
     if opening is None:
-        raise InputError(f"{place}: no part such as |BT:name| ... |ET| stands on this line.")
+        raise InputError(f"{place}: this line has no part such as |BT:name| ... |ET|.")
     if any("|" in label for label in labels):
-        raise InputError(f"{place}: {' '.join(labels)!r} is no label. Pairs of examples are not supported.")
+        raise InputError(f"{place}: {' '.join(labels)!r} is not a label. Pairs of examples are not supported.")
     found: list[tuple[str, str, str]] = []
     at = opening.start()
     while at < len(line):
         opening = _OPENING.match(line, at)
         if opening is None:
-            raise InputError(f"{place}, column {at + 1}: {line[at : at + 30]!r} stands outside any part.")
+            raise InputError(f"{place}, column {at + 1}: {line[at : at + 30]!r} is outside all parts.")
         kind, column = opening[1], opening[2]
         if kind not in ("S", "V", "DV", "T"):
             raise InputError(
@@ -147,7 +147,7 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
             )
         stop = line.find(f"|E{kind}|", opening.end())
         if stop < 0:
-            raise InputError(f"{place}, column {at + 1}: {opening[0]} has no |E{kind}| that closes it.")
+            raise InputError(f"{place}, column {at + 1}: {opening[0]} is not closed by |E{kind}|.")
         found.append((kind, column, line[opening.end() : stop].strip(notation.BLANKS)))
         at = stop + len(kind) + 3
         while at < len(line) and line[at] in notation.BLANKS:
@@ -177,7 +177,7 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
     n_left_out = sum(map(len, rows)) - sum(map(len, kept))
     if n_left_out:
         warnings.warn(
-            f"{place}: {n_left_out} values of features outside feature_names are left out.",
+            f"{place}: {n_left_out} values of features that are not in feature_names are ignored.",
             stacklevel=3,
         )
     matrix = csr_array(
@@ -233,11 +233,11 @@ def _trees(parts: dict[int, str], name: str) -> dict[int, Tree]:
 
 
 def _bracketed(text: str, line: int, name: str) -> str:
-    """KeLP's spelling, in which a label ends at a bracket alone, in bracket notation."""
+    """Convert KeLP's spelling, in which only a bracket ends a label, to bracket notation."""
     stray = _TEXT_BETWEEN_NODES.search(text)
     if stray:
         raise TreeSyntaxError(
-            "a label stands outside its bracket; KeLP writes every node as (LABEL...)",
+            "a label is outside its bracket; KeLP writes every node as (LABEL...)",
             source=name,
             line=line,
             text=text,

@@ -1,7 +1,7 @@
 """Where the nodes of a drawn tree go: on levels, side by side, each parent over its children.
 
 ``drawing`` turns the places into SVG or into characters; this module knows neither. Every subtree has a
-band of columns to itself, so that nothing overlaps and the leaves read from left to right.
+band of columns to itself, so nothing overlaps, and the leaves are in order from left to right.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Nodes:
         return range(self.first_child[n], self.first_child[n] + self.n_children[n])
 
     def number(self, position: Position) -> int | None:
-        """The number of the node at a position, or None where the drawing was cut above it."""
+        """Return the number of the node at a position, or None if the drawing was cut above it."""
         n = 0
         for index in position:
             if not self.n_children[n]:
@@ -59,7 +59,7 @@ class Nodes:
 
 
 def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
-    """List the nodes level by level; where more than ``max_nodes`` would be drawn, say what is left out."""
+    """List the nodes level by level; if there are more than ``max_nodes``, record what is left out."""
     if not isinstance(tree, Tree):
         raise TypeError(f"Only a Tree can be drawn, got {type(tree).__name__}. espalier.as_tree converts it.")
     whole_number("max_nodes", max_nodes, most=math.inf)
@@ -118,7 +118,7 @@ def place(nodes: Nodes, widths: list[int], gap: int) -> Layout:
 
 
 def printable(label: str, max_length: int) -> str:
-    r"""A label as it can be shown: controls made visible, long text cut with an ellipsis.
+    r"""Return a label that can be shown: control characters visible, long text shortened with an ellipsis.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _visible(character: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal a text takes.
+    """Return how many columns of a terminal a text takes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much text a reader takes: a small compressed file can hold gigabytes, which nobody meant to read."""
+"""How much text a reader accepts: a small compressed file can expand to gigabytes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from espalier.structures.numbers import whole_number
 
 @dataclass(frozen=True)
 class ReadLimits:
-    r"""The largest text that a reader takes, in bytes, in characters of one line, and in lines.
+    r"""The largest text that a reader accepts, in bytes, in characters of one line, and in lines.
 
     The defaults are far above any treebank or table that fits into memory. Every reader of structures and tables
-    takes ``limits=``. None is no limit.
+    accepts ``limits=``. None means no limit.
 
     Parameters
     ----------
     max_bytes
-        Of the text, once it is decompressed.
+        Bytes of the text after decompression.
     max_line
         Characters of one line.
     max_lines
@@ -66,12 +66,12 @@ MOST_DIGITS = 400  # of an integer in a file: more than any float64 has, and few
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """A piece of a file as an error shows it."""
+    """Shorten a piece of a file for an error message."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def too_large(name: str, what: str, argument: str) -> InputError:
-    """The error for what exceeds a limit."""
+    """Make the error for a text that exceeds a limit."""
     return InputError(
         f"{name} {what}, the limit.\nIf it is meant to be so large, pass limits=ReadLimits({argument}=...) with a "
         "larger number, or with None."

@@ -4,7 +4,7 @@ The grammar, for the whole project::
 
     tree  =  "(" label? item* ")"        item  =  tree | word
 
-* Tokens are split on ASCII white space alone; a no-break space belongs to its word.
+* Only ASCII white space separates tokens; a no-break space belongs to its word.
 * ``(X)`` and a bare ``X`` inside a tree are the same leaf. ``()`` is a leaf with an empty label.
 * ``( (S ...))``: a bracket directly followed by a bracket has the empty label.
 * A backslash before ``(``, ``)``, a backslash or ASCII white space stands for that character;
@@ -50,7 +50,7 @@ def escape_label(label: str) -> str:
 
 
 def split_words(line: str) -> list[str]:
-    r"""The words of a line of text, parted as tokens of brackets are: a no-break space belongs to its word.
+    r"""Split a line of text into words, as brackets are split into tokens: a no-break space belongs to its word.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def parse(text: str, *, source: str | None = None) -> PostOrder:
             text.encode()
         except UnicodeEncodeError as error:
             raise syntax_error(
-                "half of a surrogate pair stands here: this is not valid Unicode",
+                "this is half of a surrogate pair, not valid Unicode",
                 text,
                 error.start,
                 source=source,
@@ -103,7 +103,7 @@ def parse(text: str, *, source: str | None = None) -> PostOrder:
 
 
 def whole_trees(text: str) -> tuple[int, int]:
-    """How many trees the beginning of a readable text holds whole, and where one begins that is cut off, or its end."""
+    """Count the complete trees at the beginning of a readable text, and say where the next one begins."""
     try:
         return len(_core.parse_brackets(text)[3]), len(text)
     except _core.BracketError as error:
@@ -128,7 +128,7 @@ def syntax_error(message: str, text: str, position: int, *, source: str | None =
 def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
     """Refuse to write out a tree of more nodes; shared subtrees count as often as they occur.
 
-    A few subtrees that share each other make a tree of any size: thirty are enough for a billion nodes.
+    A few nested shared subtrees make a tree of any size: thirty are enough for a billion nodes.
     """
     if max_nodes is not None and tree.size > whole_number("max_nodes", max_nodes, most=math.inf, none=True):
         size = f"{tree.size:,}" if tree.size < 10**18 else "more than 10^18"

@@ -1,7 +1,7 @@
-"""Numbers and truth values that a caller gives as arguments, and numbers in texts, checked in one place.
+"""Checks of numbers and truth values that a caller passes, and of numbers in texts.
 
-Those of numpy are taken like those of Python, and become those of Python, which print as they are read. Truth values
-are no numbers, and numbers no truth values.
+Numbers of numpy are accepted and become numbers of Python, which print as they are read. Truth values
+are not numbers, and numbers are not truth values.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def whole_number(
     name, value
         The argument.
     least, most
-        What is allowed; infinity is no limit.
+        The smallest and the largest value allowed; infinity means no limit.
     none
-        Whether None is allowed too, which the caller looks after; for the message.
+        Whether the message should say that None is allowed too; the caller handles None.
     wanted
-        What is allowed, in words, where this says it better than the message would.
+        What is allowed, in words, if the default message would say it badly.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def truth_value(name: str, value: Any) -> bool:
 
 
 def as_float(value: Any) -> float:
-    """A number as a float; infinite where no float is large enough.
+    """Return a number as a float; infinite if no float is large enough.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def number_in_text(text: str) -> float:
     r"""The number that a field of a file spells, in ASCII and between ASCII blanks; others are a ValueError.
 
     ``float`` alone also reads ``1_000``, digits of other scripts, and numbers between no-break spaces, which belong to
-    words. As for ``float``, a number may be too large, infinite or NaN, which the caller looks after.
+    words. As for ``float``, a number may be too large, infinite or NaN; the caller handles these.
 
     Examples
     --------
@@ -142,23 +142,23 @@ def number_in_text(text: str) -> float:
 
 
 def float_array(given: Any, name: str) -> NDArray[np.float64]:
-    """A new array of float64; an integer that no float64 can hold is named.
+    """Return a new array of float64; an integer that is too large for a float64 raises an error with its name.
 
     Examples
     --------
     >>> float_array([1, 10**400], "matrix")
     Traceback (most recent call last):
       ...
-    espalier.errors.InputError: matrix holds an integer that is too large for a float64. Use smaller numbers.
+    espalier.errors.InputError: matrix contains an integer that is too large for a float64. Use smaller numbers.
     """
     try:
         return np.array(given, np.float64)
     except OverflowError:
-        raise InputError(f"{name} holds an integer that is too large for a float64. Use smaller numbers.") from None
+        raise InputError(f"{name} contains an integer that is too large for a float64. Use smaller numbers.") from None
 
 
 def shown(value: Any) -> str:
-    """A value in a message; of an integer with very many digits only how many there are.
+    """Show a value in a message; of an integer with very many digits, show only their number.
 
     Examples
     --------

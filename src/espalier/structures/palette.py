@@ -1,4 +1,4 @@
-"""The colours of drawings and plots: each light colour, and what stands for it on a dark page.
+"""The colours of drawings and plots: each light colour with its counterpart on a dark page.
 
 Every picture and every page takes its dark colours from here, so that all of them suit one dark page.
 """

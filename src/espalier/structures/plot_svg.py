@@ -1,6 +1,6 @@
 """A figure of matplotlib as an SVG picture that suits light and dark pages, like the drawings of trees.
 
-The picture stands on a card of its own. A style inside it exchanges the light colours for dark ones where the reader
+The picture is on a card of its own. A style inside it exchanges the light colours for dark ones if the reader
 prefers a dark page. Text stays text, and equal figures give equal files.
 """
 
@@ -21,7 +21,7 @@ _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
 def themed_svg(figure: Figure) -> str:
-    """The figure as SVG on a card, in light colours and, where the reader prefers these, in dark ones."""
+    """Return the figure as SVG on a card, in light colours, or in dark ones if the reader prefers these."""
     import matplotlib
 
     buffer = io.StringIO()

@@ -32,7 +32,7 @@ class TaggedSequence:
 
 
 def as_texts(values: Iterable[str], name: str) -> tuple[str, ...]:
-    """The values as a tuple of texts, or an error that names the first that is none."""
+    """Return the values as a tuple of texts, or raise an error that names the first that is not a text."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a sequence of texts, got {values!r}.")
     texts = tuple(values)

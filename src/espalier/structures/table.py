@@ -1,6 +1,6 @@
 """``Table``: named columns of equal length, the form in which mixed data reaches a kernel.
 
-A table holds whatever describes one example per row: trees, texts, labels, vectors, corpora.
+A table contains whatever describes one example per row: trees, texts, labels, vectors, corpora.
 It converts nothing: kernels intern the columns they name. Reading files is left to ``table_files``.
 """
 
@@ -38,7 +38,7 @@ class Table:
     shape
         The numbers of rows and of columns.
     feature_names
-        For a column of vectors, the names of its dimensions, where they are known.
+        For a column of vectors, the names of its dimensions, if they are known.
 
     Notes
     -----

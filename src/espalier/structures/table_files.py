@@ -1,7 +1,7 @@
 """Tables in files: JSON Lines, CSV, TSV and Parquet.
 
-What a value is, is never guessed: text files give texts unless a column is named as numeric, and
-JSON and Parquet say themselves what is a number.
+The type of a value is never guessed: text files give texts unless you name a column as numeric, and
+JSON and Parquet state which values are numbers.
 """
 
 from __future__ import annotations
@@ -62,11 +62,12 @@ def read_table(
     header
         For CSV and TSV, whether the first row holds the names of the columns. False without ``columns`` names them
         ``column_1``, ``column_2`` and so on. By default true unless ``columns`` are given; a first row that looks
-        like data is then refused if it holds a tree, and warned of if it holds a number or a value of its own column.
+        like data is then refused if it contains a tree, and causes a warning if it contains a number or a value of its
+        column.
     numeric
         For CSV and TSV, the columns to read as float64; all others stay texts.
     quotes
-        For CSV and TSV, whether a value may stand in double quotes, which then may hold separators
+        For CSV and TSV, whether a value may be in double quotes, which then may contain separators
         and line breaks. By default true for CSV and false for TSV, where a quote is a character
         like any other.
     encoding
@@ -83,7 +84,7 @@ def read_table(
     Raises
     ------
     InputError
-        If a row has too few or too many fields, a name occurs twice or a value is no finite number; names
+        If a row has too few or too many fields, a name occurs twice or a value is not a finite number; names
         the file and the line.
     MissingDependencyError
         If the file is Parquet and neither polars nor pyarrow is installed.
@@ -126,7 +127,7 @@ def _format(path: Readable, format: Format | None) -> Format:
     suffix = os.path.splitext(name.removesuffix(".gz"))[1].lower()
     if suffix not in _FORMATS:
         raise InputError(
-            f"The name {name!r} does not tell the format of the table; it ends in none of "
+            f"The name {name!r} does not say the format of the table; it ends in none of "
             f"{', '.join(_FORMATS)}. Pass format=."
         )
     return _FORMATS[suffix]
@@ -173,7 +174,7 @@ def _read_rows(
         if len(row) != len(names):
             raise InputError(
                 f"{name}, line {line}: {len(row)} fields where {len(names)} columns are expected "
-                f"({', '.join(names)}). Remove or escape a separator that stands inside a value."
+                f"({', '.join(names)}). Remove or escape a separator inside a value."
             )
         for column, parser, field, into in zip(names, parsers, row, values, strict=True):
             try:
@@ -228,7 +229,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON; write null for what is missing")
+    raise ValueError(f"{constant} is not JSON; write null for a missing value")
 
 
 def _finite(text: str) -> float:
@@ -240,7 +241,7 @@ def _finite(text: str) -> float:
 
 def _integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
-        raise ValueError(f"{shortened(text)} has {len(text):,} digits, and {MOST_DIGITS} are possible")
+        raise ValueError(f"{shortened(text)} has {len(text):,} digits, but at most {MOST_DIGITS} are possible")
     return int(text)
 
 

@@ -28,7 +28,7 @@ def named_columns(
         raise TypeError(f"columns must be a sequence of names, got the str {columns!r}.")
     if header is not None and not isinstance(header, (bool, np.bool_)):
         raise TypeError(
-            f"header must be True, False or None, got {header!r}. It says whether the first row holds the names; "
+            f"header must be True, False or None, got {header!r}. It says whether the first row contains the names; "
             "pass the names themselves as columns=[...], which reads every row."
         )
     if header is None and columns is not None:
@@ -47,12 +47,12 @@ def named_columns(
 
 
 def warn_of_values_as_names(table: Table, name: str) -> None:
-    """Warn of a first row that was taken for names, and holds a value of its own column."""
+    """Warn if a first row that was read as names contains a value of its own column."""
     for column in table.columns:
         values = table[column]
         if isinstance(values, tuple) and column in values:
             warnings.warn(
-                f"The first row of {name} is taken for the names of the columns, but {shortened(column)!r} is also a "
+                f"The first row of {name} was read as the names of the columns, but {shortened(column)!r} is also a "
                 f"value of its column. {_REMEDY}",
                 UserWarning,
                 stacklevel=3,
@@ -61,14 +61,14 @@ def warn_of_values_as_names(table: Table, name: str) -> None:
 
 
 def _check_header(fields: Sequence[str], name: str) -> None:
-    """Refuse a first row that can hardly be a header, and warn of one that may not be."""
+    """Refuse a first row that can hardly be a header, and warn if it may not be one."""
     for field in fields:
         if _is_tree(field):
-            raise InputError(f"The first row of {name} holds a tree, {shortened(field)!r}, not names. {_REMEDY}")
+            raise InputError(f"The first row of {name} contains a tree, {shortened(field)!r}, not names. {_REMEDY}")
     numbers = [field for field in fields if _is_number(field)]
     if numbers:
         warnings.warn(
-            f"The first row of {name} is taken for the names of the columns, but it holds numbers, such as "
+            f"The first row of {name} was read as the names of the columns, but it contains numbers, such as "
             f"{shortened(numbers[0])!r}. {_REMEDY}",
             UserWarning,
             stacklevel=4,

@@ -1,7 +1,7 @@
 """Changes to trees: what treebanks add and kernels may not want, and normal forms.
 
-Each function takes a tree and returns a tree, the same object where nothing changes; none recurses.
-``Tree`` offers them as methods. Rules on labels touch inner nodes alone, rules on words leaves.
+Each function takes a tree and returns a tree, the same object if nothing changes; none is recursive.
+``Tree`` offers them as methods. Rules on labels change only inner nodes, rules on words only leaves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_NAMED = 5000  # labels that name all siblings take memory that grows with 
 
 
 def _renewed(node: Tree, label: str, children: list[Tree]) -> Tree:
-    """The node with these parts: itself if it has them already, so that sharing survives."""
+    """Return a node with these parts: the node itself if it has them already, so that subtrees stay shared."""
     same = label == node.label and len(children) == len(node.children)
     if same and all(new is old for new, old in zip(children, node.children, strict=True)):
         return node
@@ -45,8 +45,8 @@ def _renewed(node: Tree, label: str, children: list[Tree]) -> Tree:
 def strip_function_tags(tree: Tree) -> Tree:
     """Cut the labels of inner nodes at the first ``-`` or ``=``: ``NP-SBJ-1`` becomes ``NP``.
 
-    Of labels that stand between marks, such as ``-LRB-`` and ``-NONE-``, what follows them is cut off: ``-RRB--1``
-    becomes ``-RRB-``. Other labels that start with a mark, and words, stay.
+    Labels between marks, such as ``-LRB-`` and ``-NONE-``, lose what follows them: ``-RRB--1``
+    becomes ``-RRB-``. Other labels that start with a mark, and words, do not change.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def lower_case_leaves(tree: Tree) -> Tree:
 
 
 def replace_words_by_tags(tree: Tree) -> Tree:
-    """Make each tag that stands above one word the leaf itself; other leaves stay.
+    """Replace each word by its tag if the tag has no other child; other leaves do not change.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
     tree
         The tree; no label of its inner nodes may contain ``separator``.
     separator
-        Stands between the labels of a chain.
+        The text between the labels of a chain.
     preterminals
         Whether the tag above a word joins the chain too.
 
@@ -229,7 +229,7 @@ def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = F
         joined = separator.join([*names, bottom.label])
         if names and _parts(joined, separator) != [*names, bottom.label]:
             raise InputError(
-                f"The labels of a chain would run into the separator {separator!r}, so {joined!r} could not be "
+                f"The labels of a chain would be confused with the separator {separator!r}, so {joined!r} could not be "
                 "expanded again. Choose another separator."
             )
         return _renewed(bottom, joined, list(bottom.children))
@@ -278,7 +278,7 @@ def _parts(label: str, separator: str) -> list[str]:
 
 
 def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order: int | None = None) -> Tree:
-    """Give every node at most two children by putting new nodes between.
+    """Give every node at most two children by inserting new nodes.
 
     A new node below ``A`` is labelled ``A|<B-C>``: the labels of the children it covers, from the
     side of its sibling on.
@@ -350,7 +350,7 @@ def unbinarize(tree: Tree) -> Tree:
     whole: Tree | list[Any] = tree.fold(splice)
     if isinstance(whole, list):
         raise InputError(
-            f"The root's label {tree.label!r} says that binarize made it, so there is no node to "
+            f"The root's label {tree.label!r} shows that binarize made it, so no node above it could "
             "take its children. Pass the whole tree."
         )
     return whole

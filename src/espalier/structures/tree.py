@@ -1,7 +1,7 @@
 """``Tree``: an immutable ordered tree with a label at every node.
 
-Nothing here recurses: a chain of 50,000 nodes is built, compared, hashed, printed, copied and freed
-like any other tree. Equal subtrees may be one object, and readers make them so.
+Nothing here is recursive: a chain of 50,000 nodes is built, compared, hashed, printed, copied and freed
+like any other tree. Equal subtrees may be one object; readers share them in this way.
 What changes a tree lives in ``transforms``; what draws it in ``drawing``.
 """
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 class Tree:
     """A label and an ordered sequence of subtrees.
 
-    A node without children is a leaf; in language data leaves are words. A leaf and an inner node
-    that are spelled alike are different.
+    A node without children is a leaf; in language data, leaves are words. A leaf and an inner node
+    with the same label are different.
 
     Parameters
     ----------
     label
-        Any text without the NUL character, the empty text included.
+        Any text without the NUL character; it may be empty.
     children
         Trees; a ``str`` stands for a leaf.
 
@@ -105,7 +105,7 @@ class Tree:
         Parameters
         ----------
         max_nodes
-            Refuse larger trees, because a few subtrees that are shared make a tree of any size; None for no limit.
+            Refuse larger trees, because a few shared subtrees can make a tree of any size. None means no limit.
             ``str``, ``repr``, ``words``, ``leaves``, ``positions`` and pickling have the same limit, ten million nodes.
 
         Examples
@@ -127,7 +127,7 @@ class Tree:
     def pretty(self, *, width: int = 80, max_nodes: int | None = notation.MAX_NODES) -> str:
         """Write the tree over several indented lines that ``from_brackets`` reads back.
 
-        A subtree that fits into ``width`` characters stands on one line. Indentation stops growing
+        A subtree that fits into ``width`` characters is on one line. Indentation stops growing
         at half the width, so that deep trees stay readable and small. ``max_nodes`` is that of :meth:`to_brackets`.
 
         Examples
@@ -152,7 +152,7 @@ class Tree:
     def __iter__(self) -> Iterator[Tree]:
         """Iterate over all nodes, each before its children, from left to right.
 
-        A tree of more than ten million nodes is refused, like everywhere where nodes are visited one by one; a shared
+        A tree of more than ten million nodes is refused, as wherever nodes are visited one by one; a shared
         subtree counts as often as it occurs. :meth:`fold` visits each shared subtree once.
         """
         notation.check_size(self)
@@ -208,7 +208,7 @@ class Tree:
         ----------
         combine
             Called with a node and the values of its children. A subtree that is shared as one
-            object is visited once, so ``combine`` should not depend on where the node stands.
+            object is visited once, so ``combine`` should not depend on the position of the node.
 
         Examples
         --------
@@ -283,7 +283,7 @@ class Tree:
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """All nodes, each before its children, however many there are: for those who stop early."""
+    """Iterate over all nodes, each before its children, without a limit: for callers that stop early."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -327,7 +327,7 @@ Known = dict[tuple[object, ...], Tree]  # subtrees by their label and the addres
 
 
 def tree_from_text(text: str, known: Known) -> Tree:
-    """Read exactly one tree; subtrees that are known already are taken from there, and new ones added."""
+    """Read exactly one tree; known subtrees are reused, and new ones are added to them."""
     arrays = notation.parse(text)
     n_trees = len(arrays[3])
     if n_trees == 0:

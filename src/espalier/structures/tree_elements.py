@@ -20,7 +20,7 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?|[a-zA-Z]+")
 def tree_elements(
     tree: Tree, highlight: Highlight, pale: Collection[Position], notes: Mapping[Position, str], max_nodes: int
 ) -> tuple[str, int, int]:
-    """One tree as SVG elements, with the width and the height they take."""
+    """Return one tree as SVG elements, with their width and height."""
     nodes = list_nodes(tree, max_nodes=max_nodes, max_label=MAX_LABEL)
     marks = nodes.marks(tree, highlight, MARK)
     for colour in marks.values():

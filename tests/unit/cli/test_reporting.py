@@ -1,4 +1,4 @@
-"""What a user can cause is one message; what lacks memory says what to do."""
+"""What a user can cause is one message; a lack of memory suggests what to do."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def test_keys_that_are_not_read_are_told_once(here):
     record = {"candidates": [{"tree": B, "scoer": -1}, {"tree": A, "scoer": -2}], "gold": A}
     Path("k.jsonl").write_text(f"{json.dumps(record)}\n" * 5)
     told = done("apply", "r", "k.jsonl").stderr
-    assert told.startswith('Warning: k.jsonl: there are keys that are not read: "scoer" of candidates.')
+    assert told.startswith('Warning: k.jsonl: these keys are ignored: "scoer" of candidates.')
     assert told.count("Warning") == 1
 
 
@@ -320,24 +320,24 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "empty", "-o", "new"], "empty holds no group"),
         (["fit", "binary", "-o", "new"], "is not utf-8 text"),
         (["fit", "r", "-o", "new"], "r is a safetensors file, such as a saved model, and no text"),
-        (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: the number of candidates should stand here, got '(S"),
+        (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: expected the number of candidates here, got '(S"),
         (
             ["fit", "plain.txt", "-o", "new"],
             "plain.txt, group 0: it has no gold tree. Give those of all groups by --gold",
         ),
         (
             ["fit", "counts.txt", "-o", "new"],
-            "counts.txt, line 5: the tree of candidate 2 of the 3 that line 1 promises",
+            "counts.txt, line 5: expected the tree of candidate 2 of the 3 that line 1 promises",
         ),
-        (["fit", "more.txt", "-o", "new"], "more.txt, line 3: the number of candidates should stand here"),
+        (["fit", "more.txt", "-o", "new"], "more.txt, line 3: expected the number of candidates here"),
         (
             ["fit", "yields.txt", "-o", "new"],
-            "yields.txt, line 1: Candidate 1 has other words than candidate 0: 'dogs'",
+            "yields.txt, line 1: Candidate 1 has different words from candidate 0: 'dogs'",
         ),
         (["fit", "mixed.jsonl", "-o", "new"], "mixed.jsonl, group 1: it holds tagged sequences, and group 0 trees"),
         (["fit", "alone.jsonl", "-o", "new"], "there is nothing to learn"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "two.mrg"], "plain.txt has 1 groups, and there are 2 gold trees"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 0: The gold tree has other words"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 0: The gold tree has different words"),
         (["fit", "plain.txt", "-o", "new", "--gold", "plain.txt"], "plain.txt holds groups of candidates, as it seems"),
         (["fit", "plain.txt", "-o", "new", "--gold", "empty"], "empty holds no tree"),
         (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
@@ -352,7 +352,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "trees.jsonl", "-o", "new", "--C", "1"], "--C belongs to --learner svm, not to perceptron"),
         (["fit", "trees.jsonl", "-o", "new", "--passes", "9"], "--passes belongs to --learner svm, not to perceptron"),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
-        (["fit", "array.json", "-o", "new"], "array.json begins with '[', like an array of JSON"),
+        (["fit", "array.json", "-o", "new"], "array.json begins with '[', like a JSON array"),
         (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 0 is 1e+200; a score is a finite"),
         (
             ["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"],
@@ -399,7 +399,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["explain", "r", "trees.jsonl", "--row", "0", "-o", "folder"], "this is a folder"),
         (["explain", "r", "trees.jsonl", "--row", "0", "-o", "why.pdf"], "A page has a name in .html, and a drawing"),
         (["score", "r", "plain.txt"], "plain.txt, group 0: it has no gold tree"),
-        (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, and there are 2 gold trees"),
+        (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
     ],
 )
 def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):

@@ -71,7 +71,7 @@ def test_half_a_character_is_an_error_that_names_the_row():
 
 @pytest.mark.parametrize("item", [None, "(S a)", es.Tree("S"), ("a", "b"), es.TaggedSequence(["a"], ["A"])])
 def test_other_items_are_an_error_that_names_the_row(item):
-    with pytest.raises(InputError, match="Row 1: A dependency tree is made of"):
+    with pytest.raises(InputError, match="Row 1: as_dependency_tree converts"):
         Arcs.from_trees([CATS, item], ("tags",))
 
 

@@ -164,7 +164,7 @@ def test_pale_nodes_and_notes_are_one_for_each_tree():
     tree = Tree.from_brackets("(S (A a) (B b))")
     svg = side_by_side([tree, tree], pale=[[(0,)], []], notes=[{}, {(1,): "²"}])
     assert svg.count('<g opacity=".5">') == 1 and ">B ²<" in svg and svg.count(">B<") == 1
-    with pytest.raises(ValueError, match="pale must hold one entry per tree: got 1 for 2 trees"):
+    with pytest.raises(ValueError, match="pale must have one entry per tree: got 1 for 2 trees"):
         side_by_side([tree, tree], pale=[[()]])
     with pytest.raises(IndexError, match="no node at position"):
         side_by_side([tree], notes=[{(7,): "1"}])

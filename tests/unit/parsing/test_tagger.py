@@ -223,7 +223,7 @@ def test_threads_and_progress():
         (lambda: Tagger.from_sentences([[], TaggedSequence([], [])]), InputError, "needs at least one sentence"),
         (lambda: Tagger.from_sentences(["(S the (N cat))"]), InputError, "Sentence 0 has a word without a tag"),
         (lambda: Tagger.from_sentences([[("the", 3)]]), TypeError, r"tags\[0\] must be a str"),
-        (lambda: Tagger.from_sentences([["the", "cat"]]), TypeError, "A tree is made of"),
+        (lambda: Tagger.from_sentences([["the", "cat"]]), TypeError, "as_tree converts"),
         (lambda: Tagger.from_sentences([[("w", str(n)) for n in range(500)]]), InputError, "500 different tags"),
         (
             lambda: Tagger.from_sentences(TREES, suffix=-1),

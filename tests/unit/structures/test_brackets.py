@@ -168,5 +168,5 @@ def test_a_tree_is_found_again_where_it_is_written(piece, monkeypatch):
         lines.append(line)
         assert found == written[row] and brackets.trees_of_text(found, "here") == [tree]
     assert lines == [2, 2, 5, 6, 7, 10]
-    with pytest.raises(InputError, match="There are 6 trees in this text, and none with the number 6"):
+    with pytest.raises(InputError, match="There are 6 trees in this text, and none has the number 6"):
         brackets.locate_tree(text, 6)

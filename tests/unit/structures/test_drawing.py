@@ -199,9 +199,9 @@ def test_side_by_side_stands_in_rows_that_fit(tree):
 
 
 def test_side_by_side_takes_one_highlight_and_title_per_tree(tree):
-    with pytest.raises(ValueError, match="titles must hold one entry per tree: got 1 for 2 trees"):
+    with pytest.raises(ValueError, match="titles must have one entry per tree: got 1 for 2 trees"):
         side_by_side([tree, tree], titles=["a"])
-    with pytest.raises(ValueError, match="highlights must hold one entry per tree: got 3 for 2 trees"):
+    with pytest.raises(ValueError, match="highlights must have one entry per tree: got 3 for 2 trees"):
         side_by_side_text([tree, tree], highlights=[[], [], []])
     assert ET.fromstring(side_by_side([])) is not None
 

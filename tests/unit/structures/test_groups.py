@@ -44,9 +44,9 @@ def test_groups():
         (([A, B], [0.0, -1e150]), "score of candidate 1 is -1e\\+150; a score is a finite number of at most 1e\\+100"),
         (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
         (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
-        (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has other words"),
-        (([A, "(S (N dogs))"],), "Candidate 1 has other words than candidate 0: 'dogs', not 'cats sleep'"),
-        (([A], None, "(S (N dogs))"), "The gold tree has other words than the candidates"),
+        (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has different words"),
+        (([A, "(S (N dogs))"],), "Candidate 1 has different words from candidate 0: 'dogs', not 'cats sleep'"),
+        (([A], None, "(S (N dogs))"), "The gold tree has different words from the candidates"),
     ],
 )
 def test_bad_groups(arguments, message):
@@ -67,13 +67,13 @@ def test_the_layout_of_parsers_round_trips(tmp_path):
     write_groups(groups, tmp_path / "k.txt")
     assert read_groups(tmp_path / "k.txt") == groups
     assert read_groups(tmp_path / "k.txt", [C, A])[1].gold == es.Tree.from_brackets(A)
-    with pytest.raises(es.InputError, match=r"no place\. Write to a \.jsonl file"):
+    with pytest.raises(es.InputError, match=r"cannot contain\. Write to a \.jsonl file"):
         write_groups([Group([A], gold=A)], tmp_path / "k.txt")
     with pytest.raises(TypeError, match="gold must be the trees themselves, got 'gold"):
         read_groups(tmp_path / "k.txt", "gold.mrg")
-    with pytest.raises(es.InputError, match="2 groups, and there are 1 gold trees"):
+    with pytest.raises(es.InputError, match="2 groups, but there are 1 gold trees"):
         read_groups(tmp_path / "k.txt", [A])
-    with pytest.raises(es.InputError, match="group 1: The gold tree has other words"):
+    with pytest.raises(es.InputError, match="group 1: The gold tree has different words"):
         read_groups(tmp_path / "k.txt", [A, "(S (N dogs))"])
 
 
@@ -89,9 +89,9 @@ def test_conllu_round_trips(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["k.conllu", "k.txt"])
 def test_layouts_that_cannot_hold_a_kind_say_so(tmp_path, name):
-    with pytest.raises(es.InputError, match="Group 1 holds candidates of the kind TaggedSequence"):
+    with pytest.raises(es.InputError, match="Group 1 has candidates of the kind TaggedSequence"):
         write_groups([Group([ARCS if name == "k.conllu" else A]), Group([TAGS])], tmp_path / name)
-    with pytest.raises(es.InputError, match="a field that CoNLL-U cannot hold"):
+    with pytest.raises(es.InputError, match="a field that cannot be written in CoNLL-U"):
         write_groups([Group([es.DependencyTree(["a\tb"], ["N"], [0], ["root"])])], tmp_path / "k.conllu")
     assert not list(tmp_path.iterdir())
 
@@ -105,11 +105,14 @@ ONE = "1\tcats\tcat\tN\t_\t_\t0\troot\t_\t_\n\n"
         (ONE, "sentence 1: it has no line '# sent_id = ...'"),
         (
             f"# sent_id = 4\n# score = 1\n{ONE}# sent_id = 4\n{ONE}",
-            "sent_id 4: candidate 1 has no score, and others have",
+            "sent_id 4: candidate 1 has no score, but others have",
         ),
-        (f"# sent_id = 4\n{ONE}# sent_id = 5\n{ONE}# sent_id = 4\n{ONE}", "sent_id 4: it comes back after other sen"),
+        (f"# sent_id = 4\n{ONE}# sent_id = 5\n{ONE}# sent_id = 4\n{ONE}", "sent_id 4: it occurs again after other sen"),
         (f"# sent_id = 4\n# score = high\n{ONE}", "sent_id 4: '# score = ...' must be a number"),
-        (f"# sent_id = 4\n{ONE}# sent_id = 4\n{ONE.replace('cats', 'dogs')}", "sent_id 4: Candidate 1 has other words"),
+        (
+            f"# sent_id = 4\n{ONE}# sent_id = 4\n{ONE.replace('cats', 'dogs')}",
+            "sent_id 4: Candidate 1 has different words",
+        ),
     ],
 )
 def test_broken_conllu(tmp_path, text, message):
@@ -126,24 +129,30 @@ def test_scores_on_lines_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"-1.5 {A}\n", "line 1: the number of candidates should stand here, got '-1.5"),
-        (f"3\n-1 {A}\n-2 {B}\n", "line 4: the score of candidate 2 of the 3 that line 1 promises should stand here"),
-        (f"3\n-1 {A}\n-2 {B}\n\n1\n-1 {A}\n", "line 6: the tree of candidate 2 of the 3 that line 1 promises should"),
-        (f"3\n-1\n{A}\n-2\n{B}\n\n1\n-1\n{A}\n", "line 8: the tree of candidate 2 of the 3 that line 1 promises"),
+        (f"-1.5 {A}\n", "line 1: expected the number of candidates here, got '-1.5"),
+        (f"3\n-1 {A}\n-2 {B}\n", "line 4: expected the score of candidate 2 of the 3 that line 1 promises here"),
+        (
+            f"3\n-1 {A}\n-2 {B}\n\n1\n-1 {A}\n",
+            "line 6: expected the tree of candidate 2 of the 3 that line 1 promises here",
+        ),
+        (
+            f"3\n-1\n{A}\n-2\n{B}\n\n1\n-1\n{A}\n",
+            "line 8: expected the tree of candidate 2 of the 3 that line 1 promises",
+        ),
         (
             f"2\n-1\n{A}\n-2\n",
-            "line 5: the tree of candidate 1 of the 2 that line 1 promises should stand here, got ''",
+            "line 5: expected the tree of candidate 1 of the 2 that line 1 promises here, got ''",
         ),
         (
             f"1\n-1 {A}\n-2 {B}\n",
-            "line 3: the number of candidates should stand here, or line 1 promises too few, got '-2",
+            "line 3: expected the number of candidates here, or line 1 promises too few, got '-2",
         ),
         (
             f"1\n-1 {A}\n3 {B}\n",
-            r"line 3: the number of .*, or line 1 promises too few, got '3 \(X",
+            r"line 3: expected the number of .*, or line 1 promises too few, got '3 \(X",
         ),
-        (f"1\n{A}\n", "line 2: the score of candidate 0 of the 1 that line 1 promises should stand here"),
-        (f"{A}\n{B}\n", r"line 1: the number of candidates should stand here, got '\(S"),
+        (f"1\n{A}\n", "line 2: expected the score of candidate 0 of the 1 that line 1 promises here"),
+        (f"{A}\n{B}\n", r"line 1: expected the number of candidates here, got '\(S"),
         (f"2\n-1 {A}\n-2 (S (N cats)\n", r"k\.txt, line 1, candidate 1, column 1: this bracket is never closed"),
         (
             '{"candidates": [{"tree": "(S a"}]}\n',
@@ -153,18 +162,18 @@ def test_scores_on_lines_of_their_own(tmp_path):
             '{"candidates": [{"tree": "(S a)"}], "gold": "(S a"}\n',
             r"k\.txt, line 1, the gold tree, column 1: this bracket is never closed",
         ),
-        ('{"candidates": [{"tree": 3}]}\n', "line 1: A tree is made of"),
-        (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has other words"),
+        ('{"candidates": [{"tree": 3}]}\n', "line 1: as_tree converts"),
+        (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has different words"),
         (f"{'9' * 5000}\n-1 {A}\n", "line 1: no sentence has 99999999999999999999... candidates"),
         (
             '{"candidates": [{"tree": "(S a)", "words": ["b"], "tags": ["N"]}]}\n',
-            'line 1, candidate 0: it has "tree" and "words" and "tags", and a candidate has one or the other',
+            'line 1, candidate 0: it has "tree" and "words" and "tags", but a candidate has one or the other',
         ),
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
-        ('{"trees": []}\n', "line 1: a group should stand here"),
-        ('{"trees": []}\n', 'and this is no object with a list "candidates"'),
-        ('{"candidates": {"tree": "(S a)"}}\n', 'and this is no object with a list "candidates"'),
-        ('{"candidates": ["(S a)"]}\n', "line 1: a group should stand here, .*, and candidate 0 is no object"),
+        ('{"trees": []}\n', "line 1: expected a group here"),
+        ('{"trees": []}\n', 'and this is not an object with a list "candidates"'),
+        ('{"candidates": {"tree": "(S a)"}}\n', 'and this is not an object with a list "candidates"'),
+        ('{"candidates": ["(S a)"]}\n', "line 1: expected a group here, .*, and candidate 0 is not an object"),
         ('{"candidates": [{"score": 1}]}\n', "line 1, candidate 0: it has neither a tree nor words and tags"),
         (
             '{"candidates": [{"words": ["a"], "tags": ["N"], "heads": [0]}]}\n',
@@ -180,9 +189,9 @@ def test_scores_on_lines_of_their_own(tmp_path):
         ),
         ('{"candidates": [{"words": ["a"], "tags": 3}]}\n', "line 1, candidate 0: tags must be a sequence of texts"),
         ('{"id": [1], "candidates": [{"tree": "(S a)"}]}\n', 'line 1: "id" names the sentence by a text or a whole'),
-        ('[{"candidates": [{"tree": "(S a)"}]}]\n', r"k\.txt begins with '\[', like an array of JSON, and JSON Lines"),
-        ("[\n", r"k\.txt begins with '\[', like an array of JSON"),
-        ('{\n"candidates": []\n}\n', "line 1: a group should stand here, .*, and this is no JSON on one line"),
+        ('[{"candidates": [{"tree": "(S a)"}]}]\n', r"k\.txt begins with '\[', like a JSON array, but JSON Lines"),
+        ("[\n", r"k\.txt begins with '\[', like a JSON array"),
+        ('{\n"candidates": []\n}\n', "line 1: expected a group here, .*, and this is not JSON on one line"),
         (
             '{"candidates": [{"tree": "(S a)", "score": "x"}]}\n',
             'line 1, candidate 0: "score" is "x"; a score is a finite number, written without quotes',
@@ -194,7 +203,7 @@ def test_scores_on_lines_of_their_own(tmp_path):
             '{"candidates": [{"tree": "(S a)", "score": 1, "score": 2}]}\n',
             'line 1: an object has the key "score" twice',
         ),
-        ("{broken\n", "line 1: a group should stand here"),
+        ("{broken\n", "line 1: expected a group here"),
     ],
 )
 def test_broken_files(tmp_path, text, message):
@@ -233,16 +242,16 @@ def test_words_are_compared_whatever_the_trees(a, b, same):
         if same:
             assert len(Group(listed)) == 2
         else:
-            with pytest.raises(es.InputError, match="has other words"):
+            with pytest.raises(es.InputError, match="has different words"):
                 Group(listed)
 
 
 def test_only_groups_are_made_of_lists_and_written(tmp_path):
     with pytest.raises(TypeError, match="candidates must be a list, got None"):
         Group(None)
-    with pytest.raises(TypeError, match=r"Groups are written, got a single one\. Write \[group\]"):
+    with pytest.raises(TypeError, match=r"write_groups needs a list of groups, got a single group\. Write \[group\]"):
         write_groups(Group([A]), tmp_path / "k.jsonl")
-    with pytest.raises(TypeError, match="Groups are written, got str at 0"):
+    with pytest.raises(TypeError, match="write_groups needs groups, got str at 0"):
         write_groups([A], tmp_path / "k.jsonl")
     assert not list(tmp_path.iterdir())
 
@@ -251,7 +260,7 @@ def test_a_line_break_in_a_word_is_kept_or_refused(tmp_path):
     groups = [Group([es.Tree("S", [es.Tree("N", [es.Tree("a\nb")])])])]
     write_groups(groups, tmp_path / "k.jsonl")
     assert read_groups(tmp_path / "k.jsonl") == groups
-    with pytest.raises(es.InputError, match=r"a line break, for which this layout has no place\. Write to a \.jsonl"):
+    with pytest.raises(es.InputError, match=r"a line break, which this layout cannot contain\. Write to a \.jsonl"):
         write_groups(groups, tmp_path / "k.txt")
 
 
@@ -260,27 +269,27 @@ def test_numbers_and_scores_may_stand_before_tabs(tmp_path):
     (tmp_path / "k").write_text(f"2\twsj_1\r\n-120.5\r\n{A}\r\n-121.7\t{B}\r\n\r\n1   one more\n-3\t {C}\n")
     assert read_groups(tmp_path / "k") == [Group([A, B], [-120.5, -121.7]), Group([C], [-3.0])]
     (tmp_path / "k").write_text(f"1\n-3 {C}\n0 wsj_2\n")
-    with pytest.raises(es.InputError, match="line 3: this sentence has no candidates, and a group has at least one"):
+    with pytest.raises(es.InputError, match="line 3: this sentence has no candidates, but a group needs at least one"):
         read_groups(tmp_path / "k")
 
 
 def test_all_candidates_have_scores_or_none_has(tmp_path):
     path = tmp_path / "k.jsonl"
     path.write_text(json.dumps({"candidates": [{"tree": A, "score": -20.5}, {"tree": B}]}))
-    with pytest.raises(es.InputError, match="line 1: candidate 1 has no score, and others have"):
+    with pytest.raises(es.InputError, match="line 1: candidate 1 has no score, but others have"):
         read_groups(path)
     path.write_text(json.dumps({"candidates": [{"tree": A}, {"tree": B}]}))
     assert read_groups(path) == [Group([A, B])]
 
 
-def test_keys_that_are_not_read_are_told_once(tmp_path):
+def test_one_warning_lists_ignored_keys(tmp_path):
     path = tmp_path / "k.jsonl"
     record = {"id": "a", "speaker": 1, "candidates": [{"tree": A, "scoer": 1}, {"tree": B, "logprob": 2}]}
     path.write_text("\n".join([json.dumps(record)] * 3))
-    with pytest.warns(UserWarning, match="keys that are not read") as told:
+    with pytest.warns(UserWarning, match="these keys are ignored") as told:
         groups = read_groups(path)
     (only,) = told
-    assert f'{path}: there are keys that are not read: "speaker" of groups, "scoer" and "logprob" of candidates. ' in (
+    assert f'{path}: these keys are ignored: "speaker" of groups, "scoer" and "logprob" of candidates. ' in (
         str(only.message)
     )
     assert Path(only.filename) == Path(__file__) and len(groups) == 3
@@ -302,7 +311,7 @@ def test_ascii_blanks_alone_part_the_layout_of_parsers(tmp_path):
     assert group.name == "news\u00a01"
     assert group.candidates[0].label == "S\u00a0"
     path.write_text("1\u00a0news\n-1.5 (S (N a))\n")
-    with pytest.raises(es.InputError, match="the number of candidates should stand here"):
+    with pytest.raises(es.InputError, match="expected the number of candidates here"):
         es.read_groups(path)
 
 
@@ -310,7 +319,7 @@ def test_ascii_blanks_alone_part_the_layout_of_parsers(tmp_path):
 def test_scores_in_a_file_are_spelled_in_ascii(tmp_path, score):
     path = tmp_path / "parses.txt"
     path.write_text(f"1\n{score} (S (N a))\n", encoding="utf-8")
-    with pytest.raises(es.InputError, match=r"line 2: the score of candidate 0 .* should stand here"):
+    with pytest.raises(es.InputError, match=r"line 2: expected the score of candidate 0 .* here"):
         es.read_groups(path)
 
 

@@ -43,7 +43,7 @@ def test_own_classes():
     assert as_tree(("X", [Own(TEXT), "(a"])) == Tree("X", [TREE, "(a"])
     endless = Own(None)
     endless.value = endless
-    with pytest.raises(TypeError, match="A tree is made of"):
+    with pytest.raises(TypeError, match="as_tree converts"):
         as_tree(endless)
 
 
@@ -205,9 +205,9 @@ def test_deep_objects():
 
 @pytest.mark.parametrize("value", [None, 3, b"(A a)", ["a"], {"a": 1}, ("a", "b"), (1, []), ("a", [], []), object()])
 def test_anything_else_is_one_clear_error(value):
-    with pytest.raises(TypeError, match=r"A tree is made of bracketed text, .*__espalier_tree__"):
+    with pytest.raises(TypeError, match=r"as_tree converts bracketed text, .*__espalier_tree__"):
         as_tree(value)
-    with pytest.raises(TypeError, match="A dependency tree is made of"):
+    with pytest.raises(TypeError, match="as_dependency_tree converts"):
         as_dependency_tree(value)
 
 

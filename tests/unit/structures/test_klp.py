@@ -59,7 +59,7 @@ def test_an_empty_file_is_an_empty_table():
 
 def test_features_in_a_given_order():
     train = read(LINES)
-    with pytest.warns(UserWarning, match="1 values of features outside"):
+    with pytest.warns(UserWarning, match="1 values of features that are not in"):
         test = read("A |BV:bow| who:2 new:1 |EV|", feature_names=train.feature_names)
     assert test["bow"].toarray().tolist() == [[0, 0, 2]]
 
@@ -67,10 +67,10 @@ def test_features_in_a_given_order():
 @pytest.mark.parametrize(
     ("line", "error", "message"),
     [
-        ("A", InputError, "line 2: no part"),
-        ("", InputError, "line 2: no part"),
-        ("A |BS:q| x", InputError, r"line 2, column 3: \|BS:q\| has no \|ES\|"),
-        ("A |BS:q| x |ES| y", InputError, "line 2, column 17: 'y' stands outside"),
+        ("A", InputError, "line 2: this line has no part"),
+        ("", InputError, "line 2: this line has no part"),
+        ("A |BS:q| x", InputError, r"line 2, column 3: \|BS:q\| is not closed by \|ES\|"),
+        ("A |BS:q| x |ES| y", InputError, "line 2, column 17: 'y' is outside"),
         ("A |BG:g| x |EG|", InputError, "kind 'G'"),
         ("A |BT:q| (A) |ET|", InputError, "'q' is of kind T here and S before"),
         ("A |BS:q| x |ES| |BS:q| x |ES|", InputError, "line 2: 'q' occurs twice"),
@@ -80,7 +80,7 @@ def test_features_in_a_given_order():
         ("A |BT:t| (A)) |ET|", TreeSyntaxError, "line 2, column 4"),
         ("A |BT:t| (A)(B) |ET|", TreeSyntaxError, "line 2, .*holds 2"),
         ("A |BT:t| |ET|", TreeSyntaxError, "line 2, .*no tree"),
-        ("A |BT:t| (A(B)c) |ET|", TreeSyntaxError, "line 2, column 6: a label stands outside"),
+        ("A |BT:t| (A(B)c) |ET|", TreeSyntaxError, "line 2, column 6: a label is outside"),
         ("A |BV:v| a:1 |EV|", InputError, "line 1: the vector 'v' is missing"),
     ],
 )

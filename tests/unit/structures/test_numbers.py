@@ -163,11 +163,11 @@ def test_large_integers_are_shown_short():
         (lambda huge: levels_of([huge]), "quantiles must lie between 0 and 1"),
         (
             lambda huge: es.kernels.SimilarityTable(["a", "b"], [[1, huge], [huge, 1]]),
-            "matrix holds an integer that is too",
+            "matrix contains an integer that is too",
         ),
-        (lambda huge: es.Precomputed([[huge]]), "matrix holds an integer that is too large for a float64"),
-        (lambda huge: es.Embedding({"b": [1], "a": [huge]}), "The vector of 'a' holds an integer that is too large"),
-        (lambda huge: es.Embedding.from_arrays(["a"], [[huge]]), "vectors holds an integer that is too large"),
+        (lambda huge: es.Precomputed([[huge]]), "matrix contains an integer that is too large for a float64"),
+        (lambda huge: es.Embedding({"b": [1], "a": [huge]}), "The vector of 'a' contains an integer that is too large"),
+        (lambda huge: es.Embedding.from_arrays(["a"], [[huge]]), "vectors contains an integer that is too large"),
         (lambda huge: es.KernelSVC(es.SubsetTree(), C=huge).fit(TREES, [0, 1]), "C must be .*integer of about 401"),
         (lambda huge: es.KernelSVR(es.SubsetTree(), epsilon=huge).fit(TREES, [0, 1]), "epsilon must be .*about 401"),
         (

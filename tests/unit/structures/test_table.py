@@ -421,7 +421,7 @@ def test_columns_of_deep_and_shared_lists():
     assert len(es.Forest.from_trees(table["t"][:1])) == 1
     endless = [1]
     endless.append(endless)
-    with pytest.raises(InputError, match="A list in a column holds itself"):
+    with pytest.raises(InputError, match="A list in a column contains itself"):
         Table(t=[endless])
 
 

@@ -167,7 +167,9 @@ def csv_table(text, **options):
 
 def test_a_first_row_with_a_tree_is_no_header():
     text = "(S (A a)),x\n(S (B b)),y\n"
-    with pytest.raises(InputError, match=r"The first row of <StringIO> holds a tree, .*Pass header=False or columns="):
+    with pytest.raises(
+        InputError, match=r"The first row of <StringIO> contains a tree, .*Pass header=False or columns="
+    ):
         csv_table(text)
     assert csv_table(text, header=False)["column_1"] == ("(S (A a))", "(S (B b))")
     assert csv_table(text, header=False, columns=["tree", "label"])["label"] == ("x", "y")
@@ -178,7 +180,7 @@ def test_a_first_row_with_a_tree_is_no_header():
 
 def test_a_first_row_with_a_number_is_warned_of():
     with pytest.warns(
-        UserWarning, match=r"taken for the names of the columns, but it holds numbers, such as '1\.5'"
+        UserWarning, match=r"read as the names of the columns, but it contains numbers, such as '1\.5'"
     ) as got:
         table = csv_table("a,1.5\nb,2\n")
     assert len(got) == 1 and len(table) == 1

@@ -149,7 +149,7 @@ def test_an_empty_separator_is_refused():
 
 
 def test_labels_that_run_into_a_longer_separator_are_refused():
-    with pytest.raises(InputError, match=r"run into the separator '\+\+', so 'A\+\+\+B' could not be expanded"):
+    with pytest.raises(InputError, match=r"be confused with the separator '\+\+', so 'A\+\+\+B' could not be expanded"):
         brackets("(A+ (B (C c) (D d)))").collapsed("++")
 
 
