@@ -51,7 +51,8 @@ def compare(
     rivals = (first, second)
     examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
     parts = taken_apart(dual, 0, examples, (1.0, -1.0), n, max_size, schedule)
-    trees, elsewhere = _shares(parts), parts.elsewhere
+    trees = _shares(parts)
+    elsewhere = parts.elsewhere + sum(own.total for own in parts.local if own.trees != parts.local[0].trees)
     if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], schedule)):
         trees, elsewhere = found, 0.0
     own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
@@ -130,14 +131,15 @@ def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule:
 
 
 def _shares(parts: Parts) -> tuple[TreeShares, ...]:
-    """The two trees, with the shares of all tree kernels together."""
-    splits = {own.split for own in parts.local}
+    """The two candidates as trees, with the shares of all kernels together whose items are drawn as the first's are."""
+    alike = [own for own in parts.local if own.trees == parts.local[0].trees]
+    splits = {own.split for own in alike}
     split = splits.pop() if len(splits) == 1 else "mixed"
     out = []
-    for which in range(2 if parts.terms else 0):
-        tree = parts.local[0].trees[which]
+    for which in range(2 if alike else 0):
+        tree = alike[0].trees[which]
         assert tree is not None
-        shares = np.sum([own.shares[which] for own in parts.local], axis=0)
+        shares = np.sum([own.shares[which] for own in alike], axis=0)
         out.append(TreeShares(None, tree, float(shares.sum()), shares, split))
     return tuple(out)
 

@@ -53,7 +53,7 @@ class Comparison(Explanation):
     @property
     def kind_of_parts(self) -> str:
         """What the lead is made of beside the parser's score."""
-        return _OF_WORDS.get(self.trees[0].split, "fragments") if self.trees else "fragments"
+        return _OF_WORDS.get(self.trees[0].split, f"{self.kind}s") if self.trees else f"{self.kind}s"
 
     def by_word(self) -> list[tuple[str, float]]:
         """What each word adds to the lead, where words have shares; else nothing."""
@@ -106,7 +106,7 @@ class Comparison(Explanation):
         return float(sum(own.total for own in self.trees))
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.names[0]} with {self.names[1]}: {self.summary}; {len(self):,} fragments>"
+        return f"<Comparison of {self.names[0]} with {self.names[1]}: {self.summary}; {len(self):,} {self.kind}s>"
 
 
 def signed(value: float) -> str:

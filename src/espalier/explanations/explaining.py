@@ -18,7 +18,9 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.space import Feature, Floats
 from espalier.spaces.terms import Term, listable_terms
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
 
@@ -40,12 +42,12 @@ def explain(
     ----------
     model
         A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker`` or anything with a method ``dual_form()``,
-        over tree kernels alone, normalised, with scales and in sums, also with other kernels.
+        over kernels of trees or words alone, normalised, with scales and in sums, also with other kernels.
     example
-        A tree, its brackets, or a table or dict of one row; a whole model is explained where None. For rerankers and
-        what they choose by also a ``Group``: then two of its candidates are compared.
+        A tree, its brackets, a text, or a table or dict of one row; a whole model is explained where None. For
+        rerankers and what they choose by also a ``Group``: then two of its candidates are compared.
     n
-        How many fragments to list, for each score and each tree kernel.
+        How many fragments to list, for each score and each kernel.
     score
         Which score of a classifier to explain for an example; that of the predicted class where None.
     winner, loser
@@ -129,7 +131,7 @@ def _of_example(
     parts = taken_apart(dual, k, inputs, (1.0,), n, max_size, schedule)
     reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.contribution or 0.0))
     trees = [
-        TreeShares(term.column, tree, own.total, own.shares[0], own.split)
+        TreeShares(term.column, tree, own.total, own.shares[0], own.split, term.space.item)
         for term, own in zip(parts.terms, parts.local, strict=True)
         if (tree := own.trees[0]) is not None
     ]
@@ -142,10 +144,9 @@ def _of_example(
 def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.integer[Any]]) -> Example | None:
     """The smallest item that has a feature, among the first of some rows: those that pull its way most."""
     space = term.space
-    corpus = space.corpus(inputs)
     best: Example | None = None
     for row in rows.tolist()[:10]:
-        tree = space.drawn(corpus, int(row))
+        tree = space.drawn(inputs, int(row))
         if best is not None and tree.size >= best.tree.size:
             continue
         places = space.locate(feature, tree)
@@ -155,7 +156,7 @@ def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.inte
 
 
 def _one(example: Any, like: Inputs) -> Inputs:
-    if isinstance(example, str | Tree):
+    if isinstance(example, str | Tree | TaggedSequence | DependencyTree):
         example = [example]
     elif isinstance(example, Mapping) and all(isinstance(value, str | Tree) for value in example.values()):
         example = {name: [value] for name, value in example.items()}

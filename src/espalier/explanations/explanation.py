@@ -81,8 +81,8 @@ class TreeShares:
     tree: Tree
     total: float
     shares: NDArray[np.float64]  # every node before its children
-    split: str  # "equal": shared by the productions of each fragment; "root": that of its root; "mixed": of both kinds;
-    # "end" and "head" of words: runs of tags count for the last, subtrees of arcs for their heads
+    split: str  # how a feature is shared by its nodes: a key of ``espalier.explanations.page.SPLITS``
+    item: str = "tree"  # what was drawn as a tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,12 @@ class Explanation:
         """The scores that are explained, in the model's order."""
         return list(dict.fromkeys(reason.score for reason in self.reasons))
 
+    @property
+    def kind(self) -> str:
+        """What the listed features are: fragments, n-grams, or features of several kinds."""
+        kinds = {reason.fragment.kind for reason in self.reasons} or {"fragment"}
+        return kinds.pop() if len(kinds) == 1 else "feature"
+
     def of(self, score: str) -> list[Reason]:
         """The reasons of one score."""
         return [reason for reason in self.reasons if reason.score == score]
@@ -148,7 +154,7 @@ class Explanation:
         """Draw the example's trees with their nodes in the colours of their shares, or examples of the fragments."""
         if self.trees:
             marks = [node_colours(own) for own in self.trees]
-            titles = [f"{own.column or 'tree'}: {own.total:+.3g}" for own in self.trees]
+            titles = [f"{own.column or own.item}: {own.total:+.3g}" for own in self.trees]
             return side_by_side([own.tree for own in self.trees], highlights=marks, titles=titles, width=width)
         shown = [reason for reason in self.reasons if reason.example is not None]
         if not shown:
@@ -180,7 +186,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         kind = "a model" if self.value is None else f"a score of {self.value:.4g}"
-        return f"<Explanation of {kind}: {len(self):,} fragments for {', '.join(self.scores) or 'nothing'}>"
+        return f"<Explanation of {kind}: {len(self):,} {self.kind}s for {', '.join(self.scores) or 'nothing'}>"
 
 
 def node_colours(own: TreeShares) -> dict[Position, str]:

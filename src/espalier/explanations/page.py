@@ -42,7 +42,7 @@ body{background:#f6f8fa}
 <table><tr><th class="n">{{ value_name }}</th><th></th>
 {% if intervals %}<th class="n">95 % of the weight</th>{% endif %}
 {% if compared %}<th class="n">winner</th><th class="n">loser</th>{% endif %}
-<th class="n">trees</th><th>fragment</th></tr>
+<th class="n">{{ "trees" if kind == "fragment" else "items" }}</th><th>{{ kind }}</th></tr>
 {% for row in rows %}<tr><td class="n">{{ row.text }}</td>
 <td style="width:9rem"><div class="bar {{ 'for' if row.value > 0 else 'against' }}" style="width:{{ row.share }}%">
 </div></td>
@@ -51,19 +51,22 @@ body{background:#f6f8fa}
 {% endif %}<td class="n">{{ row.reason.n_trees }}</td>
 <td><code>{{ (row.reason.column ~ ": ") if row.reason.column else "" }}{{ row.reason.fragment }}</code></td></tr>
 {% endfor %}</table>
-{% if drawn %}<p>The heaviest, each in a tree of the model:</p><div class="drawing">{{ drawn }}</div>{% endif %}
+{% if drawn %}<p>The heaviest, each in {{ "a tree" if kind == "fragment" else "an item" }} of the model:</p>
+<div class="drawing">{{ drawn }}</div>{% endif %}
 {% endfor %}
 {% if left_out %}<p>Without fragments, and not shown: {{ left_out }}.</p>{% endif %}
 </div></body></html>
 """
 _DRAWN = 3  # examples of each score
 _SMALLEST = 0.7  # how far two candidates shrink to fit into a window
-_SPLITS = {
+SPLITS = {
     "equal": "Every fragment is shared equally by its productions.",
     "root": "Every fragment counts for its root.",
     "mixed": "Fragments are shared equally by their productions, or count for their roots, as their kernel has it.",
     "end": "Every run of tags counts for its last tag; with gaps, every subsequence of tags.",
     "head": "Every subtree counts for its head.",
+    "words": "Every n-gram is shared equally by its words.",
+    "last word": "Every subsequence counts for its last word.",
 }
 _WORDS = "Marked are the words that speak most for the winner, in green, and for the loser, in red."
 _MARKED = (
@@ -104,6 +107,7 @@ def explanation_page(explanation: Explanation) -> str:
             scores=scores,
             compared=compared,
             least=_least_width,
+            kind=explanation.kind,
             value_name="adds" if local else "weight",
             intervals=any(reason.low is not None for reason in explanation),
             left_out=", ".join(explanation.left_out),
@@ -115,10 +119,14 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
     """A heading, what is marked, and a drawing, for each tree of an example, or for two candidates together."""
     pushed = "Marked are the nodes that push most: up in green, down in red."
     if isinstance(explanation, Comparison):
-        of_words = f"{_WORDS} {_SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
+        of_words = f"{_WORDS} {SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
         return [("", of_words or (_MARKED if len(explanation) else ""), explanation.to_svg())]
     return [
-        (own.column or "The tree", f"{pushed} {_SPLITS[own.split]}", tree_svg(own.tree, highlight=node_colours(own)))
+        (
+            own.column or f"The {own.item}",
+            f"{pushed} {SPLITS[own.split]}",
+            tree_svg(own.tree, highlight=node_colours(own)),
+        )
         for own in explanation.trees
     ]
 
@@ -154,7 +162,7 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
     else:
         out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
-        out += [(f"{own.column or 'the tree'}", f"{own.total:+.4g}") for own in explanation.trees]
+        out += [(own.column or f"the {own.item}", f"{own.total:+.4g}") for own in explanation.trees]
     if explanation.elsewhere:
         out.append(("other kernels", f"{explanation.elsewhere:+.4g}"))
     if explanation.variance is not None:

@@ -121,9 +121,8 @@ def _local(
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     beta = term.scale * dual.coefficients[k] / term.norm(dual.inputs, **options)
     factors = np.asarray(signs) / term.norm(examples, **options)  # 0 for an item without features
-    space = term.space
     try:
-        return space.local(space.corpus(dual.inputs), beta, space.corpus(examples), factors, n, max_size, schedule)
+        return term.space.local(dual.inputs, beta, examples, factors, n, max_size, schedule)
     except MemoryError:
         raise MemoryBudgetError(
             f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or smaller "

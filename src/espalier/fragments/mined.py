@@ -69,7 +69,7 @@ class MinedTerm:
 
     def __repr__(self) -> str:
         kind = "proven" if self.proven else "not proven"
-        return f"<{len(self):,} fragments of {self.term.kernel!r} for {self.name}, {kind}>"
+        return f"<{len(self):,} {self.fragments.kind}s of {self.term.kernel!r} for {self.name}, {kind}>"
 
 
 class MinedFragments(Sequence[MinedTerm]):

@@ -47,8 +47,10 @@ def mine_fragments(
 
     with the kernel's own features: for ``SubsetTree`` the count of the fragment times the square root of ``decay`` for
     every production in it and of ``frontier`` for every inner node left unexpanded; for ``PartialTree`` the sum over
-    all ways in which it stands in the tree. The norm is 1 where the kernel is not normalised. So the score is the sum
-    of :math:`w_f \phi_f(x) / \|x\|` over all fragments, and those of large weight decide.
+    all ways in which it stands in the tree. ``BagOfWords``, ``Spectrum`` and ``Subsequence`` without a similarity have
+    words, n-grams and subsequences in place of fragments, and all of them are listed to find the heaviest. The norm
+    is 1 where the kernel is not normalised. So the score is the sum of :math:`w_f \phi_f(x) / \|x\|` over all
+    fragments, and those of large weight decide.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ def mine_fragments(
         The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model knows
         its own; where they are given they must be those that it was fitted to.
     n
-        How many fragments to list, for each score of the model and each tree kernel in a sum.
+        How many fragments to list, for each score of the model and each kernel in a sum.
     strategy
         ``"exact"`` proves that no fragment left out weighs more: branch and bound. ``"greedy"`` is the algorithm of
         Pighin and Moschitti (2009): from single productions on, the best ``n`` are expanded until none of the results
@@ -67,7 +69,8 @@ def mine_fragments(
     max_expansions
         For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
     max_size
-        Look only at fragments with at most this many productions; of partial trees, nodes, 8 where None.
+        Look only at fragments with at most this many productions; of partial trees, nodes, 8 where None; of sequences,
+        symbols.
     max_visits
         For ``"exact"``: give up after this many fragments, and search in one thread. The result then says how heavy
         those left out may be.
@@ -81,7 +84,7 @@ def mine_fragments(
     Returns
     -------
     MinedFragments
-        One list for each score and tree kernel.
+        One list for each score and each kernel whose features can be listed.
 
     Notes
     -----
@@ -106,6 +109,7 @@ def mine_fragments(
     # Which fragments a limit leaves out must not depend on who came first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
+    dual.inputs.read_strings(dual.kernel._tree_columns(), "trees")
     terms, left_out = listable_terms(dual.kernel)
     parts: list[MinedTerm] = []
     n_parts = len(dual.names) * len(terms)
@@ -123,7 +127,7 @@ def mine_fragments(
             except MemoryError:
                 raise MemoryBudgetError(
                     f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for fewer "
-                    "fragments, limit max_depth in the kernel, or raise memory."
+                    "fragments, limit their max_size or max_depth in the kernel, or raise memory."
                 ) from None
             parts.append(MinedTerm(name, term, *found))
     return MinedFragments(parts, left_out)

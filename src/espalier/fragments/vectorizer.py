@@ -149,7 +149,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         self._check()
         kernel = Normalized(SubsetTree(DECAY)) if self.kernel is None else self.kernel
         terms, _ = listable_terms(kernel)
-        inputs = Inputs.of(X)
+        inputs = Inputs.of(X).read_strings(kernel._tree_columns(), "trees")
         if self.by == "frequency":
             self.mined_ = [self._by_frequency(term, inputs) for term in terms]
             found = [(term, list(mined)) for term, mined in zip(terms, self.mined_, strict=True)]
@@ -173,7 +173,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         if isinstance(X, Iterator):
             blocks = list(self.stream(X))
             return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features_out_))
-        inputs = Inputs.of(X)
+        inputs = self._read(X)
         blocks = [
             own.term.features(own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
             for own in self.terms_
@@ -191,7 +191,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
             One weight for each feature, or one column of them for each score.
         """
         check_is_fitted(self, "terms_")
-        inputs = Inputs.of(X)
+        inputs = self._read(X)
         refuse_masked(weights, "weights")
         given = np.asarray(weights, np.float64)
         columns = given[:, None] if given.ndim == 1 else given
@@ -260,6 +260,11 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         tags.input_tags.string = True
         tags.target_tags.required = self.by == "weight"
         return tags
+
+    def _read(self, X: Any) -> Inputs:
+        """What to transform, read as the kernels read it together."""
+        columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
+        return Inputs.of(X).read_strings(columns, "trees")
 
     def _by_frequency(self, term: Term, inputs: Inputs) -> MinedFragments:
         return self._mine(np.ones(len(inputs)), inputs, term.space.counting())

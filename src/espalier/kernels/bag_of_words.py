@@ -17,6 +17,7 @@ from espalier.kernels.base import Reads
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.kernels.subsequence_weights import SubsequenceWeights
 from espalier.storage import State, require
 from espalier.structures.numbers import LARGEST, whole_number
 
@@ -114,6 +115,15 @@ class BagOfWords(FeatureKernel):
     def reads(self) -> Reads:
         return self.of
 
+    def feature_space(self) -> str:
+        return "subsequences"
+
+    def _subsequence_weights(self, labels: list[str]) -> SubsequenceWeights:
+        match = np.sqrt(hyper.label_values(self.weight, labels)[:-1])
+        if self.idf is not None:
+            match = match * np.array([self.idf(label) for label in labels])
+        return SubsequenceWeights(match, np.zeros(len(labels)), np.ones(1), self.values == "binary")
+
     def _features(self, a: Sequences, b: Sequences | None) -> Features:
         sides = (a,) if b is None else (a, b)
         used = np.unique(np.concatenate([side.arrays[0] for side in sides]))
@@ -198,6 +208,14 @@ class Spectrum(FeatureKernel):
 
     def reads(self) -> Reads:
         return self.of
+
+    def feature_space(self) -> str:
+        return "subsequences"
+
+    def _subsequence_weights(self, labels: list[str]) -> SubsequenceWeights:
+        order = np.sqrt(order_values(self.order_weights, self.length + 1 - self._first))
+        shorter = np.zeros(self._first - 1)
+        return SubsequenceWeights(np.ones(len(labels)), np.zeros(len(labels)), np.append(shorter, order))
 
     def _features(self, a: Sequences, b: Sequences | None) -> Features:
         from scipy.sparse import csr_matrix, hstack

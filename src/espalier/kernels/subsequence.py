@@ -18,6 +18,7 @@ from espalier.kernels.order_weights import order_values, weights_by_length
 from espalier.kernels.sequence_memory import subsequence_threads
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity
+from espalier.kernels.subsequence_weights import SubsequenceWeights
 from espalier.structures.numbers import whole_number
 
 
@@ -96,6 +97,13 @@ class Subsequence(SequenceKernel):
 
     def reads(self) -> Reads:
         return self.of
+
+    def feature_space(self) -> str | None:
+        return "subsequences" if self.similarity is None else None  # soft matches have no features of their own
+
+    def _subsequence_weights(self, labels: list[str]) -> SubsequenceWeights:
+        gap, match = (hyper.label_values(setting, labels)[:-1] for setting in (self.gap_decay, self.match_decay))
+        return SubsequenceWeights(match, gap, np.sqrt(order_values(self.order_weights, self.length)))
 
     def _units(self) -> tuple[Unit, ...]:
         return (self.of,)

@@ -1,6 +1,7 @@
 """The features that kernels count: searched, listed, named, located, weighed and written."""
 
 from espalier.spaces.fragment_dictionary import FragmentDictionary
+from espalier.spaces.ngrams import Ngram, NgramDictionary
 from espalier.spaces.partial_dictionary import PartialDictionary
 from espalier.spaces.space import Feature, Space
 from espalier.spaces.terms import SPACES, Term, listable_terms, parts_of
@@ -9,6 +10,8 @@ __all__ = [
     "SPACES",
     "Feature",
     "FragmentDictionary",
+    "Ngram",
+    "NgramDictionary",
     "PartialDictionary",
     "Space",
     "Term",

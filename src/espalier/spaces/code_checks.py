@@ -85,6 +85,11 @@ class CodeChecks(Checks):
                 whole = len(start) > 0 and start[0] == 0 and start[-1] == size and (start[1:] > start[:-1]).all()
                 self.require(whole, f"{starts!r} does not cut {entries!r} into parts")
 
+    def symbols(self) -> None:
+        """Codes of listed labels."""
+        code = self._arrays["code"]
+        self.require(((code >= 0) & (code < self._n_labels)).all(), "an n-gram names a symbol that is not listed")
+
     def subset(self) -> None:
         """Productions of listed labels, and fragments that decide on each of their nodes once."""
         part, start = self._arrays["production_part"].astype(np.int64), self._arrays["production_start"]

@@ -34,6 +34,7 @@ class Codes(Sequence[Feature]):
     start: NDArray[np.int64]
     code: NDArray[np.int32]
 
+    kind: ClassVar[str] = "fragment"  # what one feature is called
     _kinds: ClassVar[Mapping[str, type[Any]]]  # the arrays, in order, and of which numbers they are
 
     @classmethod

@@ -7,7 +7,7 @@ vectorizers and explanations ask the space and never which kernel it is.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
+from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.codes import Codes
@@ -34,6 +35,8 @@ Corpus = TypeVar("Corpus")
 
 class Feature(Protocol):
     """One feature of a space, printed as people read it."""
+
+    kind: ClassVar[str]  # what it is called
 
     def __str__(self) -> str: ...
 
@@ -113,7 +116,7 @@ class Space(ABC, Generic[Corpus]):
 
     name: ClassVar[str]  # as kernels and files write it
     item: ClassVar[str] = "tree"  # what has these features
-    listing: ClassVar[Any]  # the class of Codes that holds many features
+    listing: Any  # the class of Codes that holds many features
     can_be_hashed: ClassVar[bool] = False  # whether the space has ``hashed``
 
     def __init__(self, kernel: Any) -> None:
@@ -145,9 +148,9 @@ class Space(ABC, Generic[Corpus]):
     @abstractmethod
     def local(
         self,
-        training: Corpus,
+        training: Inputs,
         coefficients: Floats,
-        examples: Corpus,
+        examples: Inputs,
         factors: Floats,
         n: int,
         max_size: int | None,
@@ -163,12 +166,14 @@ class Space(ABC, Generic[Corpus]):
         """The nodes of a drawn item at which a feature stands."""
 
     @abstractmethod
-    def drawn(self, corpus: Corpus, row: int) -> Tree:
+    def drawn(self, inputs: Inputs, row: int) -> Tree:
         """One item as a tree to draw."""
 
-    @abstractmethod
     def counting(self) -> Kernel:
-        """The kernel whose features are plain counts."""
+        """The kernel whose features are plain counts: every part of a feature that counts at all counts for 1."""
+        ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.number_of(setting) != 0}
+        counting: Kernel = replace(self.kernel, **ones)
+        return counting
 
     def hashed(self, corpus: Corpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
         """The hashes of all features up to a size and what each counts for, by distinct part of a corpus."""

@@ -22,13 +22,14 @@ from espalier.kernels.normalized import Normalized
 from espalier.kernels.underflow import without_fragment
 from espalier.spaces.codes import Codes
 from espalier.spaces.partial import PartialSpace
+from espalier.spaces.sequences import SequenceSpace
 from espalier.spaces.space import Floats, Space, Values
 from espalier.spaces.subset import SubsetSpace
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-SPACES: dict[str, type[Space[Any]]] = {space.name: space for space in (SubsetSpace, PartialSpace)}
+SPACES: dict[str, type[Space[Any]]] = {space.name: space for space in (SubsetSpace, PartialSpace, SequenceSpace)}
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,9 @@ def listable_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
     terms, others = parts_of(kernel)
     if not terms:
         raise InputError(
-            f"The fragments of {kernel!r} cannot be listed. Those of SubsetTree, Subtree and PartialTree can, alone, "
-            "normalised, multiplied by numbers and in sums; not those of products, powers and radial kernels."
+            f"The fragments of {kernel!r} cannot be listed. Those of SubsetTree, Subtree, PartialTree, BagOfWords, "
+            "Spectrum and Subsequence without a similarity can, alone, normalised, multiplied by numbers and in sums; "
+            "not those of products, powers and radial kernels."
         )
     return terms, others
 

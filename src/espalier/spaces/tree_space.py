@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest, concatenate
 from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.codes import Codes, Integers
@@ -64,23 +62,17 @@ class TreeSpace(Space[Forest]):
     def corpus(self, inputs: Inputs) -> Forest:
         return inputs.forest(self.kernel._column())
 
-    def drawn(self, corpus: Forest, row: int) -> Tree:
-        return corpus[row]
-
-    def counting(self) -> Kernel:
-        # Where every production and every unexpanded node weighs 1, a fragment counts as often as it stands there.
-        ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.number_of(setting) != 0}
-        counting: Kernel = replace(self.kernel, **ones)
-        return counting
+    def drawn(self, inputs: Inputs, row: int) -> Tree:
+        return self.corpus(inputs)[row]
 
     @abstractmethod
     def search(self, corpus: Forest, max_size: int | None) -> TreeSearch: ...
 
     def local(
         self,
-        training: Forest,
+        training: Inputs,
         coefficients: Floats,
-        examples: Forest,
+        examples: Inputs,
         factors: Floats,
         n: int,
         max_size: int | None,
@@ -88,15 +80,15 @@ class TreeSpace(Space[Forest]):
     ) -> Local:
         # Features are linear in how often a tree holds each subtree: the difference of two trees is searched like one
         # tree, with counts of both signs.
-        forest = concatenate([training, examples])
+        forest = concatenate([self.corpus(training), self.corpus(examples)])
         first = len(forest) - len(factors)
-        training, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
+        rows, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
         sizes = [tree.size for tree, factor in zip(trees, factors, strict=True) if tree is not None and factor != 0]
         if not sizes:
             shares = tuple(np.zeros(0 if tree is None else tree.size) for tree in trees)
             return Local(trees, self.listing.from_fragments([]), np.zeros(0), shares, "equal")
         search = self.search(forest, self._local_size(max(sizes), max_size))
-        mass, count = masses(training, coefficients), masses(forest[first:], factors)
+        mass, count = masses(rows, coefficients), masses(forest[first:], factors)
         fragments, contributions = search.local(mass, count, n, schedule)
         split, found = "equal", list[Floats]()
         for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True), start=first):
@@ -105,7 +97,7 @@ class TreeSpace(Space[Forest]):
                 continue
             own = search.shares(mass, int(forest.arrays["root"][row]), tree)
             if own is None:
-                split, own = "root", by_root(tree, training, lambda nodes: self._scores(training, coefficients, nodes))
+                split, own = "root", by_root(tree, rows, lambda nodes: self._scores(rows, coefficients, nodes))
             found.append(factor * own)
         return Local(trees, fragments, contributions, tuple(found), split)
 

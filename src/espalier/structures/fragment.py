@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
@@ -46,6 +47,8 @@ class Fragment:
 
     tree: Tree
     unexpanded: tuple[int, ...] = ()
+
+    kind: ClassVar = "fragment"
 
     def __post_init__(self) -> None:
         unexpanded = tuple(sorted(set(self.unexpanded)))

@@ -1,0 +1,178 @@
+"""All subsequences of some sequences, length by length: each is one symbol longer than one that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.sequences import Sequences
+from espalier.kernels.subsequence_weights import SubsequenceWeights
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Entries = tuple[Numbers, Numbers, Floats]  # keys, positions and values
+PAIRS = 1 << 20  # of an occurrence and a symbol behind it that are looked at at once
+BYTES = 64  # that a pair takes
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The subsequences of one length, and where they stand.
+
+    Attributes
+    ----------
+    key
+        One number for each feature, ascending: its beginning among the shorter features, and its last symbol.
+    code
+        The symbols of each feature.
+    feature, position, value
+        For each feature and each position at which it ends, what its occurrences that end there count for.
+    row
+        The sequence of each position, among all positions.
+    """
+
+    key: Numbers
+    code: NDArray[np.int32]
+    feature: Numbers
+    position: Numbers
+    value: Floats
+    row: Numbers
+
+    def matrix(self, n_rows: int) -> csr_matrix:
+        """One row for each sequence, one column for each feature."""
+        from scipy.sparse import csr_matrix
+
+        entries = (self.value, (self.row[self.position], self.feature))
+        return csr_matrix(entries, shape=(n_rows, len(self.key)))
+
+
+def levels(
+    sequences: Sequences,
+    weights: SubsequenceWeights,
+    longest: int,
+    memory: int,
+    base: int,
+    known: Sequence[Numbers] | None = None,
+) -> Iterator[Level]:
+    """Yield the features of sequences, length by length; values without the weight of the length.
+
+    Parameters
+    ----------
+    longest
+        The longest features.
+    memory
+        The most bytes for the features of one length; a MemoryError where they take more.
+    base
+        More than any symbol; keys are numbers to this base.
+    known
+        For each length the keys of the features that are looked for; all features where None.
+    """
+    growth = _Growth(sequences, weights, memory, base)
+    level: Level | None = None
+    for length in range(1, longest + 1):
+        own = None if known is None else known[length - 1]
+        level = growth.first(own) if level is None else growth.longer(level, own)
+        yield level
+        if not len(level.key):
+            return
+
+
+class _Growth:
+    """Sequences, and what their symbols count for, ready to be searched."""
+
+    def __init__(self, sequences: Sequences, weights: SubsequenceWeights, memory: int, base: int) -> None:
+        symbol, start = sequences.arrays
+        sizes = np.diff(start)
+        self._symbol, self._weights, self._memory, self._base = symbol.astype(np.int64), weights, memory, base
+        self._row = np.repeat(np.arange(len(sequences)), sizes)
+        self._end = np.repeat(start[1:], sizes)
+        self._log, self._n_zeros = _gaps(weights.gap[symbol])
+
+    def first(self, known: Numbers | None) -> Level:
+        """The symbols alone."""
+        value = self._weights.match[self._symbol]
+        if self._weights.binary:
+            held = self._row * self._base + self._symbol
+            _, which, count = np.unique(held, return_inverse=True, return_counts=True)
+            value = value / count[which.reshape(-1)]
+        whole = np.empty((1, 0), np.int32)  # what all symbols begin with
+        return self._merged(self._kept(self._symbol, np.arange(len(value)), value, known), known, whole)
+
+    def longer(self, level: Level, known: Numbers | None) -> Level:
+        """The features that are one symbol longer."""
+        n_next = self._end[level.position] - level.position - 1
+        if not self._weights.has_gaps:
+            n_next = np.minimum(n_next, 1)
+        needed = int(n_next.sum()) * BYTES + level.code.nbytes
+        if known is None and needed > self._memory:
+            raise MemoryError
+        parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        for first, last in _chunks(n_next):
+            sizes = n_next[first:last]
+            entry = np.repeat(np.arange(first, last), sizes)
+            begin = level.position[entry] + 1
+            position = begin + np.arange(len(entry)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            value = level.value[entry] * self._weights.match[self._symbol[position]]
+            value *= np.exp(self._log[position] - self._log[begin])
+            value[self._n_zeros[position] != self._n_zeros[begin]] = 0.0
+            parts.append(self._kept(level.feature[entry] * self._base + self._symbol[position], position, value, known))
+        key, position, value = (np.concatenate(own) for own in zip(*parts, strict=True))
+        return self._merged((key, position, value), known, level.code)
+
+    def _kept(self, key: Numbers, position: Numbers, value: Floats, known: Numbers | None) -> Entries:
+        """The entries that count and are looked for."""
+        kept = value != 0
+        if known is not None:
+            kept &= known[np.minimum(np.searchsorted(known, key), len(known) - 1)] == key if len(known) else False
+        return key[kept], position[kept], value[kept]
+
+    def _merged(self, entries: Entries, known: Numbers | None, beginnings: NDArray[np.int32]) -> Level:
+        """The level of these entries: occurrences that end at one position are added up."""
+        key, position, value = entries
+        listed = np.unique(key) if known is None else known
+        n_positions = len(self._row) + 1
+        ends, number = np.unique(np.searchsorted(listed, key) * n_positions + position, return_inverse=True)
+        total: Floats = np.asarray(np.bincount(number.reshape(-1), value, len(ends)), np.float64)
+        last = (listed % self._base)[:, None].astype(np.int32)
+        code = np.concatenate([beginnings[listed // self._base], last], axis=1)
+        return Level(listed, code, ends // n_positions, ends % n_positions, total, self._row)
+
+
+def keys_of(code: Sequence[Numbers], base: int) -> tuple[list[Numbers], list[tuple[int, int]]]:
+    """The keys of some features and of what they begin with, by length; and where each feature stands among them."""
+    nodes = [0] * len(code)
+    places = [(0, 0)] * len(code)
+    out = []
+    for length in range(1, max(map(len, code), default=0) + 1):
+        rows = [k for k, own in enumerate(code) if len(own) >= length]
+        own_keys = np.array([nodes[k] * base + int(code[k][length - 1]) for k in rows], np.int64)
+        keys, number = np.unique(own_keys, return_inverse=True)
+        out.append(keys)
+        for k, node in zip(rows, number.reshape(-1).tolist(), strict=True):
+            nodes[k], places[k] = node, (length, node)
+    return out, places
+
+
+def _gaps(gap: Floats) -> tuple[Floats, Numbers]:
+    """Sums up to each position: of the logarithms of what skipping counts for, and of positions never skipped."""
+    zero = gap == 0
+    log = np.log(np.where(zero, 1.0, gap))
+    return np.concatenate([[0.0], np.cumsum(log)]), np.concatenate([[0], np.cumsum(zero)])
+
+
+def _chunks(n_pairs: Numbers) -> Iterator[tuple[int, int]]:
+    """Runs of entries with not too many pairs."""
+    total = np.cumsum(n_pairs)
+    first = 0
+    while first < len(n_pairs):
+        done = int(total[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(total, done + PAIRS, side="right")))
+        yield first, last
+        first = last

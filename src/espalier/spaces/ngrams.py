@@ -1,0 +1,155 @@
+"""``NgramDictionary``: many words, n-grams and subsequences in little space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.corpus.sequences import Unit
+from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
+from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.fragment import Position
+from espalier.structures.sequence import TaggedSequence
+from espalier.structures.tree import Tree
+
+
+@dataclass(frozen=True)
+class Ngram:
+    """A word, or several in their order; characters or tags.
+
+    Examples
+    --------
+    >>> str(Ngram(("the", "cat"))), str(Ngram(("c", "a", "t"), "characters"))
+    ('the cat', 'cat')
+    """
+
+    symbols: tuple[str, ...]
+    of: Unit = "words"
+
+    kind: ClassVar = "n-gram"
+
+    def nodes(self, tree: Tree, root: Position) -> list[Position]:
+        """The nodes of a drawn sequence that the n-gram covers where it begins at one; of several ways, the first."""
+        places = symbol_nodes(tree, self.of)
+        found = [root]
+        for place in places[places.index(root) + 1 :]:
+            if len(found) < len(self.symbols) and tree[place].label == self.symbols[len(found)]:
+                found.append(place)
+        return found
+
+    def roots(self, tree: Tree, *, gaps: bool) -> tuple[Position, ...]:
+        """The nodes of a drawn sequence at which the n-gram begins, with gaps or without."""
+        places = symbol_nodes(tree, self.of)
+        labels = [tree[place].label for place in places]
+        n, out = len(self.symbols), []
+        for k, place in enumerate(places):
+            rest = iter(labels[k + 1 :] if gaps else labels[k + 1 : k + n])
+            if labels[k] == self.symbols[0] and all(symbol in rest for symbol in self.symbols[1:]):
+                out.append(place)
+        return tuple(out)
+
+    def __str__(self) -> str:
+        return ("" if self.of == "characters" else " ").join(self.symbols)
+
+
+def drawn_sequence(item: Any, symbols: Sequence[str], of: Unit) -> Tree:
+    """A sequence as a tree to draw: as it is if it is a tree, tags above words, or symbols side by side."""
+    if of != "characters":
+        if isinstance(item, TaggedSequence | DependencyTree):
+            return Tree("", [Tree(tag, [word]) for word, tag in zip(item.words, item.tags, strict=True)])
+        if isinstance(item, Tree):
+            return item
+    return Tree("", list(symbols))
+
+
+def symbol_nodes(tree: Tree, of: Unit) -> list[Position]:
+    """Where the symbols of a sequence stand in what is drawn of it."""
+    is_flat = tree.label == "" and not any(child.children for child in tree.children)
+    if of == "tags" and not is_flat:
+        return [place for place, node in zip(tree.positions(), tree, strict=True) if node.is_preterminal]
+    return [place for place, node in zip(tree.positions(), tree, strict=True) if node.is_leaf and (place or tree.label)]
+
+
+class NgramDictionary(Codes[Ngram]):
+    """Words, n-grams and subsequences, numbered.
+
+    Examples
+    --------
+    >>> dictionary = NgramDictionary.from_ngrams([["the"], ["the", "cat"]])
+    >>> dictionary.names(), dictionary[1].symbols
+    (['the', 'the cat'], ('the', 'cat'))
+    """
+
+    of: ClassVar[Unit] = "words"
+    kind = "n-gram"
+    _kinds = PARTIAL_ARRAYS
+
+    def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
+        self._set_given(labels, start, code).symbols()
+
+    @classmethod
+    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
+        check.symbols()
+        return arrays
+
+    @classmethod
+    def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:
+        """Number n-grams, each a list of symbols; one that comes twice is numbered twice."""
+        labels: dict[str, int] = {}
+        start, code = [0], list[int]()
+        for ngram in ngrams:
+            code += [labels.setdefault(symbol, len(labels)) for symbol in ngram]
+            start.append(len(code))
+        return cls._of(list(labels), np.array(start), np.array(code, np.int32))
+
+    @classmethod
+    def joined(cls, lists: Sequence[NgramDictionary]) -> tuple[NgramDictionary, list[NDArray[np.int64]]]:
+        """All n-grams of several dictionaries, each once, and where those of each dictionary stand."""
+        labels: dict[str, int] = {}
+        codes = []
+        for own in lists:
+            number = np.array([labels.setdefault(label, len(labels)) for label in own.labels], np.int32)
+            codes.append(number[own.code])
+        start, code, places = distinct_codes([own.start for own in lists], codes)
+        return cls._of(list(labels), start, code), places
+
+    def names(self) -> list[str]:
+        """The symbols of each n-gram, with spaces between words."""
+        return [str(ngram) for ngram in self]
+
+    def compact(self) -> NgramDictionary:
+        """Return the same n-grams with no other labels than theirs."""
+        used, code = np.unique(self.code, return_inverse=True)
+        return type(self)._of([self.labels[k] for k in used.tolist()], self.start, code)
+
+    def _with_codes(self, start: Integers, code: Integers) -> NgramDictionary:
+        return type(self)._of(self.labels, start, code)
+
+    def _feature(self, row: int) -> Ngram:
+        code = self.code[self.start[row] : self.start[row + 1]].tolist()
+        return Ngram(tuple(self.labels[k] for k in code), self.of)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self):,} n-grams over {len(self.labels):,} symbols>"
+
+
+class CharacterDictionary(NgramDictionary):
+    """Runs and subsequences of characters, numbered."""
+
+    of = "characters"
+
+
+class TagDictionary(NgramDictionary):
+    """Runs and subsequences of tags, numbered."""
+
+    of = "tags"
+
+
+DICTIONARIES: dict[Unit, type[NgramDictionary]] = {
+    own.of: own for own in (NgramDictionary, CharacterDictionary, TagDictionary)
+}

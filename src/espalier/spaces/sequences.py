@@ -1,0 +1,210 @@
+"""The space of words, n-grams and subsequences.
+
+A kernel that counts in this space has ``of`` and ``_subsequence_weights(labels)``: what a feature counts for. Features
+are listed by enumeration: there are as many n-grams as positions, and with gaps many more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from espalier.blas import blas_threads
+from espalier.corpus.forest import Forest
+from espalier.corpus.sequences import Sequences
+from espalier.corpus.vocabulary import Vocabulary
+from espalier.jobs.progress import Tell
+from espalier.jobs.schedule import Schedule
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.subsequence_weights import SubsequenceWeights
+from espalier.spaces.growth import Level, keys_of, levels
+from espalier.spaces.ngrams import DICTIONARIES, Ngram, NgramDictionary, drawn_sequence, symbol_nodes
+from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values
+from espalier.structures.fragment import Position
+from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_PLAIN = {"idf": None, "values": "count"}  # what a kernel that counts has, beside hyperparameters of 1
+
+
+class SequenceSpace(Space[Sequences]):
+    """The words, n-grams and subsequences that ``BagOfWords``, ``Spectrum`` and ``Subsequence`` count."""
+
+    name = "subsequences"
+    item = "text"
+
+    def __init__(self, kernel: Any) -> None:
+        super().__init__(kernel)
+        self.listing = DICTIONARIES[kernel.of]
+
+    def corpus(self, inputs: Inputs) -> Sequences:
+        return inputs.sequences(self.kernel._column(), self.kernel.of)
+
+    def search(self, corpus: Sequences, max_size: int | None) -> SequenceSearch:
+        return SequenceSearch(self.kernel, corpus, max_size)
+
+    def features(
+        self, listed: NgramDictionary, corpus: Sequences, values: Values, *, n_threads: int | None
+    ) -> csr_matrix:
+        from scipy.sparse import csr_matrix, hstack
+
+        kernel: Any = self.kernel if values == "kernel" else self.counting()
+        number = np.full(len(listed.labels), len(corpus.vocabulary), np.int64)  # a symbol that no sequence has
+        here = listed._labels_of(corpus.vocabulary)
+        number[here[here >= 0]] = np.flatnonzero(here >= 0)
+        keys, places = keys_of(np.split(number[listed.code], listed.start[1:-1]) if len(listed) else [], _base(corpus))
+        weights = kernel._subsequence_weights(list(corpus.vocabulary))
+        found = [csr_matrix((len(corpus), 0))]
+        offsets = [0, 0]  # of the columns of each length
+        for level in levels(corpus, weights, len(keys), 0, _base(corpus), keys):
+            order = weights.order[level.code.shape[1] - 1] if level.code.shape[1] <= len(weights.order) else 0.0
+            found.append(order * level.matrix(len(corpus)))
+            offsets.append(offsets[-1] + len(level.key))
+        columns = np.array([offsets[length] + node for length, node in places], np.int64)
+        return csr_matrix(hstack(found).tocsr()[:, columns])
+
+    def local(
+        self,
+        training: Inputs,
+        coefficients: Floats,
+        examples: Inputs,
+        factors: Floats,
+        n: int,
+        max_size: int | None,
+        schedule: Schedule,
+    ) -> Local:
+        rows, items = self.corpus(training), self.corpus(examples)
+        trees = tuple(self.drawn(examples, row) for row in range(len(items)))
+        weights = self.kernel._subsequence_weights(list(items.vocabulary))
+        longest = _longest(weights, items, max_size if weights.has_gaps else None)
+        base = _base(items)
+        found = list(levels(items, weights, longest, schedule.memory, base))
+        held = levels(rows[np.flatnonzero(coefficients)], weights, len(found), 0, base, [level.key for level in found])
+        beta = coefficients[coefficients != 0]
+        best = _Heaviest(n)
+        by_position: Floats = np.zeros(len(items.arrays[0]))
+        for level, own in zip(found, held, strict=False):
+            order = weights.order[level.code.shape[1] - 1]
+            weight = order**2 * (own.matrix(len(beta)).T @ beta)
+            if max_size is None or level.code.shape[1] <= max_size:
+                best.add(level, weight * (level.matrix(len(items)).T @ factors))
+            entry = weight[level.feature] * level.value * factors[level.row[level.position]] / level.code.shape[1]
+            for back in range(level.code.shape[1]):
+                np.add.at(by_position, level.position - back, entry)
+        if weights.has_gaps:
+            by_position = self._by_end(rows, coefficients, items, factors)
+        shares = tuple(
+            _placed(tree, by_position[start:end], self.kernel.of)
+            for tree, start, end in zip(trees, items.arrays[1][:-1], items.arrays[1][1:], strict=True)
+        )
+        split = "last word" if weights.has_gaps else "words"
+        return Local(trees, best.listed(self.listing, items.vocabulary), best.weights, shares, split)
+
+    def _by_end(self, rows: Sequences, coefficients: Floats, items: Sequences, factors: Floats) -> Floats:
+        """What ends at each position: the score up to there, less the score up to the position before."""
+        on, kernel = self.kernel._column(), self.kernel
+        out = []
+        for item, factor in zip(items, factors.tolist(), strict=True):
+            beginnings = [item[:k] for k in range(1, len(item) + 1)]
+            parts = Sequences.from_items(beginnings, items.of, vocabulary=items.vocabulary.extended())
+            with blas_threads():
+                cross = kernel(rows, parts) if on is None else kernel({on: rows}, {on: parts})
+                out.append(factor * np.diff(cross.T @ coefficients, prepend=0.0))
+        return np.concatenate(out) if out else np.zeros(0)
+
+    def locate(self, feature: Ngram, tree: Tree | None) -> tuple[Position, ...]:
+        if tree is None:
+            return ()
+        labels = sorted({node.label for node in tree})
+        return feature.roots(tree, gaps=self.kernel._subsequence_weights(labels).has_gaps)
+
+    def drawn(self, inputs: Inputs, row: int) -> Tree:
+        column = inputs.sequence_items(self.kernel._column())
+        indexed = isinstance(column, list | tuple | np.ndarray | Forest | Sequences)
+        return drawn_sequence((column if indexed else list(column))[row], self.corpus(inputs)[row], self.kernel.of)
+
+    def counting(self) -> Kernel:
+        given = {field.name for field in fields(self.kernel)}
+        plain = {name: value for name, value in _PLAIN.items() if name in given}
+        counting: Kernel = replace(super().counting(), **plain)
+        return counting
+
+
+class SequenceSearch(Search):
+    """The space of a kernel over sequences, enumerated length by length."""
+
+    def __init__(self, kernel: Any, corpus: Sequences, max_size: int | None = None) -> None:
+        super().__init__(kernel)
+        self._corpus, self._max_size = corpus, max_size
+        self._weights: SubsequenceWeights = kernel._subsequence_weights(list(corpus.vocabulary))
+        self._listing = DICTIONARIES[kernel.of]
+        self._n_visited, self._best = 0, _Heaviest(0)
+
+    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        rows = np.flatnonzero(coefficients)
+        corpus, beta = self._corpus[rows], coefficients[rows]
+        longest = _longest(self._weights, corpus, self._max_size)
+        self._n_visited, self._best = 0, _Heaviest(n)
+        complete = True
+        for level in levels(corpus, self._weights, longest, schedule.memory, _base(corpus)):
+            length = level.code.shape[1]
+            self._best.add(level, self._weights.order[length - 1] * (level.matrix(len(beta)).T @ beta))
+            self._n_visited += len(level.key)
+            if tell is not None:
+                tell(length / longest)
+            if self._n_visited > max_visits and length < longest:
+                complete = False
+                break
+        weights = self._best.weights
+        bound = float(abs(weights[-1])) if len(weights) == n else 0.0
+        features = self._best.listed(self._listing, corpus.vocabulary)
+        counts = (self._n_visited, 0)
+        return Found(features, weights, complete, bound if complete else np.inf, *counts, self._max_size)
+
+    def seen(self) -> Seen:
+        weights = self._best.weights
+        return Seen(self._n_visited, len(weights), float(abs(weights[-1])) if len(weights) == self._best.n else 0.0)
+
+
+class _Heaviest:
+    """The features of the largest weights among those that were added."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.weights: Floats = np.zeros(0)
+        self._code: list[Any] = []
+
+    def add(self, level: Level, weights: Floats) -> None:
+        weights = np.asarray(weights)
+        order = np.argsort(-np.abs(weights), kind="stable")[: self.n]
+        order = order[weights[order] != 0]
+        both = np.concatenate([self.weights, weights[order]])
+        code = self._code + list(level.code[order])
+        best = np.argsort(-np.abs(both), kind="stable")[: self.n]
+        self.weights, self._code = both[best], [code[k] for k in best.tolist()]
+
+    def listed(self, listing: type[NgramDictionary], vocabulary: Vocabulary) -> NgramDictionary:
+        return listing.from_ngrams([vocabulary[k] for k in code.tolist()] for code in self._code)
+
+
+def _base(corpus: Sequences) -> int:
+    return len(corpus.vocabulary) + 1
+
+
+def _longest(weights: SubsequenceWeights, corpus: Sequences, max_size: int | None) -> int:
+    """The most symbols of a feature: no feature is longer than its sequence."""
+    there = int(np.diff(corpus.arrays[1]).max(initial=0))
+    return min(len(weights.order), there, max_size or there)
+
+
+def _placed(tree: Tree, values: Floats, of: Any) -> Floats:
+    """The values of symbols at the nodes of the drawn sequence."""
+    place = {position: k for k, position in enumerate(tree.positions())}
+    out: Floats = np.zeros(len(place))
+    out[[place[position] for position in symbol_nodes(tree, of)]] = values
+    return out
