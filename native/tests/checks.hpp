@@ -56,7 +56,7 @@ inline std::string random_tree(std::mt19937& random, int depth, unsigned width) 
   const std::string label(1, static_cast<char>('A' + random() % 3));
   if (depth == 0 || random() % 5 == 0) return "(" + label + " " + static_cast<char>('a' + random() % 3) + ")";
   std::string text = "(" + label;
-  const unsigned n = 1 + random() % width;
+  const auto n = 1 + random() % width;
   for (unsigned k = 0; k < n; ++k) {
     text += random() % 6 == 0 ? std::string(" w") : " " + random_tree(random, depth - 1, width);
   }
@@ -68,6 +68,18 @@ inline std::vector<std::string> random_trees(unsigned seed, int n, int depth = 4
   std::vector<std::string> texts(n);
   for (std::string& text : texts) text = random_tree(random, depth, width);
   return texts;
+}
+
+inline std::string chain(int depth) {
+  std::string text;
+  for (int k = 0; k < depth; ++k) text += "(A ";
+  return text + "a" + std::string(depth, ')');
+}
+
+inline std::string wide_tree(int width) {
+  std::string text = "(W";
+  for (int k = 0; k < width; ++k) text += " w" + std::to_string(k);
+  return text + ")";
 }
 
 // Trees with labels that stand at leaves and at inner nodes, alone, below one parent and among many children.

@@ -31,7 +31,7 @@ struct RandomModel {
     }
     for (int size = 0; size < 6; ++size) {
       for (int k = 0; k < size; ++k) {
-        const unsigned which = 1 + random() % 7;
+        const auto which = 1 + random() % 7;
         for (std::int32_t t = 0; t < kTags; ++t) {
           if (!(which >> t & 1u)) continue;
           tag.push_back(t);

@@ -28,7 +28,7 @@ Corpus random_corpus(unsigned seed, int n, unsigned longest) {
   std::mt19937 random(seed);
   Corpus out;
   for (int s = 0; s < n; ++s) {
-    for (unsigned k = random() % (longest + 1); k > 0; --k) {
+    for (auto k = random() % (longest + 1); k > 0; --k) {
       out.tag.push_back(static_cast<std::int32_t>(random() % kTags));
       out.word.push_back(static_cast<std::int32_t>(random() % kWords));
     }

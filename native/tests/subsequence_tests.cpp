@@ -26,7 +26,7 @@ Corpus random_corpus(unsigned seed, int n, unsigned longest) {
   std::mt19937 random(seed);
   Corpus out;
   for (int s = 0; s < n; ++s) {
-    for (unsigned k = random() % (longest + 1); k > 0; --k) out.symbol.push_back(random() % kSymbols);
+    for (auto k = random() % (longest + 1); k > 0; --k) out.symbol.push_back(random() % kSymbols);
     out.start.push_back(static_cast<std::int64_t>(out.symbol.size()));
   }
   return out;
@@ -160,9 +160,9 @@ void test_empty() {
 }  // namespace
 
 int main() {
-  return run_all("sequence_tests", {{"values", test_values},
-                                    {"soft values", test_soft_values},
-                                    {"gradients", test_gradients},
-                                    {"soft gradients", test_soft_gradients},
-                                    {"empty", test_empty}});
+  return run_all("subsequence_tests", {{"values", test_values},
+                                       {"soft values", test_soft_values},
+                                       {"gradients", test_gradients},
+                                       {"soft gradients", test_soft_gradients},
+                                       {"empty", test_empty}});
 }
