@@ -8,8 +8,8 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench browser sanitize sanitize-core sanitize-threads fuzz fuzz-core wheel test-wheel \
-	format clean distclean
+.PHONY: help demo test test-core check bench browser sanitize sanitize-core sanitize-threads fuzz fuzz-core wheel \
+	test-wheel format stubs clean distclean
 
 VENV ?= .venv
 SANITIZE_VENV ?= .venv-sanitize
@@ -39,6 +39,7 @@ PYTEST := -m pytest --hypothesis-profile=ci --numprocesses=auto --dist=worksteal
 help:
 	@echo "make demo              a story on data that comes with the package"
 	@echo "make test              every test: units, slow twins, laws, golden files, documents"
+	@echo "make test-core         the tests of the C++ core alone"
 	@echo "make check             format, lint, types, import contracts, workflow files, links and commands of the documents"
 	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parser, the cost of threads and of the import"
 	@echo "make browser           install Debian's Chromium, and look at the pages of explanations in it"
@@ -47,6 +48,7 @@ help:
 	@echo "make fuzz              every reader and loader given damaged input, for FUZZ_SECONDS each"
 	@echo "make fuzz-core         the reader of brackets given input that clang's libFuzzer finds, for FUZZ_SECONDS"
 	@echo "make format            format Python and C++"
+	@echo "make stubs             write the types of the compiled core to src/espalier/_core.pyi"
 	@echo "make wheel             a wheel and a source archive in dist/"
 	@echo "make test-wheel        build a wheel for PYTHON and test it in an empty environment"
 	@echo "make clean             remove what was built; make distclean removes the environments too"
@@ -97,11 +99,16 @@ check: $(VENV)/.installed-dev
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*.yml)
 	$(BIN)/python -m pytest --quiet tests/docs/test_documents.py -k "links or commands"
+	$(BIN)/python -m pytest --quiet tests/unit/test_core_stubs.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(NATIVE)
+
+# The types of the compiled module, which a test compares with the file in the tree.
+stubs: $(VENV)/.installed-dev
+	$(BIN)/python native/bindings/stubs.py src/espalier/_core.pyi
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
@@ -124,9 +131,13 @@ FUZZED = ESPALIER_FUZZ_SECONDS=$(FUZZ_SECONDS) ESPALIER_FUZZ_SEED=$(FUZZ_SEED)
 define build_core
 	@mkdir -p build
 	@$(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DESPALIER_MODULE=OFF \
-		-DESPALIER_CORE_TESTS=ON $(2) >build/$(1).log || { cat build/$(1).log; exit 1; }
+		-DESPALIER_CORE_TESTS=ON -DESPALIER_WERROR=ON $(2) >build/$(1).log || { cat build/$(1).log; exit 1; }
 	@$(BIN)/cmake --build build/$(1)
 endef
+
+test-core: $(VENV)/.made
+	$(call build_core,core,)
+	$(BIN)/ctest --test-dir build/core --output-on-failure --parallel 2
 
 sanitize-core: $(VENV)/.made
 	$(call build_core,sanitize-address,-DESPALIER_SANITIZE=address$(COMMA)undefined)
@@ -166,7 +177,8 @@ $(SANITIZE_VENV)/.installed: $(SOURCES)
 	@$(SANITIZE_VENV)/bin/python -m pip --disable-pip-version-check --quiet install $(BUILD_TOOLS)
 	@CMAKE_GENERATOR=Ninja $(SANITIZE_VENV)/bin/python -m pip --disable-pip-version-check --quiet install \
 		--no-build-isolation --config-settings=build-dir=build/sanitize-module --config-settings=install.strip=false \
-		--config-settings=cmake.define.ESPALIER_SANITIZE=address,undefined --editable ".[test]"
+		--config-settings=cmake.define.ESPALIER_SANITIZE=address,undefined \
+		--config-settings=cmake.define.ESPALIER_WERROR=ON --editable ".[test]"
 	@$(SANITIZE_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps \
 		--editable ./experiments
 	@touch $@

@@ -3,8 +3,11 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include <exception>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,22 +30,39 @@ using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// Types that Python has and C++ has not, as the stubs of the module show them.
+struct AnyArray {};
+template <class... T>
+using Tuple = nb::typed<nb::tuple, T...>;
+template <class T>
+using List = nb::typed<nb::list, T>;
+using Arrays = nb::typed<nb::dict, nb::str, AnyArray>;
+using Settings = nb::typed<nb::dict, nb::str, nb::any>;  // arrays and numbers
+using Progress = std::optional<nb::typed<nb::callable, nb::object(double)>>;
+
 template <class T>
 Out<T> to_numpy(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Out<T>(kept->data(), {kept->size()}, owner);
+  auto made = std::make_unique<std::vector<T>>(std::move(values));  // until there is a capsule that deletes it
+  T* data = made->data();
+  nb::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  const std::vector<T>* kept = made.release();
+  return Out<T>(data, {kept->size()}, owner);
+}
+
+template <class... T>
+Tuple<Out<T>...> to_tuple(std::vector<T>&&... values) {
+  return nb::make_tuple(to_numpy(std::move(values))...);
 }
 
 // Runs compiled work without the interpreter's lock; asks for signals and reports progress now and then.
 template <class Work>
-void run_released(Gate& gate, int n_threads, nb::handle progress, const Work& work) {
+void run_released(Gate& gate, int n_threads, const Progress& progress, const Work& work) {
   std::exception_ptr raised;
   const auto poll = [&](double fraction) {
     nb::gil_scoped_acquire lock;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!progress.is_none()) progress(fraction);
+      if (progress) (*progress)(fraction);
       return true;
     } catch (...) {
       raised = std::current_exception();
@@ -97,12 +117,12 @@ inline Listener released_signals() {
 
 // Two forests (or one and None) as the compiled plans take them; they listen to signals while they are made.
 template <class Make>
-void make_plan(nb::dict a, nb::object b, const Make& make) {
+void make_plan(const Arrays& a, const std::optional<Arrays>& b, const Make& make) {
   std::vector<nb::object> kept;
   const ForestView rows = view_of(a, kept);
   ForestView columns{};
-  if (!b.is_none()) columns = view_of(nb::cast<nb::dict>(b), kept);
-  const ForestView* other = b.is_none() ? nullptr : &columns;
+  if (b) columns = view_of(*b, kept);
+  const ForestView* other = b ? &columns : nullptr;
   nb::gil_scoped_release release;
   make(rows, other, released_signals());
 }
@@ -111,7 +131,10 @@ template <class Plan>
 nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
   return nb::class_<Plan>(m, name)
       .def_prop_ro("labels", [](const Plan& self) { return self.pattern().labels; })
-      .def_prop_ro("shape", [](const Plan& self) { return nb::make_tuple(self.n_rows(), self.n_columns()); })
+      .def_prop_ro("shape",
+                   [](const Plan& self) -> Tuple<std::int64_t, std::int64_t> {
+                     return nb::make_tuple(self.n_rows(), self.n_columns());
+                   })
       .def_prop_ro("n_pairs", [](const Plan& self) { return self.pattern().n_pairs; })
       .def_prop_ro("pattern_bytes", [](const Plan& self) { return bytes_of(self.pattern()); })
       .def_prop_ro("n_buckets", [](const Plan& self) { return self.pattern().n_buckets; })
@@ -122,12 +145,19 @@ nb::class_<Plan> bind_plan(nb::module_& m, const char* name) {
       });
 }
 
-void bind_fragments(nb::module_& m);
+void bind_corpus(nb::module_& m);
+void bind_subset_tree(nb::module_& m);
+void bind_partial_tree(nb::module_& m);
+void bind_smoothed_partial_tree(nb::module_& m);
 void bind_sequences(nb::module_& m);
+void bind_spaces(nb::module_& m);
 void bind_parsing(nb::module_& m);
-void bind_tagger(nb::module_& m);
 void bind_rerank(nb::module_& m);
-void bind_smoothed_tree(nb::module_& m);
-void bind_tiled(nb::module_& m);
+void bind_gp(nb::module_& m);
 
 }  // namespace espalier
+
+template <>
+struct nanobind::detail::type_caster<espalier::AnyArray> {
+  static constexpr auto Name = const_name("numpy.typing.NDArray[typing.Any]");
+};

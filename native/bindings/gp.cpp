@@ -1,7 +1,6 @@
 // Bindings of large matrices in pieces.
-#include "gp/tiled.hpp"
-
 #include "bindings/bindings.hpp"
+#include "gp/tiled.hpp"
 
 namespace espalier {
 
@@ -11,11 +10,11 @@ namespace {
 
 // The function in a capsule of scipy's; Python has looked at its type.
 template <class Function>
-void take(nb::dict functions, const char* name, Function& out) {
+void take(Settings functions, const char* name, Function& out) {
   out = reinterpret_cast<Function>(nb::cast<nb::capsule>(functions[name]).data());
 }
 
-Blas blas_of(nb::dict functions) {
+Blas blas_of(Settings functions) {
   Blas blas{};
   take(functions, "dgemm", blas.gemm);
   take(functions, "dsyrk", blas.syrk);
@@ -28,27 +27,27 @@ Blas blas_of(nb::dict functions) {
 }
 
 template <class Work>
-int in_pieces(nb::dict functions, Matrix matrix, int n_threads, const Work& work) {
+int in_pieces(Settings functions, Matrix matrix, int n_threads, const Work& work) {
   const Blas blas = blas_of(functions);
   Gate gate;
   int info = 0;
-  run_released(gate, n_threads, nb::none(),
+  run_released(gate, n_threads, {},
                [&](Team& team) { info = work(blas, matrix.data(), static_cast<int>(matrix.shape(0)), team); });
   return info;
 }
 
 }  // namespace
 
-void bind_tiled(nb::module_& m) {
+void bind_gp(nb::module_& m) {
   m.def(
       "factorize_tiled",
-      [](nb::dict functions, Matrix matrix, int n_threads) {
+      [](Settings functions, Matrix matrix, int n_threads) {
         return in_pieces(functions, matrix, n_threads, factorize_tiled);
       },
       "functions"_a, "matrix"_a, "n_threads"_a);
   m.def(
       "invert_tiled",
-      [](nb::dict functions, Matrix matrix, int n_threads) {
+      [](Settings functions, Matrix matrix, int n_threads) {
         return in_pieces(functions, matrix, n_threads, invert_tiled);
       },
       "functions"_a, "matrix"_a, "n_threads"_a);

@@ -33,7 +33,7 @@ void bind_rerank(nb::module_& m) {
           "decay"_a, "frontier"_a, "leaf"_a, "max_depth"_a)
       .def(
           "add",
-          [](CompressedTrees& self, nb::dict forest, std::int64_t tree, double coefficient) {
+          [](CompressedTrees& self, Arrays forest, std::int64_t tree, double coefficient) {
             std::vector<nb::object> kept;
             const ForestView view = view_of(forest, kept);
             nb::gil_scoped_release release;  // or this would wait for one who waits for the interpreter
@@ -43,10 +43,10 @@ void bind_rerank(nb::module_& m) {
           "forest"_a, "tree"_a, "coefficient"_a)
       .def(
           "scores",
-          [](CompressedTrees& self, nb::dict forest, std::int64_t first, std::int64_t last, Vector out) {
+          [](CompressedTrees& self, Arrays forest, std::int64_t first, std::int64_t last, Vector out) {
             std::vector<nb::object> kept;
             const ForestView view = view_of(forest, kept);
-            run_released(self.gate(), 1, nb::none(), [&](Team& team) {
+            run_released(self.gate(), 1, {}, [&](Team& team) {
               Pace pace(team, 0);
               self.scores(view, first, last, pace, out.data());
             });

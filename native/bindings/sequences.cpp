@@ -19,17 +19,17 @@ SequencesView sequences_of(const Symbols& symbol, const Starts& start) {
 
 // `similar` is None, or the values of symbols with all others and the row of each symbol among them.
 SubsequenceValues subsequence_settings(const In<double>& gap, const In<double>& match, const In<double>& order,
-                                       const In<double>& mix, nb::object similar, std::vector<nb::object>& kept) {
+                                       const In<double>& mix, const std::optional<Settings>& similar,
+                                       std::vector<nb::object>& kept) {
   SubsequenceValues out{gap.data(),
                         match.data(),
                         order.data(),
                         static_cast<std::int64_t>(order.size()),
                         static_cast<std::int64_t>(gap.size()),
                         {}};
-  if (similar.is_none()) return out;
-  const auto arrays = nb::cast<nb::dict>(similar);
-  out.soft = {array_of<double>(arrays, "value", kept), array_of<std::int32_t>(arrays, "row", kept),
-              nb::cast<std::int64_t>(arrays["width"]), mix.data()[0]};
+  if (!similar) return out;
+  out.soft = {array_of<double>(*similar, "value", kept), array_of<std::int32_t>(*similar, "row", kept),
+              nb::cast<std::int64_t>((*similar)["width"]), mix.data()[0]};
   return out;
 }
 
@@ -45,8 +45,8 @@ void bind_subsequence(nb::module_& m) {
   m.def(
       "subsequence_values",
       [](Symbols a_symbol, Starts a_start, Symbols b_symbol, Starts b_start, int pairs, In<double> gap,
-         In<double> match, In<double> order, In<double> mix, nb::object similar, int n_threads, nb::object progress,
-         Vector out) {
+         In<double> match, In<double> order, In<double> mix, std::optional<Settings> similar, int n_threads,
+         Progress progress, Vector out) {
         std::vector<nb::object> kept;
         const SubsequenceValues values = subsequence_settings(gap, match, order, mix, similar, kept);
         Gate gate;
@@ -56,12 +56,12 @@ void bind_subsequence(nb::module_& m) {
         });
       },
       "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "mix"_a,
-      "similar"_a.none(), "n_threads"_a, "progress"_a.none(), "out"_a);
+      "similar"_a, "n_threads"_a, "progress"_a, "out"_a);
   m.def(
       "subsequence_pull_back",
       [](Symbols a_symbol, Starts a_start, Symbols b_symbol, Starts b_start, int pairs, In<double> gap,
-         In<double> match, In<double> order, In<double> mix, nb::object similar, int n_threads, nb::object progress,
-         In<double> cotangent, Vector gap_bar, Vector match_bar, Vector order_bar, Vector mix_bar) {
+         In<double> match, In<double> order, In<double> mix, std::optional<Settings> similar, int n_threads,
+         Progress progress, In<double> cotangent, Vector gap_bar, Vector match_bar, Vector order_bar, Vector mix_bar) {
         std::vector<nb::object> kept;
         const SubsequenceValues values = subsequence_settings(gap, match, order, mix, similar, kept);
         Gate gate;
@@ -72,15 +72,14 @@ void bind_subsequence(nb::module_& m) {
         });
       },
       "a_symbol"_a, "a_start"_a, "b_symbol"_a, "b_start"_a, "pairs"_a, "gap"_a, "match"_a, "order"_a, "mix"_a,
-      "similar"_a.none(), "n_threads"_a, "progress"_a.none(), "cotangent"_a, "gap_bar"_a, "match_bar"_a, "order_bar"_a,
-      "mix_bar"_a);
+      "similar"_a, "n_threads"_a, "progress"_a, "cotangent"_a, "gap_bar"_a, "match_bar"_a, "order_bar"_a, "mix_bar"_a);
 }
 
 void bind_tagging(nb::module_& m) {
   m.def(
       "tagging_values",
       [](Symbols a_tag, Symbols a_word, Starts a_start, Symbols b_tag, Symbols b_word, Starts b_start, int pairs,
-         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, nb::object progress, Vector out) {
+         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, Progress progress, Vector out) {
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           tagging_values(tagged_of(a_tag, a_word, a_start), tagged_of(b_tag, b_word, b_start),
@@ -88,11 +87,11 @@ void bind_tagging(nb::module_& m) {
         });
       },
       "a_tag"_a, "a_word"_a, "a_start"_a, "b_tag"_a, "b_word"_a, "b_start"_a, "pairs"_a, "decay"_a, "word_weight"_a,
-      "gap"_a, "n_threads"_a, "progress"_a.none(), "out"_a);
+      "gap"_a, "n_threads"_a, "progress"_a, "out"_a);
   m.def(
       "tagging_pull_back",
       [](Symbols a_tag, Symbols a_word, Starts a_start, Symbols b_tag, Symbols b_word, Starts b_start, int pairs,
-         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, nb::object progress,
+         In<double> decay, In<double> word_weight, In<double> gap, int n_threads, Progress progress,
          In<double> cotangent, Vector decay_bar, Vector word_bar, Vector gap_bar) {
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
@@ -102,10 +101,10 @@ void bind_tagging(nb::module_& m) {
         });
       },
       "a_tag"_a, "a_word"_a, "a_start"_a, "b_tag"_a, "b_word"_a, "b_start"_a, "pairs"_a, "decay"_a, "word_weight"_a,
-      "gap"_a, "n_threads"_a, "progress"_a.none(), "cotangent"_a, "decay_bar"_a, "word_bar"_a, "gap_bar"_a);
+      "gap"_a, "n_threads"_a, "progress"_a, "cotangent"_a, "decay_bar"_a, "word_bar"_a, "gap_bar"_a);
 }
 
-ArcsView arcs_of(nb::dict arrays, std::vector<nb::object>& kept) {
+ArcsView arcs_of(Arrays arrays, std::vector<nb::object>& kept) {
   ArcsView view{};
   view.n_trees = static_cast<std::int64_t>(nb::len(nb::object(arrays["start"]))) - 1;
   view.start = array_of<std::int64_t>(arrays, "start", kept);
@@ -129,8 +128,8 @@ ArcValues arc_settings(double decay, const In<double>& weight, const Symbols& pa
 void bind_dependency_subtree(nb::module_& m) {
   m.def(
       "dependency_subtree_values",
-      [](nb::dict a, nb::dict b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous,
-         int n_threads, nb::object progress, Vector out) {
+      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int n_threads,
+         Progress progress, Vector out) {
         std::vector<nb::object> kept;
         const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
         Gate gate;
@@ -139,12 +138,11 @@ void bind_dependency_subtree(nb::module_& m) {
                                     arc_settings(decay, weight, part, contiguous), team, out.data());
         });
       },
-      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a.none(),
-      "out"_a);
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a, "out"_a);
   m.def(
       "dependency_subtree_pull_back",
-      [](nb::dict a, nb::dict b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous,
-         int n_threads, nb::object progress, In<double> cotangent, Vector decay_bar, Vector weight_bar) {
+      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int n_threads,
+         Progress progress, In<double> cotangent, Vector decay_bar, Vector weight_bar) {
         std::vector<nb::object> kept;
         const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
         Gate gate;
@@ -154,7 +152,7 @@ void bind_dependency_subtree(nb::module_& m) {
                                        decay_bar.data(), weight_bar.data());
         });
       },
-      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a.none(),
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a,
       "cotangent"_a, "decay_bar"_a, "weight_bar"_a);
 }
 

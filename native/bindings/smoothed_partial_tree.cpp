@@ -26,16 +26,16 @@ std::vector<std::int32_t> labels_of(const SmoothedPattern& pattern, const std::v
 
 }  // namespace
 
-void bind_smoothed_tree(nb::module_& m) {
+void bind_smoothed_partial_tree(nb::module_& m) {
   bind_plan<SmoothedTreePlan>(m, "SmoothedTreePlan")
       .def(
           "__init__",
-          [](SmoothedTreePlan* self, nb::dict a, nb::object b, bool per_tree, bool soft_labels) {
+          [](SmoothedTreePlan* self, Arrays a, std::optional<Arrays> b, bool per_tree, bool soft_labels) {
             make_plan(a, b, [&](const ForestView& rows, const ForestView* columns, Listener listener) {
               new (self) SmoothedTreePlan(rows, columns, per_tree, soft_labels, std::move(listener));
             });
           },
-          "a"_a, "b"_a.none(), "per_tree"_a, "soft_labels"_a)
+          "a"_a, "b"_a, "per_tree"_a, "soft_labels"_a)
       .def_prop_ro("row_labels",
                    [](const SmoothedTreePlan& self) { return labels_of(self.pattern(), self.pattern().row_label); })
       .def_prop_ro("column_labels",
@@ -57,7 +57,7 @@ void bind_smoothed_tree(nb::module_& m) {
       .def(
           "matrix",
           [](SmoothedTreePlan& self, In<double> decay, In<double> depth_decay, double mix, ConstMatrix words,
-             ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words, int n_threads, nb::object progress,
+             ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words, int n_threads, Progress progress,
              Matrix out) {
             const SmoothedSettings settings{decay.data(),       depth_decay.data(), mix, words.data(), labels.data(),
                                             word_labels.data(), label_words.data()};
@@ -67,12 +67,12 @@ void bind_smoothed_tree(nb::module_& m) {
             return finite;
           },
           "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "word_labels"_a, "label_words"_a, "n_threads"_a,
-          "progress"_a.none(), "out"_a)
+          "progress"_a, "out"_a)
       .def(
           "pull_back",
           [](SmoothedTreePlan& self, In<double> decay, In<double> depth_decay, double mix, ConstMatrix words,
              ConstMatrix labels, ConstMatrix word_labels, ConstMatrix label_words, ConstMatrix cotangent, int n_threads,
-             nb::object progress, Vector decay_bar, Vector depth_decay_bar, Vector mix_bar) {
+             Progress progress, Vector decay_bar, Vector depth_decay_bar, Vector mix_bar) {
             const SmoothedSettings settings{decay.data(),       depth_decay.data(), mix, words.data(), labels.data(),
                                             word_labels.data(), label_words.data()};
             run_released(self.gate(), n_threads, progress, [&](Team& team) {
@@ -81,7 +81,7 @@ void bind_smoothed_tree(nb::module_& m) {
             });
           },
           "decay"_a, "depth_decay"_a, "mix"_a, "words"_a, "labels"_a, "word_labels"_a, "label_words"_a, "cotangent"_a,
-          "n_threads"_a, "progress"_a.none(), "decay_bar"_a, "depth_decay_bar"_a, "mix_bar"_a);
+          "n_threads"_a, "progress"_a, "decay_bar"_a, "depth_decay_bar"_a, "mix_bar"_a);
 }
 
 }  // namespace espalier

@@ -21,7 +21,7 @@ struct Miner {
   MiningCounts counts;
   Gate gate;
 
-  explicit Miner(nb::dict arrays) { forest = view_of(arrays, kept); }
+  explicit Miner(Arrays arrays) { forest = view_of(arrays, kept); }
   void reset() {
     counts.visited = counts.pruned = counts.kept = 0;
     counts.threshold = 0.0;
@@ -32,7 +32,7 @@ struct Miner {
 struct SubsetMiner : Miner {
   Productions productions;
 
-  explicit SubsetMiner(nb::dict arrays) : Miner(arrays), productions(number_productions(forest)) {}
+  explicit SubsetMiner(Arrays arrays) : Miner(arrays), productions(number_productions(forest)) {}
   SubsetSearch search(In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
                       const double* count = nullptr) const {
     return {forest, productions, mass.data(), {decay.data(), frontier.data(), max_depth, max_size}, count};
@@ -51,8 +51,8 @@ struct PartialMiner : Miner {
   }
 };
 
-nb::dict to_dict(Mined&& mined) {
-  nb::dict out;
+Settings to_dict(Mined&& mined) {
+  Settings out;
   out["weight"] = to_numpy(std::move(mined.weight));
   out["start"] = to_numpy(std::move(mined.start));
   out["code"] = to_numpy(std::move(mined.code));
@@ -84,20 +84,20 @@ void bind_trie(nb::module_& m) {
           "production_start"_a, "production_part"_a, "start"_a, "code"_a)
       .def(
           "match",
-          [](const FragmentTrie& self, nb::dict arrays, In<std::int32_t> label_of, int n_threads, nb::object progress) {
+          [](const FragmentTrie& self, Arrays arrays, In<std::int32_t> label_of, int n_threads, Progress progress) {
             std::vector<nb::object> kept;
             const ForestView forest = view_of(arrays, kept);
             Gate gate;
             Matches matches;
             run_released(gate, n_threads, progress,
                          [&](Team& team) { matches = self.match(forest, label_of.data(), team); });
-            return nb::make_tuple(to_numpy(std::move(matches.start)), to_numpy(std::move(matches.fragment)));
+            return to_tuple(std::move(matches.start), std::move(matches.fragment));
           },
-          "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a.none())
+          "forest"_a, "label_of"_a, "n_threads"_a, "progress"_a)
       .def(
           "score",
-          [](const FragmentTrie& self, nb::dict arrays, In<std::int32_t> label_of, ConstMatrix weight, int n_threads,
-             nb::object progress, Matrix out) {
+          [](const FragmentTrie& self, Arrays arrays, In<std::int32_t> label_of, ConstMatrix weight, int n_threads,
+             Progress progress, Matrix out) {
             std::vector<nb::object> kept;
             const ForestView forest = view_of(arrays, kept);
             Gate gate;
@@ -106,16 +106,16 @@ void bind_trie(nb::module_& m) {
                          out.data());
             });
           },
-          "forest"_a, "label_of"_a, "weight"_a, "n_threads"_a, "progress"_a.none(), "out"_a);
+          "forest"_a, "label_of"_a, "weight"_a, "n_threads"_a, "progress"_a, "out"_a);
 }
 
 void bind_partial_mining(nb::module_& m) {
   nb::class_<PartialMiner, Miner>(m, "PartialMiner")
-      .def(nb::init<nb::dict>(), "forest"_a)
+      .def(nb::init<Arrays>(), "forest"_a)
       .def(
           "exact",
           [](PartialMiner& self, In<double> mass, In<double> decay, In<double> depth_decay, int max_size,
-             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
+             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, Progress progress) {
             Mined mined;
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
@@ -125,13 +125,13 @@ void bind_partial_mining(nb::module_& m) {
             return to_dict(std::move(mined));
           },
           "mass"_a, "decay"_a, "depth_decay"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a, "n_threads"_a,
-          "progress"_a.none())
+          "progress"_a)
       .def(
           "local",
           [](PartialMiner& self, In<double> mass, In<double> decay, In<double> depth_decay, int max_size,
              In<double> count, std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads) {
             Mined mined;
-            run_released(self.gate, n_threads, nb::none(), [&](Team& team) {
+            run_released(self.gate, n_threads, {}, [&](Team& team) {
               self.reset();
               mined = mine_partial(self.search(mass, decay, depth_decay, max_size, count.data()), n,
                                    {max_visits, memory}, self.counts, team);
@@ -142,8 +142,8 @@ void bind_partial_mining(nb::module_& m) {
           "n_threads"_a);
   m.def(
       "match_partial",
-      [](In<std::int64_t> start, In<std::int32_t> code, nb::dict arrays, In<std::int32_t> label_of, In<double> decay,
-         In<double> depth_decay, int n_threads, nb::object progress) {
+      [](In<std::int64_t> start, In<std::int32_t> code, Arrays arrays, In<std::int32_t> label_of, In<double> decay,
+         In<double> depth_decay, int n_threads, Progress progress) {
         std::vector<nb::object> kept;
         const ForestView forest = view_of(arrays, kept);
         const PartialCodes fragments{static_cast<std::int64_t>(start.size()) - 1, start.data(), code.data()};
@@ -152,15 +152,14 @@ void bind_partial_mining(nb::module_& m) {
         run_released(gate, n_threads, progress, [&](Team& team) {
           matches = match_partial(fragments, forest, label_of.data(), partial_weights(decay, depth_decay), team);
         });
-        return nb::make_tuple(to_numpy(std::move(matches.start)), to_numpy(std::move(matches.fragment)),
-                              to_numpy(std::move(matches.weight)));
+        return to_tuple(std::move(matches.start), std::move(matches.fragment), std::move(matches.weight));
       },
-      "start"_a, "code"_a, "forest"_a, "label_of"_a, "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a.none());
+      "start"_a, "code"_a, "forest"_a, "label_of"_a, "decay"_a, "depth_decay"_a, "n_threads"_a, "progress"_a);
 }
 
 }  // namespace
 
-void bind_fragments(nb::module_& m) {
+void bind_spaces(nb::module_& m) {
   nb::class_<Miner>(m, "Miner")
       .def_prop_ro("n_visited", [](const Miner& self) { return self.counts.visited.load(); })
       .def_prop_ro("n_pruned", [](const Miner& self) { return self.counts.pruned.load(); })
@@ -170,17 +169,16 @@ void bind_fragments(nb::module_& m) {
   bind_partial_mining(m);
   m.def(
       "hash_fragments",
-      [](nb::dict arrays, In<std::uint64_t> label_hash, In<double> decay, In<double> frontier, int max_depth,
+      [](Arrays arrays, In<std::uint64_t> label_hash, In<double> decay, In<double> frontier, int max_depth,
          int max_size) {
         std::vector<nb::object> kept;
         const ForestView forest = view_of(arrays, kept);
         const SubsetWeights weights{decay.data(), frontier.data(), max_depth, max_size};
         Gate gate;
         HashedFragments found;
-        run_released(gate, 1, nb::none(),
+        run_released(gate, 1, {},
                      [&](Team& team) { found = hash_fragments(forest, label_hash.data(), weights, team); });
-        return nb::make_tuple(to_numpy(std::move(found.start)), to_numpy(std::move(found.hash)),
-                              to_numpy(std::move(found.value)));
+        return to_tuple(std::move(found.start), std::move(found.hash), std::move(found.value));
       },
       "forest"_a, "label_hash"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a);
   m.def(
@@ -191,13 +189,13 @@ void bind_fragments(nb::module_& m) {
       },
       "production_start"_a, "production_part"_a, "start"_a, "code"_a);
   nb::class_<SubsetMiner, Miner>(m, "SubsetMiner")
-      .def(nb::init<nb::dict>(), "forest"_a)
+      .def(nb::init<Arrays>(), "forest"_a)
       .def_prop_ro("production_start", [](const SubsetMiner& self) { return self.productions.start; })
       .def_prop_ro("production_part", [](const SubsetMiner& self) { return self.productions.part; })
       .def(
           "exact",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
-             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, nb::object progress) {
+             std::int64_t n, std::int64_t max_visits, std::int64_t memory, int n_threads, Progress progress) {
             Mined mined;
             run_released(self.gate, n_threads, progress, [&](Team& team) {
               self.reset();
@@ -207,13 +205,13 @@ void bind_fragments(nb::module_& m) {
             return to_dict(std::move(mined));
           },
           "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_visits"_a, "memory"_a,
-          "n_threads"_a, "progress"_a.none())
+          "n_threads"_a, "progress"_a)
       .def(
           "local",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
              In<double> count, std::int64_t n, std::int64_t max_visits, std::int64_t memory) {
             Mined mined;
-            run_released(self.gate, 1, nb::none(), [&](Team& team) {
+            run_released(self.gate, 1, {}, [&](Team& team) {
               self.reset();
               mined = mine_exact(self.search(mass, decay, frontier, max_depth, max_size, count.data()), n,
                                  {max_visits, memory}, self.counts, team);
@@ -226,7 +224,7 @@ void bind_fragments(nb::module_& m) {
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, std::int32_t root,
              const std::vector<double>& point, const std::vector<double>& weight) {
             std::vector<double> shares;
-            run_released(self.gate, 1, nb::none(), [&](Team& team) {
+            run_released(self.gate, 1, {}, [&](Team& team) {
               Pace pace(team, 0);
               shares = attribute_subset(self.search(mass, decay, frontier, 0, 0), root, point, weight, pace);
             });
@@ -236,7 +234,7 @@ void bind_fragments(nb::module_& m) {
       .def(
           "greedy",
           [](SubsetMiner& self, In<double> mass, In<double> decay, In<double> frontier, int max_depth, int max_size,
-             std::int64_t n, std::int64_t max_expansions, nb::object progress) {
+             std::int64_t n, std::int64_t max_expansions, Progress progress) {
             Mined mined;
             run_released(self.gate, 1, progress, [&](Team& team) {
               self.reset();
@@ -245,8 +243,7 @@ void bind_fragments(nb::module_& m) {
             });
             return to_dict(std::move(mined));
           },
-          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_expansions"_a,
-          "progress"_a.none());
+          "mass"_a, "decay"_a, "frontier"_a, "max_depth"_a, "max_size"_a, "n"_a, "max_expansions"_a, "progress"_a);
 }
 
 }  // namespace espalier

@@ -1,14 +1,13 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+import numpy
 from numpy.typing import NDArray
 
-class BracketError(ValueError): ...
-
 def set_patience(microseconds: int) -> int: ...
-def factorize_tiled(functions: dict[str, Any], matrix: NDArray[np.float64], n_threads: int) -> int: ...
-def invert_tiled(functions: dict[str, Any], matrix: NDArray[np.float64], n_threads: int) -> int: ...
+
+class BracketError(ValueError):
+    pass
 
 class Vocabulary:
     def __init__(self) -> None: ...
@@ -20,9 +19,7 @@ class Vocabulary:
 
 def set_hash_seed(seed: int) -> None: ...
 def extend_vocabulary(base: Vocabulary) -> Vocabulary: ...
-def parse_brackets(
-    text: str,
-) -> tuple[list[str], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]: ...
+def parse_brackets(text: str) -> tuple[list[str], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 def forest_fault(arrays: dict[str, NDArray[Any]], n_labels: int) -> str | None: ...
 
 class Interner:
@@ -31,9 +28,9 @@ class Interner:
     def add_text(self, text: str) -> int: ...
     def add_missing(self) -> None: ...
     def add_subtrees(
-        self, label: NDArray[np.int32], child_start: NDArray[np.int64], child: NDArray[np.int32]
-    ) -> NDArray[np.int32]: ...
-    def add_roots(self, roots: NDArray[np.int32]) -> None: ...
+        self, label: NDArray[numpy.int32], child_start: NDArray[numpy.int64], child: NDArray[numpy.int32]
+    ) -> NDArray[numpy.int32]: ...
+    def add_roots(self, roots: NDArray[numpy.int32]) -> None: ...
     def finish(self) -> dict[str, NDArray[Any]]: ...
 
 class SubsetTreePlan:
@@ -52,137 +49,44 @@ class SubsetTreePlan:
     @property
     def n_pairs(self) -> int: ...
     @property
-    def n_buckets(self) -> int: ...
-    @property
     def pattern_bytes(self) -> int: ...
+    @property
+    def n_buckets(self) -> int: ...
+    def release(self) -> None: ...
     def matrix_bytes(self, max_depth: int) -> int: ...
     def pull_back_bytes(self, max_depth: int) -> int: ...
-    def release(self) -> None: ...
     def matrix(
         self,
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         max_depth: int,
         n_threads: int,
         progress: Callable[[float], object] | None,
-        out: NDArray[np.float64],
+        out: NDArray[numpy.float64],
     ) -> bool: ...
     def pull_back(
         self,
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         max_depth: int,
-        cotangent: NDArray[np.float64],
+        cotangent: NDArray[numpy.float64],
         n_threads: int,
         progress: Callable[[float], object] | None,
-        decay_bar: NDArray[np.float64],
-        frontier_bar: NDArray[np.float64],
+        decay_bar: NDArray[numpy.float64],
+        frontier_bar: NDArray[numpy.float64],
     ) -> None: ...
 
 def subset_self(
     forest: dict[str, NDArray[Any]],
-    decay: NDArray[np.float64],
-    frontier: NDArray[np.float64],
+    decay: NDArray[numpy.float64],
+    frontier: NDArray[numpy.float64],
     leaf: float,
     identity: bool,
     memory: int,
     n_threads: int,
     progress: Callable[[float], object] | None,
-    out: NDArray[np.float64],
+    out: NDArray[numpy.float64],
 ) -> bool: ...
-def subsequence_values(
-    a_symbol: NDArray[np.int32],
-    a_start: NDArray[np.int64],
-    b_symbol: NDArray[np.int32],
-    b_start: NDArray[np.int64],
-    pairs: int,
-    gap: NDArray[np.float64],
-    match: NDArray[np.float64],
-    order: NDArray[np.float64],
-    mix: NDArray[np.float64],
-    similar: Mapping[str, Any] | None,
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    out: NDArray[np.float64],
-) -> None: ...
-def subsequence_pull_back(
-    a_symbol: NDArray[np.int32],
-    a_start: NDArray[np.int64],
-    b_symbol: NDArray[np.int32],
-    b_start: NDArray[np.int64],
-    pairs: int,
-    gap: NDArray[np.float64],
-    match: NDArray[np.float64],
-    order: NDArray[np.float64],
-    mix: NDArray[np.float64],
-    similar: Mapping[str, Any] | None,
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    cotangent: NDArray[np.float64],
-    gap_bar: NDArray[np.float64],
-    match_bar: NDArray[np.float64],
-    order_bar: NDArray[np.float64],
-    mix_bar: NDArray[np.float64],
-) -> None: ...
-def tagging_values(
-    a_tag: NDArray[np.int32],
-    a_word: NDArray[np.int32],
-    a_start: NDArray[np.int64],
-    b_tag: NDArray[np.int32],
-    b_word: NDArray[np.int32],
-    b_start: NDArray[np.int64],
-    pairs: int,
-    decay: NDArray[np.float64],
-    word_weight: NDArray[np.float64],
-    gap: NDArray[np.float64],
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    out: NDArray[np.float64],
-) -> None: ...
-def tagging_pull_back(
-    a_tag: NDArray[np.int32],
-    a_word: NDArray[np.int32],
-    a_start: NDArray[np.int64],
-    b_tag: NDArray[np.int32],
-    b_word: NDArray[np.int32],
-    b_start: NDArray[np.int64],
-    pairs: int,
-    decay: NDArray[np.float64],
-    word_weight: NDArray[np.float64],
-    gap: NDArray[np.float64],
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    cotangent: NDArray[np.float64],
-    decay_bar: NDArray[np.float64],
-    word_bar: NDArray[np.float64],
-    gap_bar: NDArray[np.float64],
-) -> None: ...
-def dependency_subtree_values(
-    a: dict[str, NDArray[Any]],
-    b: dict[str, NDArray[Any]],
-    pairs: int,
-    decay: float,
-    weight: NDArray[np.float64],
-    part: NDArray[np.int32],
-    contiguous: bool,
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    out: NDArray[np.float64],
-) -> None: ...
-def dependency_subtree_pull_back(
-    a: dict[str, NDArray[Any]],
-    b: dict[str, NDArray[Any]],
-    pairs: int,
-    decay: float,
-    weight: NDArray[np.float64],
-    part: NDArray[np.int32],
-    contiguous: bool,
-    n_threads: int,
-    progress: Callable[[float], object] | None,
-    cotangent: NDArray[np.float64],
-    decay_bar: NDArray[np.float64],
-    weight_bar: NDArray[np.float64],
-) -> None: ...
 
 class PartialTreePlan:
     def __init__(self, a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]] | None, per_tree: bool) -> None: ...
@@ -193,29 +97,29 @@ class PartialTreePlan:
     @property
     def n_pairs(self) -> int: ...
     @property
-    def n_buckets(self) -> int: ...
-    @property
     def pattern_bytes(self) -> int: ...
+    @property
+    def n_buckets(self) -> int: ...
+    def release(self) -> None: ...
     def matrix_bytes(self) -> int: ...
     def pull_back_bytes(self) -> int: ...
-    def release(self) -> None: ...
     def matrix(
         self,
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
         n_threads: int,
         progress: Callable[[float], object] | None,
-        out: NDArray[np.float64],
+        out: NDArray[numpy.float64],
     ) -> bool: ...
     def pull_back(
         self,
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
-        cotangent: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
+        cotangent: NDArray[numpy.float64],
         n_threads: int,
         progress: Callable[[float], object] | None,
-        decay_bar: NDArray[np.float64],
-        depth_decay_bar: NDArray[np.float64],
+        decay_bar: NDArray[numpy.float64],
+        depth_decay_bar: NDArray[numpy.float64],
     ) -> None: ...
 
 class SmoothedTreePlan:
@@ -229,9 +133,10 @@ class SmoothedTreePlan:
     @property
     def n_pairs(self) -> int: ...
     @property
-    def n_buckets(self) -> int: ...
-    @property
     def pattern_bytes(self) -> int: ...
+    @property
+    def n_buckets(self) -> int: ...
+    def release(self) -> None: ...
     @property
     def row_labels(self) -> list[int]: ...
     @property
@@ -245,40 +150,133 @@ class SmoothedTreePlan:
     @property
     def table_bytes(self) -> int: ...
     def link(
-        self, labels: NDArray[np.float64], word_labels: NDArray[np.float64], label_words: NDArray[np.float64]
+        self, labels: NDArray[numpy.float64], word_labels: NDArray[numpy.float64], label_words: NDArray[numpy.float64]
     ) -> None: ...
     def matrix_bytes(self) -> int: ...
     def pull_back_bytes(self) -> int: ...
-    def release(self) -> None: ...
     def matrix(
         self,
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
         mix: float,
-        words: NDArray[np.float64],
-        labels: NDArray[np.float64],
-        word_labels: NDArray[np.float64],
-        label_words: NDArray[np.float64],
+        words: NDArray[numpy.float64],
+        labels: NDArray[numpy.float64],
+        word_labels: NDArray[numpy.float64],
+        label_words: NDArray[numpy.float64],
         n_threads: int,
         progress: Callable[[float], object] | None,
-        out: NDArray[np.float64],
+        out: NDArray[numpy.float64],
     ) -> bool: ...
     def pull_back(
         self,
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
         mix: float,
-        words: NDArray[np.float64],
-        labels: NDArray[np.float64],
-        word_labels: NDArray[np.float64],
-        label_words: NDArray[np.float64],
-        cotangent: NDArray[np.float64],
+        words: NDArray[numpy.float64],
+        labels: NDArray[numpy.float64],
+        word_labels: NDArray[numpy.float64],
+        label_words: NDArray[numpy.float64],
+        cotangent: NDArray[numpy.float64],
         n_threads: int,
         progress: Callable[[float], object] | None,
-        decay_bar: NDArray[np.float64],
-        depth_decay_bar: NDArray[np.float64],
-        mix_bar: NDArray[np.float64],
+        decay_bar: NDArray[numpy.float64],
+        depth_decay_bar: NDArray[numpy.float64],
+        mix_bar: NDArray[numpy.float64],
     ) -> None: ...
+
+def subsequence_values(
+    a_symbol: NDArray[numpy.int32],
+    a_start: NDArray[numpy.int64],
+    b_symbol: NDArray[numpy.int32],
+    b_start: NDArray[numpy.int64],
+    pairs: int,
+    gap: NDArray[numpy.float64],
+    match: NDArray[numpy.float64],
+    order: NDArray[numpy.float64],
+    mix: NDArray[numpy.float64],
+    similar: dict[str, Any] | None,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[numpy.float64],
+) -> None: ...
+def subsequence_pull_back(
+    a_symbol: NDArray[numpy.int32],
+    a_start: NDArray[numpy.int64],
+    b_symbol: NDArray[numpy.int32],
+    b_start: NDArray[numpy.int64],
+    pairs: int,
+    gap: NDArray[numpy.float64],
+    match: NDArray[numpy.float64],
+    order: NDArray[numpy.float64],
+    mix: NDArray[numpy.float64],
+    similar: dict[str, Any] | None,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[numpy.float64],
+    gap_bar: NDArray[numpy.float64],
+    match_bar: NDArray[numpy.float64],
+    order_bar: NDArray[numpy.float64],
+    mix_bar: NDArray[numpy.float64],
+) -> None: ...
+def tagging_values(
+    a_tag: NDArray[numpy.int32],
+    a_word: NDArray[numpy.int32],
+    a_start: NDArray[numpy.int64],
+    b_tag: NDArray[numpy.int32],
+    b_word: NDArray[numpy.int32],
+    b_start: NDArray[numpy.int64],
+    pairs: int,
+    decay: NDArray[numpy.float64],
+    word_weight: NDArray[numpy.float64],
+    gap: NDArray[numpy.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[numpy.float64],
+) -> None: ...
+def tagging_pull_back(
+    a_tag: NDArray[numpy.int32],
+    a_word: NDArray[numpy.int32],
+    a_start: NDArray[numpy.int64],
+    b_tag: NDArray[numpy.int32],
+    b_word: NDArray[numpy.int32],
+    b_start: NDArray[numpy.int64],
+    pairs: int,
+    decay: NDArray[numpy.float64],
+    word_weight: NDArray[numpy.float64],
+    gap: NDArray[numpy.float64],
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[numpy.float64],
+    decay_bar: NDArray[numpy.float64],
+    word_bar: NDArray[numpy.float64],
+    gap_bar: NDArray[numpy.float64],
+) -> None: ...
+def dependency_subtree_values(
+    a: dict[str, NDArray[Any]],
+    b: dict[str, NDArray[Any]],
+    pairs: int,
+    decay: float,
+    weight: NDArray[numpy.float64],
+    part: NDArray[numpy.int32],
+    contiguous: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    out: NDArray[numpy.float64],
+) -> None: ...
+def dependency_subtree_pull_back(
+    a: dict[str, NDArray[Any]],
+    b: dict[str, NDArray[Any]],
+    pairs: int,
+    decay: float,
+    weight: NDArray[numpy.float64],
+    part: NDArray[numpy.int32],
+    contiguous: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+    cotangent: NDArray[numpy.float64],
+    decay_bar: NDArray[numpy.float64],
+    weight_bar: NDArray[numpy.float64],
+) -> None: ...
 
 class Miner:
     @property
@@ -290,13 +288,38 @@ class Miner:
     @property
     def threshold(self) -> float: ...
 
+class FragmentTrie:
+    def __init__(
+        self,
+        production_start: NDArray[numpy.int64],
+        production_part: NDArray[numpy.int32],
+        start: NDArray[numpy.int64],
+        code: NDArray[numpy.int32],
+    ) -> None: ...
+    def match(
+        self,
+        forest: dict[str, NDArray[Any]],
+        label_of: NDArray[numpy.int32],
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]: ...
+    def score(
+        self,
+        forest: dict[str, NDArray[Any]],
+        label_of: NDArray[numpy.int32],
+        weight: NDArray[numpy.float64],
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+        out: NDArray[numpy.float64],
+    ) -> None: ...
+
 class PartialMiner(Miner):
     def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
     def exact(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
         max_size: int,
         n: int,
         max_visits: int,
@@ -306,11 +329,11 @@ class PartialMiner(Miner):
     ) -> dict[str, Any]: ...
     def local(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        depth_decay: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        depth_decay: NDArray[numpy.float64],
         max_size: int,
-        count: NDArray[np.float64],
+        count: NDArray[numpy.float64],
         n: int,
         max_visits: int,
         memory: int,
@@ -318,15 +341,29 @@ class PartialMiner(Miner):
     ) -> dict[str, Any]: ...
 
 def match_partial(
-    start: NDArray[np.int64],
-    code: NDArray[np.int32],
+    start: NDArray[numpy.int64],
+    code: NDArray[numpy.int32],
     forest: dict[str, NDArray[Any]],
-    label_of: NDArray[np.int32],
-    decay: NDArray[np.float64],
-    depth_decay: NDArray[np.float64],
+    label_of: NDArray[numpy.int32],
+    decay: NDArray[numpy.float64],
+    depth_decay: NDArray[numpy.float64],
     n_threads: int,
     progress: Callable[[float], object] | None,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+def hash_fragments(
+    forest: dict[str, NDArray[Any]],
+    label_hash: NDArray[numpy.uint64],
+    decay: NDArray[numpy.float64],
+    frontier: NDArray[numpy.float64],
+    max_depth: int,
+    max_size: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.uint64], NDArray[numpy.float64]]: ...
+def code_parents(
+    production_start: NDArray[numpy.int64],
+    production_part: NDArray[numpy.int32],
+    start: NDArray[numpy.int64],
+    code: NDArray[numpy.int32],
+) -> NDArray[numpy.int64]: ...
 
 class SubsetMiner(Miner):
     def __init__(self, forest: dict[str, NDArray[Any]]) -> None: ...
@@ -336,9 +373,9 @@ class SubsetMiner(Miner):
     def production_part(self) -> list[int]: ...
     def exact(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         max_depth: int,
         max_size: int,
         n: int,
@@ -349,30 +386,30 @@ class SubsetMiner(Miner):
     ) -> dict[str, Any]: ...
     def local(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         max_depth: int,
         max_size: int,
-        count: NDArray[np.float64],
+        count: NDArray[numpy.float64],
         n: int,
         max_visits: int,
         memory: int,
     ) -> dict[str, Any]: ...
     def attribute(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         root: int,
-        point: list[float],
-        weight: list[float],
-    ) -> NDArray[np.float64]: ...
+        point: Sequence[float],
+        weight: Sequence[float],
+    ) -> NDArray[numpy.float64]: ...
     def greedy(
         self,
-        mass: NDArray[np.float64],
-        decay: NDArray[np.float64],
-        frontier: NDArray[np.float64],
+        mass: NDArray[numpy.float64],
+        decay: NDArray[numpy.float64],
+        frontier: NDArray[numpy.float64],
         max_depth: int,
         max_size: int,
         n: int,
@@ -380,68 +417,30 @@ class SubsetMiner(Miner):
         progress: Callable[[float], object] | None,
     ) -> dict[str, Any]: ...
 
-def hash_fragments(
-    forest: dict[str, NDArray[Any]],
-    label_hash: NDArray[np.uint64],
-    decay: NDArray[np.float64],
-    frontier: NDArray[np.float64],
-    max_depth: int,
-    max_size: int,
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]: ...
-def code_parents(
-    production_start: NDArray[np.int64],
-    production_part: NDArray[np.int32],
-    start: NDArray[np.int64],
-    code: NDArray[np.int32],
-) -> NDArray[np.int64]: ...
-
-class FragmentTrie:
-    def __init__(
-        self,
-        production_start: NDArray[np.int64],
-        production_part: NDArray[np.int32],
-        start: NDArray[np.int64],
-        code: NDArray[np.int32],
-    ) -> None: ...
-    def match(
-        self,
-        forest: dict[str, NDArray[Any]],
-        label_of: NDArray[np.int32],
-        n_threads: int,
-        progress: Callable[[float], object] | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def score(
-        self,
-        forest: dict[str, NDArray[Any]],
-        label_of: NDArray[np.int32],
-        weight: NDArray[np.float64],
-        n_threads: int,
-        progress: Callable[[float], object] | None,
-        out: NDArray[np.float64],
-    ) -> None: ...
-
+def factorize_tiled(functions: dict[str, Any], matrix: NDArray[numpy.float64], n_threads: int) -> int: ...
+def invert_tiled(functions: dict[str, Any], matrix: NDArray[numpy.float64], n_threads: int) -> int: ...
 def parse_sentences(
-    grammar: Mapping[str, Any],
-    sentence_start: NDArray[np.int64],
-    word_start: NDArray[np.int64],
-    tag: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    grammar: dict[str, Any],
+    sentence_start: NDArray[numpy.int64],
+    word_start: NDArray[numpy.int64],
+    tag: NDArray[numpy.int32],
+    weight: NDArray[numpy.float64],
     beam: float,
-    prior: NDArray[np.float64],
+    prior: NDArray[numpy.float64],
     margin: float,
-    coarse: Mapping[str, Any] | None,
+    coarse: dict[str, Any] | None,
     memory: int,
     most: int,
     n_threads: int,
     progress: Callable[[float], object] | None,
 ) -> dict[str, NDArray[Any]]: ...
 def tag_sentences(
-    trigrams: NDArray[np.float64],
+    trigrams: NDArray[numpy.float64],
     n_tags: int,
-    sentence_start: NDArray[np.int64],
-    word_start: NDArray[np.int64],
-    tag: NDArray[np.int32],
-    weight: NDArray[np.float64],
+    sentence_start: NDArray[numpy.int64],
+    word_start: NDArray[numpy.int64],
+    tag: NDArray[numpy.int32],
+    weight: NDArray[numpy.float64],
     most: int,
     n_threads: int,
     progress: Callable[[float], object] | None,
@@ -449,11 +448,11 @@ def tag_sentences(
 
 class CompressedTrees:
     def __init__(
-        self, decay: NDArray[np.float64], frontier: NDArray[np.float64], leaf: float, max_depth: int
+        self, decay: NDArray[numpy.float64], frontier: NDArray[numpy.float64], leaf: float, max_depth: int
     ) -> None: ...
-    def add(self, forest: Mapping[str, Any], tree: int, coefficient: float) -> None: ...
-    def scores(self, forest: Mapping[str, Any], first: int, last: int, out: NDArray[np.float64]) -> None: ...
-    def set_labels(self, decay: NDArray[np.float64], frontier: NDArray[np.float64]) -> None: ...
+    def add(self, forest: dict[str, NDArray[Any]], tree: int, coefficient: float) -> None: ...
+    def scores(self, forest: dict[str, NDArray[Any]], first: int, last: int, out: NDArray[numpy.float64]) -> None: ...
+    def set_labels(self, decay: NDArray[numpy.float64], frontier: NDArray[numpy.float64]) -> None: ...
     @property
     def n_subtrees(self) -> int: ...
     @property

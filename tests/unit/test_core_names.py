@@ -32,3 +32,16 @@ def test_no_two_types_of_the_core_have_one_name():
             places[name].append(str(path.relative_to(NATIVE)))
     assert len(places) > 50
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+@pytest.mark.skipif(not NATIVE.is_dir(), reason="the core is not part of this copy")
+def test_no_python_object_of_the_core_outlives_the_interpreter():
+    # One at the scope of a namespace would be destroyed when the process ends, after the interpreter.
+    paths = sorted(NATIVE.glob("bindings/*.?pp"))
+    assert len(paths) > 5
+    kept = [
+        line
+        for path in paths
+        for line in re.findall(r"^(?:static |inline )*nb::\w+ \w+[;={].*", path.read_text("utf-8"), re.M)
+    ]
+    assert kept == []
