@@ -183,7 +183,8 @@ class Team {
   void ask(Clock::time_point now) {
     if (now - asked_ < std::chrono::milliseconds(50)) return;
     asked_ = now;
-    const double done = n_tasks_ ? static_cast<double>(std::min(next_.load(), n_tasks_)) / n_tasks_ : 0.0;
+    const double done =
+        n_tasks_ ? static_cast<double>(std::min(next_.load(), n_tasks_)) / static_cast<double>(n_tasks_) : 0.0;
     shown_ = std::max(shown_, from_ + (to_ - from_) * done);
     if (poll_ && !poll_(shown_)) stop_ = true;
   }

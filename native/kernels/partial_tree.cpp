@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jobs/levels.hpp"
 #include "kernels/symmetric.hpp"
 
 namespace espalier {
@@ -161,15 +162,15 @@ void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k,
   const double* delta = delta_.data();
   const std::int64_t origin = cols.bucket_start[q];
   if (!rows.is_terminal(a) && (!pattern_.symmetric || rows.n_terminal[q] == 0)) {
-    const double* row = delta + pattern_.row_offset[a] - origin;
+    const std::int64_t own = pattern_.row_offset[a] - origin;
     if (!pattern_.symmetric) {
-      for (std::int64_t l = 0; l < n; ++l) out[l] = rule.base + row[b[l]];
+      for (std::int64_t l = 0; l < n; ++l) out[l] = rule.base + delta[own + b[l]];
       return;
     }
     const std::int64_t at = a - origin;
     const std::int64_t* offset = pattern_.row_offset.data();
     for (std::int64_t l = 0; l < n; ++l) {
-      out[l] = rule.base + (b[l] <= a ? row[b[l]] : delta[offset[b[l]] + at]);
+      out[l] = rule.base + delta[b[l] <= a ? own + b[l] : offset[b[l]] + at];
     }
     return;
   }
@@ -209,12 +210,12 @@ void PartialTreePlan::fill_terminal_rows() {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
   for (std::int64_t u = 0; u < rows.n_nodes; ++u) {
     if (!rows.is_terminal(u) || !pattern_.has_row(u)) continue;
-    double* out = delta_.data() + pattern_.row_offset[u];
-    std::fill(out + pattern_.row_first[u], out + pattern_.row_end(u), 0.0);
+    double* out = delta_.data() + (pattern_.row_offset[u] + pattern_.row_first[u]);
+    std::fill(out, out + (pattern_.row_end(u) - pattern_.row_first[u]), 0.0);
   }
   for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
     for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
-      double* out = delta_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
+      double* out = delta_.data() + (pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]));
       const double value = terminal_match(cols.run_bucket[run], cols.match_bucket[m]);
       for (std::int32_t l = 0; l < cols.run_size[run]; ++l) out[l] += value;
     }
@@ -317,16 +318,11 @@ void PartialTreePlan::compute_delta(const double* decay, const double* depth_dec
   delta_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1), team);
   if (!pattern_.symmetric) fill_terminal_rows();
   std::vector<Scratch> scratch(team.size());
-  std::int64_t n_tasks = 0, done = 0;
-  for (const auto& level : levels_) n_tasks += static_cast<std::int64_t>(level.size());
-  const auto [from, to] = team.span();
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    const std::int64_t before = done;
-    done += static_cast<std::int64_t>(levels_[level].size());
-    team.span(from + (to - from) * before / n_tasks, from + (to - from) * done / n_tasks);
-    team.run(static_cast<std::int64_t>(levels_[level].size()),
-             [&](std::int64_t task, int worker) { fill_rows(levels_[level][task], scratch[worker], team, worker); });
-  }
+  run_levels(
+      levels_, team, [](const std::vector<Task>& level) { return std::ssize(level); },
+      [&](const std::vector<Task>& level, std::int64_t task, int worker) {
+        fill_rows(level[task], scratch[worker], team, worker);
+      });
   current_ = std::move(wanted);
 }
 
@@ -363,10 +359,11 @@ void PartialTreePlan::gram_row(std::int64_t s, double* out) const {
       }
       if (!pattern_.has_row(u)) continue;
     }
-    const double* row = delta + pattern_.row_offset[u];
+    const std::int64_t at = pattern_.row_offset[u];
     const std::int64_t begin = nodes.start[cols.bucket_start[p] + pattern_.row_first[u]];
-    for (std::int64_t e = begin; e < end; ++e) out[nodes.tree[e]] += weight * nodes.count[e] * row[nodes.position[e]];
-    if (pattern_.symmetric) out[nodes.tree[end]] += 0.5 * weight * nodes.count[end] * row[nodes.position[end]];
+    for (std::int64_t e = begin; e < end; ++e)
+      out[nodes.tree[e]] += weight * nodes.count[e] * delta[at + nodes.position[e]];
+    if (pattern_.symmetric) out[nodes.tree[end]] += 0.5 * weight * nodes.count[end] * delta[at + nodes.position[end]];
   }
 }
 

@@ -93,14 +93,16 @@ void PartialTreePlan::spread_entries(std::int64_t s, const double* row, double f
 void PartialTreePlan::spread_row(std::int64_t u, const double* cotangent, double factor) {
   const Occurrences& nodes = pattern_.nodes;
   const std::int64_t begin = nodes.start[pattern_.cols().bucket_start[pattern_.rows.bucket[u]] + pattern_.row_first[u]];
-  double* out = bar_.data() + pattern_.row_offset[u];
-  std::fill(out + pattern_.row_first[u], out + pattern_.row_end(u), 0.0);
+  const std::int64_t at = pattern_.row_offset[u];
+  double* bar = bar_.data();
+  std::fill(bar + (at + pattern_.row_first[u]), bar + (at + pattern_.row_end(u)), 0.0);
   for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) {
     const double* row = cotangent + row_where_.tree[w] * n_columns();
     const double weight = factor * row_where_.count[w];
     const std::int64_t end = row_where_.end[w];
-    for (std::int64_t e = begin; e < end; ++e) out[nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
-    if (pattern_.symmetric) out[nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
+    for (std::int64_t e = begin; e < end; ++e)
+      bar[at + nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
+    if (pattern_.symmetric) bar[at + nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
   }
 }
 
@@ -313,7 +315,7 @@ void PartialTreePlan::pull_terminal_rows() {
   for (std::size_t run = 0; run < cols.run_start.size(); ++run) {
     for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
       if (cols.match_bucket[m] >= 0) continue;
-      const double* bar = bar_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
+      const double* bar = bar_.data() + (pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]));
       row_terminal_[cols.match[m]] += sum(bar, cols.run_size[run]);
     }
   }

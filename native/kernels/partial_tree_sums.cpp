@@ -65,7 +65,7 @@ void PartialTreePlan::each_twin_match(const Visit& visit) const {
   for (std::size_t run = 0; run < cols.run_start.size() && !pattern_.symmetric; ++run) {
     for (std::int64_t m = cols.match_start[run]; m < cols.match_start[run + 1]; ++m) {
       if (cols.match_bucket[m] < 0) continue;
-      const double* bar = bar_.data() + pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]);
+      const double* bar = bar_.data() + (pattern_.row_offset[cols.match[m]] + cols.position(cols.run_start[run]));
       visit(cols.run_bucket[run], cols.match_bucket[m], sum(bar, cols.run_size[run]));
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jobs/levels.hpp"
+
 namespace espalier {
 
 namespace {
@@ -214,8 +216,8 @@ void SmoothedTreePlan::gather(const SoftCell& cell, std::int64_t run, std::int64
   const std::int64_t at = rows.position(a), origin = cols.bucket_start[cell.y];
   const double* h = h_.data();
   if (!cell.is_swapped && !block.is_triangle && at >= block.row_terminals) {
-    const double* row = h + block.row(at) - origin;
-    for (std::int64_t l = 0; l < n; ++l) out[l] = rule.match * row[b[l]];
+    const std::int64_t own = block.row(at) - origin;
+    for (std::int64_t l = 0; l < n; ++l) out[l] = rule.match * h[own + b[l]];
     return;
   }
   for (std::int64_t l = 0; l < n; ++l) {
@@ -275,7 +277,7 @@ void SmoothedTreePlan::fill_block(const Piece& piece, std::int64_t column_run, S
   scratch.match.resize(kBlock);
   for (std::int64_t k = piece.first; k < piece.first + piece.n; ++k) {
     const std::int64_t n_columns = own ? k + 1 : cols.run_size[column_run];
-    double* row = h_.data() + block.row(rows.position(rows.run_start[piece.run]) + k) + column0;
+    double* row = h_.data() + (block.row(rows.position(rows.run_start[piece.run]) + k) + column0);
     std::fill(row, row + n_columns, rule.square);
     if (set.many) {
       for (std::int64_t l = 0; l < n_columns; ++l) {
@@ -314,23 +316,16 @@ void SmoothedTreePlan::compute_h(const SmoothedSettings& settings, Team& team) {
   current_.clear();
   h_.reserve(std::max<std::int64_t>(pattern_.n_pairs, 1), team);
   std::vector<Scratch> scratch(team.size());
-  std::int64_t n_tasks = 0, done = 0;
-  for (const Level& level : levels_) n_tasks += static_cast<std::int64_t>(level.task_start.size()) - 1;
-  const auto [from, to] = team.span();
-  for (const Level& level : levels_) {
-    const std::int64_t before = done, n = static_cast<std::int64_t>(level.task_start.size()) - 1;
-    done += n;
-    team.span(from + (to - from) * before / std::max<std::int64_t>(n_tasks, 1),
-              from + (to - from) * done / std::max<std::int64_t>(n_tasks, 1));
-    team.run(n, [&](std::int64_t task, int worker) {
-      for (std::int64_t k = level.task_start[task]; k < level.task_start[task + 1]; ++k) {
-        const Piece& piece = level.pieces[k];
-        for (std::int64_t run = piece.column_run; run < piece.column_run_end; ++run) {
-          fill_block(piece, run, scratch[worker], team, worker);
+  run_levels(
+      levels_, team, [](const Level& level) { return std::ssize(level.task_start) - 1; },
+      [&](const Level& level, std::int64_t task, int worker) {
+        for (std::int64_t k = level.task_start[task]; k < level.task_start[task + 1]; ++k) {
+          const Piece& piece = level.pieces[k];
+          for (std::int64_t run = piece.column_run; run < piece.column_run_end; ++run) {
+            fill_block(piece, run, scratch[worker], team, worker);
+          }
         }
-      }
-    });
-  }
+      });
   current_ = std::move(wanted);
 }
 

@@ -26,12 +26,14 @@ void SmoothedTreePlan::stored_row(std::int64_t s, double* out) const {
       const Block& block = pattern_.blocks[number];
       if (block.first(at) >= block.end(at)) continue;
       const double weight = rows.tree_count[entry] * rule_of(p, block.q).match;
-      const double* row = h_.data() + block.row(at);
+      const double* h = h_.data();
+      const std::int64_t own = block.row(at);
       const std::int64_t begin = nodes.start[cols.bucket_start[block.q] + block.first(at)];
       const std::int64_t end =
           block.is_triangle ? pattern_.entry_end[entry] : nodes.start[cols.bucket_start[block.q + 1]];
-      for (std::int64_t e = begin; e < end; ++e) out[nodes.tree[e]] += weight * nodes.count[e] * row[nodes.position[e]];
-      if (block.is_triangle) out[nodes.tree[end]] += 0.5 * weight * nodes.count[end] * row[nodes.position[end]];
+      for (std::int64_t e = begin; e < end; ++e)
+        out[nodes.tree[e]] += weight * nodes.count[e] * h[own + nodes.position[e]];
+      if (block.is_triangle) out[nodes.tree[end]] += 0.5 * weight * nodes.count[end] * h[own + nodes.position[end]];
     }
   }
 }
@@ -190,15 +192,17 @@ void SmoothedTreePlan::spread_row(std::int64_t u, const double* cotangent, doubl
   for (std::int64_t number = pattern_.block_start[p]; number < pattern_.block_start[p + 1]; ++number) {
     const Block& block = pattern_.blocks[number];
     if (block.first(at) >= block.end(at)) continue;
-    double* out = bar_.data() + block.row(at);
-    std::fill(out + block.first(at), out + block.end(at), 0.0);
+    double* bar = bar_.data();
+    const std::int64_t own = block.row(at);
+    std::fill(bar + (own + block.first(at)), bar + (own + block.end(at)), 0.0);
     const std::int64_t begin = nodes.start[cols.bucket_start[block.q] + block.first(at)];
     for (std::int64_t w = row_where_.start[u]; w < row_where_.start[u + 1]; ++w) {
       const double* row = cotangent + row_where_.tree[w] * n_columns();
       const double weight = factor * row_where_.count[w];
       const std::int64_t end = block.is_triangle ? row_where_.end[w] : nodes.start[cols.bucket_start[block.q + 1]];
-      for (std::int64_t e = begin; e < end; ++e) out[nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
-      if (block.is_triangle) out[nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
+      for (std::int64_t e = begin; e < end; ++e)
+        bar[own + nodes.position[e]] += weight * nodes.count[e] * row[nodes.tree[e]];
+      if (block.is_triangle) bar[own + nodes.position[end]] += 0.5 * weight * nodes.count[end] * row[nodes.tree[end]];
     }
   }
 }

@@ -23,7 +23,7 @@ struct SoftMatching {
   double mix = 0.0;
 
   const double* values_of(std::int32_t x) const { return value + row[x] * width; }
-  double blend(bool equal, double value) const { return (equal ? mix : 0.0) + (1.0 - mix) * value; }
+  double blend(bool equal, double similarity) const { return (equal ? mix : 0.0) + (1.0 - mix) * similarity; }
 };
 
 struct SubsequenceValues {

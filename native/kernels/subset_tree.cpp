@@ -176,7 +176,7 @@ void SubsetTreePlan::compute_delta(const double* decay, const double* frontier, 
     const double part = (to - from) / (last - first + 1);
     for (std::int32_t level = 0; level <= top_; ++level) {
       const std::int64_t task0 = delta_tasks_.level_start[level];
-      team.span(from + part * (d - first + static_cast<double>(task0) / delta_tasks_.bound.size()),
+      team.span(from + part * (d - first + static_cast<double>(task0) / static_cast<double>(delta_tasks_.bound.size())),
                 from + part * (d - first + 1));
       team.run(delta_tasks_.level_start[level + 1] - task0, [&](std::int64_t task, int worker) {
         for (std::int64_t k = delta_tasks_.bound[task0 + task]; k < delta_tasks_.bound[task0 + task + 1]; ++k) {

@@ -85,14 +85,15 @@ void CompressedTrees::fill(const ForestView& forest, std::int32_t subtree, Pace&
       const Child* member = bucket.children.data() + c;
       pace.step(n * n_layers);
       const std::int64_t width = below.production < 0 ? 0 : buckets_[below.production].weight.size();
-      for (std::int32_t layer = 0; layer < n_layers; ++layer) {
-        // Without a limit the one layer is its own; with one, each rests on the layer before it, the first on none.
-        const bool expands = depth_ == 0 || layer > 0;
-        const double* values = delta_.data() + below.offset + (depth_ == 0 ? 0 : (layer - 1) * width);
+      // Without a limit the one layer rests on itself; with one, each rests on the layer before it, the first on none.
+      const std::int32_t first = depth_ == 0 ? 0 : 1;
+      for (std::int64_t k = 0; k < first * n; ++k) out[k] *= frontier;
+      for (std::int32_t layer = first; layer < n_layers; ++layer) {
+        const double* values = delta_.data() + below.offset + (layer - first) * width;
         double* own = out + layer * n;
         for (std::int64_t k = 0; k < n; ++k) {
           const Child& of = member[k * bucket.n_children];
-          own[k] *= frontier + (expands && of.production == below.production ? values[of.place] : 0.0);
+          own[k] *= frontier + (of.production == below.production ? values[of.place] : 0.0);
         }
       }
     }

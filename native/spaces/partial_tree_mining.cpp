@@ -100,10 +100,10 @@ class Extensions {
     multiply(alone_.data(), after, n_ - 1, own_.data());
   }
   // Of all ways to part a number of nodes, the best.
-  static void multiply(const double* a, const double* b, std::int32_t most, double* out) {
-    for (std::int32_t s = 0; s <= most; ++s) {
+  static void multiply(const double* a, const double* b, std::int64_t most, double* out) {
+    for (std::int64_t s = 0; s <= most; ++s) {
       double best = 0.0;
-      for (std::int32_t t = 0; t <= s; ++t) best = std::max(best, a[s - t] * b[t]);
+      for (std::int64_t t = 0; t <= s; ++t) best = std::max(best, a[s - t] * b[t]);
       out[s] = best;
     }
   }
