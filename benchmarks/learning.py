@@ -71,7 +71,7 @@ def prediction_row(name: str, kernel: es.Kernel, train: Table, test: Table, colu
 def matrices(kernel: es.Kernel, train: Table) -> float:
     """The most memory of numpy that one evaluation with its gradient takes, in matrices of n x n numbers."""
     part = train[:N_FOR_MEMORY]
-    problem = es.GPRegressor(kernel, learn=False).fit(part, part["response"])._problem_of_fit
+    problem = es.GPRegressor(kernel, learn=False).fit(part, part["response"])._examples.objective()
     problem.gradient({})
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from espalier.kernels import BagOfWords, Normalized, PerLabel, Subsequence, fixed
-from espalier_experiments.beck2014.one_vs_rest import Classes, Problem, learn, predict
+from espalier_experiments.beck2014.one_vs_rest import Classes, SharedEvidence, learn, predict
 
 gp = pytest.importorskip("espalier.gp")
 
@@ -33,7 +33,7 @@ def processes(noise):
 
 
 def at_start(problem):
-    return problem.parameters().values(problem.parameters().start())
+    return {parameter.path: parameter.start for parameter in problem.parameters()}
 
 
 def test_targets_are_centred_and_add_up_to_nothing():
@@ -43,15 +43,15 @@ def test_targets_are_centred_and_add_up_to_nothing():
 
 
 def test_the_evidence_is_the_sum_over_classes():
-    problem = Problem.of(KERNEL, TEXTS, LABELS, noise=0.05)
-    value, _ = problem.evidence(at_start(problem))
+    problem = SharedEvidence.of(KERNEL, TEXTS, LABELS, noise=0.05)
+    value, _ = problem.gradient(at_start(problem))
     assert value == pytest.approx(sum(process.log_marginal_likelihood_ for process in processes(0.05)))
 
 
 def test_one_class_against_the_rest_is_a_regressor():
     labels = np.where(LABELS == "human", "human", "other")
-    problem = Problem.of(KERNEL, TEXTS, labels, noise=0.05)
-    value, gradient = problem.evidence(at_start(problem))
+    problem = SharedEvidence.of(KERNEL, TEXTS, labels, noise=0.05)
+    value, gradient = problem.gradient(at_start(problem))
     process = gp.GPRegressor(KERNEL, noise=0.05, standardize=False, max_iterations=0)
     process.fit(TEXTS, Classes.of(labels).targets[:, 0])
     own, slopes = process.log_marginal_likelihood({"noise": 0.05}, gradient=True)
@@ -68,21 +68,21 @@ def test_the_largest_mean_wins():
 
 @pytest.mark.parametrize("kernel", [KERNEL, Normalized(Subsequence(2, PerLabel(0.4), order_weights=fixed(1.0)))])
 def test_gradients_are_those_of_differences(kernel):
-    problem = Problem.of(kernel, TEXTS, LABELS, noise=0.05)
+    problem = SharedEvidence.of(kernel, TEXTS, LABELS, noise=0.05)
     values = at_start(problem)
-    _, gradient = problem.evidence(values)
+    _, gradient = problem.gradient(values)
     assert set(gradient) == set(values)
     for path, value in values.items():
         step = 1e-5 * value
-        up, down = (problem.evidence({**values, path: value + sign * step})[0] for sign in (1, -1))
+        up, down = (problem.gradient({**values, path: value + sign * step})[0] for sign in (1, -1))
         assert gradient[path] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
 
 
 def test_learning_finds_more_evidence_and_keeps_the_form():
-    problem = Problem.of(KERNEL, TEXTS, LABELS)
-    before, _ = problem.evidence(at_start(problem))
+    problem = SharedEvidence.of(KERNEL, TEXTS, LABELS)
+    before, _ = problem.gradient(at_start(problem))
     found = learn(KERNEL, TEXTS, LABELS)
     assert found.evidence > before and found.n_evaluations > 1
     assert set(found.kernel.parameters()) == set(KERNEL.parameters())
     values = {f"kernel.{path}": value for path, value in found.kernel.parameters().items()}
-    assert problem.evidence({**values, "noise": found.noise})[0] == pytest.approx(found.evidence)
+    assert problem.gradient({**values, "noise": found.noise})[0] == pytest.approx(found.evidence)

@@ -1,9 +1,15 @@
 """Gaussian processes: learners that fit the kernel itself and say how sure they are."""
 
-from espalier.gp.comparison import Comparison, compare
+from espalier.gp.inference import Conditioned, Exact, Laplace, exact, laplace
+from espalier.gp.latent import LatentObjective, LinearMap, LinearTerm
 from espalier.gp.learned import LearnedTable
+from espalier.gp.learning import Outcome, Settings, learn
+from espalier.gp.likelihoods import Gaussian, Likelihood, Observed, ParameterSlopes, Probit, Slopes
 from espalier.gp.mean import ConstantMean, LinearMean
+from espalier.gp.model_comparison import ModelComparison, compare
+from espalier.gp.objective import Objective, kernel_at, kernel_parameters, kernel_slopes
 from espalier.gp.optimize import FitProgress, Restart
+from espalier.gp.parameters import Parameter
 from espalier.gp.prediction import Prediction
 from espalier.gp.priors import Beta, Gamma, HalfNormal, LogNormal, Prior
 from espalier.gp.regressor import GPRegressor
@@ -12,21 +18,43 @@ from espalier.gp.transforms import BoxCox, Log, SquareRoot, Transform, Warping
 __all__ = [
     "Beta",
     "BoxCox",
-    "Comparison",
+    "Conditioned",
     "ConstantMean",
+    "Exact",
     "FitProgress",
     "GPRegressor",
     "Gamma",
+    "Gaussian",
     "HalfNormal",
+    "Laplace",
+    "LatentObjective",
     "LearnedTable",
+    "Likelihood",
+    "LinearMap",
     "LinearMean",
+    "LinearTerm",
     "Log",
     "LogNormal",
+    "ModelComparison",
+    "Objective",
+    "Observed",
+    "Outcome",
+    "Parameter",
+    "ParameterSlopes",
     "Prediction",
     "Prior",
+    "Probit",
     "Restart",
+    "Settings",
+    "Slopes",
     "SquareRoot",
     "Transform",
     "Warping",
     "compare",
+    "exact",
+    "kernel_at",
+    "kernel_parameters",
+    "kernel_slopes",
+    "laplace",
+    "learn",
 ]

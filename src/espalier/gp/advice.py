@@ -7,27 +7,52 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from espalier.gp.evidence import State
 from espalier.gp.learned import LearnedTable
-from espalier.gp.optimize import Restart
+from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
+from espalier.gp.regression import Posterior
 
 _VARIANCES = ("scale", "variance", "noise")
-_USER = 3  # the caller of fit
+_USER = 4  # the caller of fit
 _MANY = 10  # learned numbers, and as many rows for each are few
 _NO_NOISE = 1e-3  # of the variance of the targets
 
 
-def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vector) -> None:
-    """Warn of jitter, equal targets, variances that ran away, memorising, and of learning that did not end well."""
-    jitter = state.factor.jitter
+def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vector, pilot: int | None) -> None:
+    """Warn of all that may be wrong with a process of numbers."""
+    _warn_of_data(posterior, outcome.learned, known_noise)
+    warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
+
+
+def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bool = True, level: int = _USER) -> None:
+    """Warn of learning that did not end well, and of a pilot that led astray; ``level`` is that of the user."""
+    if says_end and not outcome.best.converged:
+        warnings.warn(
+            f"Learning ended before it converged: {outcome.best.message.rstrip('.')}. The best values found are kept; "
+            "raise max_iterations or tolerance.",
+            ConvergenceWarning,
+            stacklevel=level,
+        )
+    if outcome.misled:
+        warnings.warn(
+            f"The pilot of {pilot} examples, for {len(outcome.learned)} learned numbers, led astray: for all examples "
+            "the declared start was better, or led higher, and learning went on from there. Take a larger pilot, ten "
+            "examples or more for each learned number, or pilot=None.",
+            stacklevel=level,
+        )
+
+
+def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vector) -> None:
+    """Warn of jitter, equal targets, variances that ran away, and memorising."""
+    z = posterior.given.z
+    jitter = posterior.given.factor.jitter
     if jitter > 0:
         warnings.warn(
             f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
             "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
             stacklevel=_USER,
         )
-    if state.target.constant:
+    if posterior.target.constant:
         warnings.warn(
             "All targets are equal, so there is nothing to learn from: the model predicts that value.",
             stacklevel=_USER,
@@ -42,34 +67,17 @@ def warn_of(state: State, learned: LearnedTable, best: Restart, known_noise: Vec
             stacklevel=_USER,
         )
     noise = [row for row in learned if _name(row.path) == "noise"]
-    floor = _NO_NOISE * float(np.var(state.z))
+    floor = _NO_NOISE * float(np.var(z))
     is_silent = bool(noise) and all(row.value < floor or row.bound == "low" for row in noise) and not known_noise.any()
-    if is_silent and learned.n_effective >= _MANY and len(state.z) < _MANY * learned.n_effective:
+    if is_silent and learned.n_effective >= _MANY and len(z) < _MANY * learned.n_effective:
         warnings.warn(
             f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
-            f"{len(state.z)} rows, and left no more noise than it had to ({max(row.value for row in noise):.2g}). Its "
+            f"{len(z)} rows, and left no more noise than it had to ({max(row.value for row in noise):.2g}). Its "
             "evidence and leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for "
             "all labels, PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
             "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
             stacklevel=_USER,
         )
-    if not best.converged:
-        warnings.warn(
-            f"Learning ended before it converged: {best.message.rstrip('.')}. The best values found are kept; raise "
-            "max_iterations or tolerance.",
-            ConvergenceWarning,
-            stacklevel=_USER,
-        )
-
-
-def warn_of_pilot(size: int | None, n_learned: int) -> None:
-    """Warn of a pilot that led astray."""
-    warnings.warn(
-        f"The pilot of {size} examples, for {n_learned} learned numbers, led astray: for all examples the declared "
-        "start was better, or led higher, and learning went on from there. Take a larger pilot, ten examples or more "
-        "for each learned number, or pilot=None.",
-        stacklevel=_USER,
-    )
 
 
 def _name(path: str) -> str:

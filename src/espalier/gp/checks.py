@@ -6,12 +6,13 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from espalier.gp.evidence import Problem
 from espalier.gp.learning import Settings
+from espalier.gp.likelihoods.gaussian import observed
 from espalier.gp.mean import Basis, as_mean
-from espalier.gp.noise import Noise
+from espalier.gp.regression import Examples, RegressionObjective
 from espalier.gp.transforms import as_transform
 from espalier.gram.targets import check_numbers
+from espalier.jobs.progress import check_progress
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.unused import bound_to_labels
@@ -19,6 +20,8 @@ from espalier.structures.numbers import as_float, shown, truth_value, whole_numb
 
 if TYPE_CHECKING:
     from espalier.gp.regressor import GPRegressor
+
+MAX_ITERATIONS, TOLERANCE = 200, 1e-5
 
 
 def checked_kernel(kernel: Any) -> Kernel:
@@ -32,36 +35,36 @@ def settings_of(model: GPRegressor) -> Settings:
     """How a model wants to learn."""
     for name, low in (("restarts", 0), ("max_iterations", 0), ("pilot", 1)):
         value = getattr(model, name)
-        if name == "pilot" and value is None:
-            continue
-        whole_number(name, value, low, wanted=f"an integer of at least {low}")
-    tolerance = model.tolerance
+        if value is not None or name == "restarts":
+            whole_number(name, value, low, wanted=f"an integer of at least {low}")
+    tolerance = TOLERANCE if model.tolerance is None else model.tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 < as_float(tolerance) < math.inf:
         raise ValueError(f"tolerance must be a positive finite number, got {shown(tolerance)}.")
-    for name in ("learn", "standardize"):
+    for name in ("learn", "standardize", "verbose"):
         truth_value(name, getattr(model, name))
-    if model.progress is not None and not callable(model.progress):
-        raise TypeError(f"progress must be a function that takes a FitProgress, or None, got {model.progress!r}.")
+    check_progress(model.progress)
     return Settings(
         model.restarts,
-        model.pilot,
-        model.max_iterations,
-        model.tolerance,
-        model.n_threads,
-        model.memory,
-        model.progress,
+        MAX_ITERATIONS if model.max_iterations is None else model.max_iterations,
+        tolerance,
+        n_threads=model.n_threads,
+        pilot=model.pilot,
+        learn=bool(model.learn),
     )
 
 
-def problem_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> Problem:
-    """What a model is to learn from: the rows whose weight is not 0."""
+def objective_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> RegressionObjective:
+    """What a model maximises: the evidence of the rows whose weight is not 0."""
     kernel = checked_kernel(model.kernel)
     inputs = Inputs.of(X)
-    noise = Noise.of(model.noise, len(inputs), groups, weight, known)
-    y = check_numbers(y, len(inputs), noise.rows)
+    likelihood, targets, rows = observed(model.noise, len(inputs), groups, weight, known)
+    y = check_numbers(y, len(inputs), rows)
     transform = as_transform(model.target_transform).prepared(y)
     if len(y) < len(inputs):
-        inputs = inputs.rows(noise.rows)
+        inputs = inputs.rows(rows)
     basis = Basis.of(as_mean(model.mean), inputs)
-    plan = kernel.plan(inputs, n_threads=model.n_threads, memory=model.memory)
-    return Problem(bound_to_labels(plan, kernel), plan, inputs, y, transform, bool(model.standardize), noise, basis)
+    options: dict[str, Any] = {"n_threads": model.n_threads, "memory": model.memory}
+    plan = kernel.plan(inputs, **options)
+    bound = bound_to_labels(plan, kernel)
+    examples = Examples(bound, inputs, y, transform, bool(model.standardize), likelihood, targets, basis)
+    return examples.objective(plan, **options)

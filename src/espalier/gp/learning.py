@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
-from espalier.gp.evidence import Problem
+from espalier.gp.learned import LearnedTable
+from espalier.gp.objective import Objective
 from espalier.gp.optimize import Climb, FitProgress, Restart
 from espalier.gp.parameters import Parameters, Vector
 
@@ -23,55 +24,64 @@ class Settings:
     """How to learn."""
 
     restarts: int
-    pilot: int | None
     max_iterations: int
     tolerance: float
-    n_threads: int | None
-    memory: Any
-    progress: Callable[[FitProgress], object] | None
+    n_threads: int | None = None
+    progress: Callable[[FitProgress], object] | None = None
+    pilot: int | None = None
+    learn: bool = True  # False keeps all hyperparameters as they are
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best values found, all climbs, those of the pilot, and what it was stopped with, if it was."""
+    """The best values found, as a table too, all climbs, those of the pilot, and what stopped it, if it was stopped."""
 
     best: Restart
+    learned: LearnedTable
     restarts: list[Restart]
     pilot: list[Restart]
     stop: BaseException | None
     misled: bool = False  # the declared start was better than where the pilot ended, or led higher
 
 
-def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.random.Generator) -> Outcome:
+def learn(
+    objective: Objective,
+    settings: Settings,
+    rng: np.random.Generator,
+    part: Callable[[NDArray[np.intp]], Objective] | None = None,
+) -> Outcome:
     """Climb from the declared start and from random ones; with a pilot, those climb on a part of the examples only.
 
     Most of the way to an optimum needs few examples. The best climb of the pilot is where the one on all starts, unless
     the declared start is better: too few examples lead to places from which no climb comes back. After a pilot of fewer
     than ten examples for each number, all examples climb from the declared start too.
+
+    ``part`` gives the objective of some of the examples, for a pilot. An interruption, or an error of
+    ``settings.progress``, is not raised: it is part of the outcome, so that the caller can first keep the best values.
     """
+    parameters = Parameters(objective.parameters() if settings.learn else [])
     n_random = settings.restarts if len(parameters) else 0
     starts = [parameters.start()] + [parameters.draw(rng) for _ in range(n_random)]
     pilot: list[Restart] = []
     stop: BaseException | None = None
     misled = False
-    n, size = len(problem.y), settings.pilot
+    n, size = objective.n_targets, settings.pilot
     with blas_threads(settings.n_threads):
-        if size is not None and size < n and len(parameters):
-            rows = np.sort(rng.permutation(n)[:size])
-            part = problem.part(rows, n_threads=settings.n_threads, memory=settings.memory)
-            first = _climb(part, parameters, settings, stage="pilot")
+        if part is not None and size is not None and size < n and len(parameters):
+            first = _climb(part(np.sort(rng.permutation(n)[:size])), parameters, settings, stage="pilot")
             first.run(starts)
             pilot, stop = first.restarts, first.stop
             declared, starts = starts[:1], [parameters.theta(first.best.values)] if first.best.values else starts[:1]
+            del first  # and its plan
             if stop is None and size < ENOUGH * len(parameters):
                 starts += declared
             elif stop is None:
                 try:
-                    misled = _height(problem, parameters, starts[0]) < _height(problem, parameters, declared[0])
+                    misled = _height(objective, parameters, starts[0]) < _height(objective, parameters, declared[0])
                 except KeyboardInterrupt:
                     stop = KeyboardInterrupt()
                 starts = declared if misled else starts
-        whole = _climb(problem, parameters, settings, stay=stop is not None)
+        whole = _climb(objective, parameters, settings, stay=stop is not None, start=0.5 if pilot else 0.0)
         try:
             whole.run(starts)
         except Exception as error:
@@ -87,35 +97,36 @@ def learn(problem: Problem, parameters: Parameters, settings: Settings, rng: np.
         best = max([best, *pilot], key=lambda climb: climb.objective)
         if math.isinf(best.objective):
             raise stop
-    return Outcome(best, whole.restarts, pilot, stop, misled)
+    table = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=settings.learn)
+    return Outcome(best, table, whole.restarts, pilot, stop, misled)
 
 
-def _height(problem: Problem, parameters: Parameters, theta: Vector) -> float:
+def _height(objective: Objective, parameters: Parameters, theta: Vector) -> float:
     """The objective of all examples at one place; not a number where it cannot be computed, which the climb reports."""
     values = parameters.values(theta)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            height = problem.state(values).log_likelihood + parameters.log_prior(values)[0]
+            height = objective.value(values) + parameters.log_prior(values)[0]
     except Exception:
         return math.nan
     return height
 
 
 def _climb(
-    problem: Problem, parameters: Parameters, settings: Settings, *, stage: str = "all", stay: bool = False
+    objective: Objective,
+    parameters: Parameters,
+    settings: Settings,
+    *,
+    stage: str = "all",
+    stay: bool = False,
+    start: float = 0.0,
 ) -> Climb:
-    def evaluate(values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-        if not len(parameters):
-            return problem.state(values).log_likelihood, {}
-        state, gradient = problem.gradient(values)
-        return state.log_likelihood, gradient
-
     return Climb(
-        evaluate,
+        objective,
         parameters,
-        len(problem.y),
         max_iterations=0 if stay else settings.max_iterations,
         tolerance=settings.tolerance,
         tell=None if stay else settings.progress,
         stage=stage,
+        span=(0.0, 0.5) if stage == "pilot" else (start, 1.0),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,17 +17,31 @@ import numpy as np
 from scipy.optimize import minimize
 
 from espalier.errors import KernelOverflowError
+from espalier.gp.objective import Objective
 from espalier.gp.parameters import Parameters, Vector
-
-Evaluate = Callable[[Mapping[str, float]], tuple[float, dict[str, float]]]
+from espalier.jobs.progress import Progress
 
 FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)  # from which the line search steps back
 MAX_FAILURES = 20  # of one climb, after which it ends where it was best
 
 
-@dataclass(frozen=True)
-class FitProgress:
-    """How far learning has come."""
+@dataclass(frozen=True, kw_only=True)
+class FitProgress(Progress):
+    """How far learning has come, after each evaluation of the evidence.
+
+    Attributes
+    ----------
+    restart, n_restarts
+        Which climb it is, from 0, and of how many.
+    evaluation
+        How many evaluations of this climb are done.
+    log_likelihood, best
+        The log evidence of this evaluation, and the best so far.
+    seconds
+        Since learning began.
+    stage
+        From which examples it learns: ``"pilot"`` or ``"all"``.
+    """
 
     restart: int
     n_restarts: int
@@ -35,7 +49,7 @@ class FitProgress:
     log_likelihood: float
     best: float
     seconds: float
-    stage: str = "all"  # or "pilot": from which examples it learns
+    stage: str = "all"
 
 
 @dataclass
@@ -61,16 +75,17 @@ class Climb:
 
     def __init__(
         self,
-        evaluate: Evaluate,
+        objective: Objective,
         parameters: Parameters,
-        n_examples: int,
         *,
         max_iterations: int,
         tolerance: float,
         tell: Callable[[FitProgress], object] | None,
         stage: str = "all",
+        span: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        self._evaluate, self._parameters, self._n = evaluate, parameters, n_examples
+        self._objective, self._parameters, self._n = objective, parameters, objective.n_targets
+        self._span = span  # the part of the whole fit that these climbs are, for those who are told
         self._max_iterations, self._tolerance, self._tell, self._stage = max_iterations, tolerance, tell, stage
         self._began = time.perf_counter()
         self.restarts: list[Restart] = []
@@ -149,14 +164,29 @@ class Climb:
             paths = [parameter.path for parameter in self._parameters]
             restart.gradient = dict(zip(paths, gradient.tolist(), strict=True))
         if self._tell is not None:
-            best = max(restart.log_likelihood for restart in self.restarts)
-            seconds = time.perf_counter() - self._began
             try:
-                self._tell(FitProgress(k, n_starts, restart.n_evaluations, log_likelihood, best, seconds, self._stage))
+                self._tell(self._progress(restart, k, n_starts))
             except BaseException as error:
                 self.stop = error
                 raise
         return objective, gradient
+
+    def _progress(self, restart: Restart, k: int, n_starts: int) -> FitProgress:
+        seconds = time.perf_counter() - self._began
+        part = (k + min(restart.n_evaluations / (self._max_iterations + 1), 1.0)) / n_starts
+        start, end = self._span
+        return FitProgress(
+            f"learning, climb {k + 1} of {n_starts}",
+            start + (end - start) * part,
+            None if self._stage == "pilot" else seconds * (1.0 - part) / part,
+            restart=k,
+            n_restarts=n_starts,
+            evaluation=restart.n_evaluations,
+            log_likelihood=restart.trace[-1],
+            best=max(restart.log_likelihood for restart in self.restarts),
+            seconds=seconds,
+            stage=self._stage,
+        )
 
     def _at(self, theta: Vector) -> tuple[dict[str, float], float, float, Vector]:
         """The values by path at one place, the log likelihood, the objective, and its gradient."""
@@ -164,7 +194,10 @@ class Climb:
         if not all(map(math.isfinite, values.values())):  # where bounds are infinite, a line search may go anywhere
             raise FloatingPointError("The search left the numbers: declare finite bounds.")
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-            log_likelihood, natural = self._evaluate(values)
+            if len(self._parameters):
+                log_likelihood, natural = self._objective.gradient(values)
+            else:
+                log_likelihood, natural = self._objective.value(values), {}
         log_prior, slopes = self._parameters.log_prior(values)
         for path, slope in slopes.items():
             natural[path] = natural.get(path, 0.0) + slope

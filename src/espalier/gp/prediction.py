@@ -10,9 +10,10 @@ from scipy.special import ndtri
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
-from espalier.gp.targets import Target, levels_of
+from espalier.gp.units import TargetUnits
 from espalier.gram.targets import target_numbers
 from espalier.kept import kept
+from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import shown
 
 
@@ -28,7 +29,7 @@ class Prediction:
 
     modelled_mean: Vector
     modelled_std: Vector
-    target: Target
+    target: TargetUnits
 
     def __len__(self) -> int:
         return len(self.modelled_mean)
@@ -84,3 +85,17 @@ class Prediction:
         out[sure] = np.where(away[sure] == 0, np.inf, -np.inf)
         possible = np.isfinite(z) & np.isfinite(log_slope)
         return np.where(possible, out, -np.inf)
+
+
+def levels_of(quantiles: object) -> Vector:
+    """Return quantile levels as an array, or say what is wrong with them."""
+    refuse_masked(quantiles, "quantiles")
+    try:
+        levels = np.atleast_1d(np.asarray(quantiles, np.float64))
+    except (TypeError, ValueError, OverflowError):
+        levels = np.array([np.nan])
+    if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
+        raise ValueError(
+            f"quantiles must lie between 0 and 1, both excluded, such as [0.05, 0.5, 0.95], got {quantiles!r:.80}."
+        )
+    return levels

@@ -12,28 +12,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.gp.advice import warn_of, warn_of_pilot
-from espalier.gp.checks import checked_kernel, problem_of, settings_of
-from espalier.gp.evidence import Problem, State
+from espalier.gp.advice import warn_of_regression
+from espalier.gp.checks import checked_kernel, objective_of, settings_of
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import learn
+from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import Basis, ConstantMean, as_mean
-from espalier.gp.noise import new_noise, start_of_noise
-from espalier.gp.optimize import FitProgress
-from espalier.gp.parameters import Parameters, Vector
-from espalier.gp.posterior import covariances, left_out, means, variances
+from espalier.gp.optimize import FitProgress, Restart
+from espalier.gp.parameters import Vector
+from espalier.gp.predicting import Predictor
 from espalier.gp.prediction import Prediction
+from espalier.gp.regression import Examples, Posterior
 from espalier.gp.sampling import draw, generator
-from espalier.gp.targets import Target
 from espalier.gp.transforms import as_transform
+from espalier.gp.units import TargetUnits
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
 from espalier.gram.scores import r_squared
+from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
-from espalier.jobs.memory import parse_memory
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
-from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.inputs import Inputs
 
 
 class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -67,15 +67,13 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         is better for all examples than what the pilot found, the climb starts there, with a warning; after a pilot of
         fewer than ten examples for each number there is a climb from both. None starts with all.
     max_iterations, tolerance
-        When a climb ends: after this many steps, or when the gradient per example is below the tolerance.
+        When a climb ends: after this many steps (200 if None), or when the gradient per example is below the tolerance
+        (1e-5 if None).
     learn
         False keeps all hyperparameters as they are.
-    random_state
-        A seed for the random starts.
-    n_threads, memory
-        As for kernels.
-    progress
-        Called after each evaluation with a ``FitProgress``. What it raises ends learning and reaches the caller.
+    random_state, n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. ``progress`` is called after each
+        evaluation with a :class:`FitProgress`.
 
     Attributes
     ----------
@@ -112,9 +110,11 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     array([2.])
     """
 
-    _problem_of_fit: Problem
-    _state: State
-    _basis: Basis
+    learned_: LearnedTable
+    restarts_: list[Restart]
+    pilot_restarts_: list[Restart]
+    _examples: Examples
+    _posterior: Posterior
 
     def __init__(
         self,
@@ -126,13 +126,14 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         standardize: bool = True,
         restarts: int = 0,
         pilot: int | None = None,
-        max_iterations: int = 200,
-        tolerance: float = 1e-5,
+        max_iterations: int | None = None,
+        tolerance: float | None = None,
         learn: bool = True,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_threads: int | None = None,
         memory: int | str | None = None,
         progress: Callable[[FitProgress], object] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.noise = noise
@@ -148,6 +149,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None
@@ -175,20 +177,16 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             best values found so far.
         """
         settings = settings_of(self)
-        problem = problem_of(self, X, y, sample_weight, noise_variance, noise_groups)
-        parameters = Parameters(problem.parameters() if self.learn else [])
-        with naming_a_way_out():
-            found = learn(problem, parameters, settings, generator(self.random_state))
-        best = found.best
-        self.restarts_, self.pilot_restarts_ = found.restarts, found.pilot
-        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=bool(self.learn))
+        objective = objective_of(self, X, y, sample_weight, noise_variance, noise_groups)
+        with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
+            settings = replace(settings, progress=report)
+            found = learn(objective, settings, generator(self.random_state), objective.part)
+        self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
         with blas_threads(self.n_threads):
-            self._finish(problem, problem.state(best.values))
+            self._finish(objective.examples, objective.posterior(found.best.values))
         if found.stop is not None:
             raise found.stop
-        warn_of(self._state, self.learned_, best, problem.noise.known)
-        if found.misled:
-            warn_of_pilot(settings.pilot, len(parameters))
+        warn_of_regression(self._posterior, found, objective.examples.observed.known, settings.pilot)
         return self
 
     def predict(
@@ -225,23 +223,22 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             raise ValueError("Ask for return_std or return_cov, not both: the diagonal of the latter gives the former.")
         check_is_fitted(self)
         only_mean = not (return_std or return_cov or quantiles is not None)
-        if only_mean and self._state.target.is_linear:
-            with naming_a_way_out():
-                parts = [means(self._state, self._cross(part), self._basis.at(part)) for part in self._blocks(X)]
-            return self._state.target.restored(np.concatenate(parts))
+        target = self._posterior.target
+        if only_mean and target.is_linear:
+            return target.restored(self._predictor.means(X))
         if return_cov:
-            mean, covariance = self._joint(X, include_noise=include_noise, noise_groups=noise_groups)
-            if not self._state.target.is_linear:
+            mean, covariance = self._predictor.joint(X)
+            covariance[np.diag_indices_from(covariance)] += self._noise_of(len(mean), include_noise, noise_groups)
+            if not target.is_linear:
                 raise ValueError(
                     "Covariances of a transformed target have no closed form; sample_posterior draws from them."
                 )
-            std = np.sqrt(covariance.diagonal())
-            prediction = Prediction(mean, std, self._state.target)
-            scale = np.float64(self._state.target.scale)
+            prediction = Prediction(mean, np.sqrt(covariance.diagonal()), target)
+            scale = np.float64(target.scale)
             with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
                 out = [prediction.mean, covariance * scale * scale]
         elif only_mean and include_noise and noise_groups is None and isinstance(self.noise_, PerLabel):
-            prediction = self._distribution(X, lambda n: start_of_noise(self.noise_, n))
+            prediction = self._predictor.distribution(X, lambda n: start_of_noise(self.noise_, n))
             out = [prediction.mean]
         else:
             prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
@@ -253,18 +250,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
         """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
         check_is_fitted(self)
-        return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
-
-    def _distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
-        mean, variance = [], []
-        with naming_a_way_out():
-            for part in self._blocks(X):
-                cross, columns = self._cross(part), self._basis.at(part)
-                prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
-                mean.append(means(self._state, cross, columns))
-                variance.append(variances(self._state, cross, prior, columns))
-        total = np.concatenate(variance)
-        return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self._state.target)
+        return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
         """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
@@ -284,9 +270,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
         """
         check_is_fitted(self)
-        with blas_threads(self.n_threads):
-            mean, variance = left_out(self._state)
-        return Prediction(mean, np.sqrt(variance), self._state.target)
+        return self._predictor.left_out()
 
     def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
         """Return the log evidence of the training targets at some hyperparameters.
@@ -299,22 +283,19 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             Also return the derivative in each path, in natural units.
         """
         check_is_fitted(self)
-        problem = self._problem_of_fit
-        if not hasattr(problem, "plan"):  # this model was pickled
-            plan = problem.kernel.plan(problem.inputs, n_threads=self.n_threads, memory=self.memory)
-            problem = self._problem_of_fit = replace(problem, plan=plan)
         if theta is not None and not isinstance(theta, Mapping):
             raise TypeError(f"theta must map paths to values, as learned_.to_dict() does, got {type(theta).__name__}.")
-        known = {parameter.path: parameter.start for parameter in problem.parameters()}
+        known = {parameter.path: parameter.start for parameter in self._examples.parameters()}
         for path in theta or {}:
             if path not in known:
                 raise KeyError(f"{path!r} is no learned hyperparameter; these are: {', '.join(known)}.")
         values = {**known, **self.learned_.to_dict(), **(theta or {})}
+        objective = self._examples.objective(n_threads=self.n_threads, memory=self.memory)
         with blas_threads(self.n_threads):
             if not gradient:
-                return problem.state(values).log_likelihood
-            state, slopes = problem.gradient(values)
-        return state.log_likelihood, {path: slopes.get(path, 0.0) for path in known}
+                return objective.value(values)
+            value, slopes = objective.gradient(values)
+        return value, {path: slopes.get(path, 0.0) for path in known}
 
     def sample_prior(
         self,
@@ -331,10 +312,10 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         their prior. Draws are in the modelled units before fitting, when no target says what location and scale to
         give them, and in the user's after.
         """
-        fitted = hasattr(self, "_state")
+        fitted = hasattr(self, "_posterior")
         kernel = self.kernel_ if fitted else checked_kernel(self.kernel)
-        inputs = self._like_training(X) if fitted else Inputs.of(X)
-        columns = self._basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
+        inputs = self._predictor.like_training(X) if fitted else Inputs.of(X)
+        columns = self._examples.basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
         with blas_threads():
             covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
         noise = np.zeros(len(inputs))
@@ -342,8 +323,8 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             noise = new_noise(self.noise_ if fitted else self.noise, len(inputs), noise_groups, fitted=fitted)
         draws = draw(np.zeros(len(inputs)), covariance, noise, n_samples, random_state)
         if fitted:
-            return self._state.target.restored(draws)
-        return Target(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
+            return self._posterior.target.restored(draws)
+        return TargetUnits(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
 
     def sample_posterior(
         self,
@@ -356,9 +337,9 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     ) -> Vector:
         """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
         check_is_fitted(self)
-        mean, covariance = self._joint(X, include_noise=False, noise_groups=None)
+        mean, covariance = self._predictor.joint(X)
         noise = self._noise_of(len(mean), include_noise, noise_groups)
-        return self._state.target.restored(draw(mean, covariance, noise, n_samples, random_state))
+        return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
 
     def dual_form(self) -> DualForm:
         """Return the coefficients on the training rows, for the mean of the function.
@@ -367,23 +348,23 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         mean is part of the intercept; a linear one has no such form.
         """
         check_is_fitted(self)
-        target = self._state.target
-        if not isinstance(self._basis.mean, ConstantMean | None):
+        target, mean = self._posterior.target, self._examples.basis.mean
+        if not isinstance(mean, ConstantMean | None):
             raise InputError(
                 "A model with a linear mean is not a sum over training rows alone: the mean adds a function of its "
                 "own. Fit it with mean=None or 'constant'; a kernel such as Linear(on='features') is linear too."
             )
         intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
-        coefficients = (self._state.alpha * target.scale)[None, :]
+        coefficients = (self.alpha_ * target.scale)[None, :]
         return DualForm(
             self.kernel_,
-            self._inputs,
+            self._examples.inputs,
             coefficients,
             np.array([intercept]),
             ("prediction",),
-            solve=self._state.solve,
+            solve=self._posterior.given.solve,
             unit=target.scale,
-            constant_variance=0.0 if self._basis.mean is None else self._basis.mean.spread**2,
+            constant_variance=0.0 if mean is None else mean.spread**2,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -392,49 +373,24 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         return tags
 
-    def _finish(self, problem: Problem, state: State) -> None:
-        self._problem_of_fit, self._inputs, self._state = problem, problem.inputs, state
-        self._basis = problem.basis
-        self.kernel_, self.noise_, self.transform_ = state.kernel, state.noise, state.target.transform
-        self.mean_ = problem.basis.named(state.weights.mean)
-        self.log_marginal_likelihood_ = state.log_likelihood
-        self.alpha_ = state.alpha
-        self.jitter_ = state.factor.jitter
-        self.n_examples_ = len(state.z)
-        data = problem.inputs._data
+    def _finish(self, examples: Examples, posterior: Posterior) -> None:
+        self._examples, self._posterior, given = examples, posterior, posterior.given
+        self.kernel_, self.noise_ = posterior.kernel, posterior.likelihood.noise
+        self.transform_ = posterior.target.transform
+        self.mean_ = examples.basis.named(given.weights.mean)
+        self.log_marginal_likelihood_ = posterior.log_likelihood
+        self.alpha_ = given.dual
+        self.jitter_ = given.factor.jitter
+        self.n_examples_ = len(examples.y)
+        data = examples.inputs._data
         if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
             self.n_features_in_ = int(data.shape[1])
         elif hasattr(self, "n_features_in_"):
             del self.n_features_in_
 
-    def _like_training(self, X: Any) -> Inputs:
-        """New examples beside those of training; a forest of another vocabulary is translated."""
-        return Inputs.of(X, like=self._inputs, translates=True)
-
-    def _blocks(self, X: Any) -> list[Inputs]:
-        """New examples, so many at a time that their covariances with the training examples take no more than a
-        quarter of the budget.
-        """
-        inputs = self._like_training(X)
-        n, memory = len(inputs), parse_memory(self.memory)
-        step = max(1, memory // (4 * 8 * max(1, self.n_examples_)))
-        if n <= step:
-            return [inputs]
-        starts = range(0, n, step)
-        return [self._like_training(take_rows(inputs._data, slice(first, first + step))) for first in starts]
-
-    def _cross(self, X: Any) -> Vector:
-        """The covariances of the training examples (rows) with others (columns)."""
-        return self.kernel_(self._inputs, X, n_threads=self.n_threads, memory=self.memory)
-
-    def _joint(self, X: Any, *, include_noise: bool, noise_groups: Any) -> tuple[Vector, Vector]:
-        inputs = self._like_training(X)
-        with naming_a_way_out():
-            cross, columns = self._cross(inputs), self._basis.at(inputs)
-            prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
-            covariance = covariances(self._state, cross, prior, columns)
-        covariance[np.diag_indices_from(covariance)] += self._noise_of(len(inputs), include_noise, noise_groups)
-        return means(self._state, cross, columns), covariance
+    @property
+    def _predictor(self) -> Predictor:
+        return Predictor(self._examples, self._posterior, self.n_threads, self.memory)
 
     def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
         return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)

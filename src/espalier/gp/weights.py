@@ -33,6 +33,12 @@ class Weights:
     dual: Vector  # C'^-1 = C^-1 - dual dual^T
     log_determinant: float  # log |C'| - log |C|
 
+    @staticmethod
+    def none(n: int) -> Weights:
+        """The weights of no columns, for ``n`` training values."""
+        empty = np.zeros((n, 0))
+        return Weights(np.zeros(0), np.zeros((0, 0)), empty, empty, 0.0)
+
     def doubt(self, columns: Vector, half: Vector) -> Vector:
         """``D`` such that ``D^T D`` is what not knowing the weights adds to the covariance of new examples.
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 
 from espalier.errors import KernelOverflowError
+from espalier.gp.likelihoods.probit import Probit
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ _NOISE = 0.5  # the variance of one utility as it shows: 1 in the difference of 
 
 def pairwise(mean: Floats, covariance: Floats) -> Floats:
     """The probability that the candidate of each row is preferred to that of each column; 1/2 to itself."""
-    return np.asarray(ndtr((mean[:, None] - mean) / np.sqrt(1 + _apart(covariance))))
+    return Probit().probability(mean[:, None] - mean, _apart(covariance))
 
 
 def largest(mean: Floats, covariance: Floats) -> Floats:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.gp.learned import LearnedTable
-from espalier.gp.optimize import Climb, FitProgress
-from espalier.gp.parameters import Parameters
+from espalier.gp.advice import warn_of_learning
+from espalier.gp.inference.laplace import Laplace
+from espalier.gp.latent import LatentObjective
+from espalier.gp.learning import Settings, learn
+from espalier.gp.likelihoods.probit import Probit
+from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import Chooser, Fitted, Floats, State
-from espalier.rerank.evidence import SCORE, Problem, Scores
+from espalier.rerank.pair_scores import SCORE, PairScores
 from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import Target, TrainingSet, checked, runs
 from espalier.structures.group import Group
 from espalier.structures.numbers import truth_value
 
+MAX_ITERATIONS, TOLERANCE = 100, 1e-4
 MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
 _RUN = 1024  # candidates whose covariances are computed at once
 
@@ -60,15 +63,12 @@ class GPPreference(Chooser):
     restarts
         How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
     max_iterations, tolerance
-        When a climb ends: after this many steps, or when the gradient for each pair is below the tolerance.
+        When a climb ends: after this many steps (100 if None), or when the gradient for each pair is below the
+        tolerance (1e-4 if None).
     learn
         False keeps all hyperparameters as they are.
-    random_state
-        A seed for what is drawn.
-    n_threads
-        How many threads kernels use; all cores where None. The result does not depend on it.
-    progress
-        Called with the fraction done, at most. What it raises ends learning and reaches the caller.
+    random_state, n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class GPPreference(Chooser):
     array([0.1, 0.9])
     """
 
-    _posterior: tuple[Inputs, Any] | None = None
+    _posterior: tuple[Inputs, Laplace] | None = None
 
     def __init__(
         self,
@@ -127,12 +127,14 @@ class GPPreference(Chooser):
         max_candidates: int | None = 2000,
         score_weight: float | Literal["learned", "chosen"] = "learned",
         restarts: int = 0,
-        max_iterations: int = 100,
-        tolerance: float = 1e-4,
+        max_iterations: int | None = None,
+        tolerance: float | None = None,
         learn: bool = True,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_threads: int | None = None,
-        progress: Callable[[float], object] | None = None,
+        memory: int | str | None = None,
+        progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.sample = sample
@@ -145,7 +147,9 @@ class GPPreference(Chooser):
         self.learn = learn
         self.random_state = random_state
         self.n_threads = n_threads
+        self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
         """The probability that each candidate is the preferred one of its group; in each group they sum to 1.
@@ -173,20 +177,48 @@ class GPPreference(Chooser):
         pairs = Pairs(start)
         # What is chosen later takes no part.
         weight = None if self.score_weight == "learned" else 0.0 if self.score_weight == "chosen" else self._weight()
-        self._pairs, self._scores = pairs, Scores.of(data.scores[rows], pairs, weight)
+        self._pairs, self._scores = pairs, PairScores.of(data.scores[rows], pairs, weight)
         self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
-        inputs = Inputs.of([data.items[row] for row in rows.tolist()])
+        objective = self._objective(self.kernel, Inputs.of([data.items[row] for row in rows.tolist()]))
+        tell = schedule.tell
+        settings = Settings(
+            self.restarts,
+            MAX_ITERATIONS if self.max_iterations is None else self.max_iterations,
+            TOLERANCE if self.tolerance is None else self.tolerance,
+            n_threads=self.n_threads,
+            progress=None if tell is None else lambda progress: tell(progress.fraction),
+            learn=bool(self.learn),
+        )
+        found = learn(objective, settings, rng)
         with blas_threads(self.n_threads):
-            problem = Problem.of(self.kernel, inputs, pairs, self._scores, n_threads=self.n_threads)
-            values = self._climbed(problem, rng, schedule)
-            state = problem.state(values)
-        self.kernel_, self._score_variance = state.kernel, state.score_variance
-        # What is beyond doubt keeps the least there is, so that pairs stay whole.
-        dual = np.maximum(state.mode.dual, np.finfo(np.float64).tiny)
-        self._learned_weight = self._scores.weight_given(dual, state.score_variance)
+            posterior = objective.posterior(found.best.values)
+        self.restarts_, self.learned_ = found.restarts, found.learned
+        self.log_marginal_likelihood_ = found.best.log_likelihood
+        self.kernel_, term = posterior.kernel, self._scores.term
+        self._score_variance = 0.0 if term is None else term.variance(found.best.values)
+        # Clamp tiny duals above zero, so that every pair keeps its candidates.
+        dual = np.maximum(posterior.given.dual, np.finfo(np.float64).tiny)
+        self._learned_weight = self._scores.weight_given(dual, self._score_variance)
         coefficients = np.zeros(len(data.items))
         coefficients[rows] = pairs.back(dual)
-        return coefficients, None
+        if found.stop is None:
+            warn_of_learning(found, level=4)
+        return coefficients, found.stop
+
+    def _objective(self, kernel: Kernel, inputs: Inputs) -> LatentObjective[Floats | float]:
+        """The evidence of the preferences: each pair's difference of utilities was seen to be positive."""
+        plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)
+        return LatentObjective(
+            plan.bind(kernel),
+            plan,
+            Probit(),
+            1.0,
+            len(self._pairs),
+            observed=self._pairs,
+            term=self._scores.term,
+            offset=self._scores.offset,
+            variance_unit="variance of utilities",
+        )
 
     def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[Any, Any]:
         """The rows of the groups that are learned from, and where each of these starts."""
@@ -210,37 +242,6 @@ class GPPreference(Chooser):
         rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])
         return rows, np.cumsum([0, *sizes[groups]], dtype=np.int64)
 
-    def _climbed(self, problem: Problem, rng: np.random.Generator, schedule: Schedule) -> dict[str, float]:
-        """The best hyperparameters."""
-        parameters = Parameters(problem.parameters() if self.learn else [])
-        climb = Climb(
-            problem.gradient if len(parameters) else lambda values: (problem.state(values).mode.log_evidence, {}),
-            parameters,
-            len(problem.pairs),
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            tell=lambda at: self._tell(at, schedule),
-        )
-        n_random = self.restarts if len(parameters) else 0
-        climb.run([parameters.start()] + [parameters.draw(rng) for _ in range(n_random)])
-        if climb.stop is not None:
-            raise climb.stop
-        best = climb.best
-        self.restarts_, self.log_marginal_likelihood_ = climb.restarts, best.log_likelihood
-        self.learned_ = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=bool(self.learn))
-        if not best.converged:
-            warnings.warn(
-                f"Learning ended before it converged: {best.message.rstrip('.')}. The best values found are kept; "
-                "raise max_iterations or tolerance.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return best.values
-
-    def _tell(self, at: FitProgress, schedule: Schedule) -> None:
-        if schedule.tell is not None:
-            schedule.tell((at.restart + min(at.evaluation / (self.max_iterations + 1), 1.0)) / at.n_restarts)
-
     def _utilities(self, groups: Sequence[Group]) -> list[tuple[Floats, Floats]]:
         """The mean and the covariances of the utilities of each group."""
         groups = checked(groups, "chosen among")
@@ -252,31 +253,30 @@ class GPPreference(Chooser):
         """The covariances of the utilities of each group."""
         if self._posterior is None:
             self._posterior = self._conditioned()
-        support, mode = self._posterior
+        support, given = self._posterior
         covariances: list[Floats] = []
         sizes: list[float] = []  # of the prior variances
         for run in runs(groups, _RUN):
             rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
-            cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads))
+            cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads, memory=self.memory))
             scores = self._scores.in_units(np.concatenate([np.array(group.scores) for group in run]))
             cross += np.outer(self._score_variance * scores, self._scores.differences)
-            explained = mode.explained(cross.T)
+            explained = given.explained(cross.T)
             for first, group in zip(np.cumsum([0, *map(len, run)]).tolist(), run, strict=False):
                 own = slice(first, first + len(group))
-                prior = self.kernel_(list(group.candidates), n_threads=self.n_threads)
+                prior = self.kernel_(list(group.candidates), n_threads=self.n_threads, memory=self.memory)
                 prior += self._score_variance * np.outer(scores[own], scores[own])
                 covariances.append(prior - explained[:, own].T @ explained[:, own])
                 sizes.append(float(prior.diagonal().max()))
         check_covariances(covariances, sizes)
         return covariances
 
-    def _conditioned(self) -> tuple[Inputs, Any]:
+    def _conditioned(self) -> tuple[Inputs, Laplace]:
         """The items that were learned from, and the posterior of their differences: made when it is first asked for."""
         support = Inputs.of(self.support_)
-        dual = -self.coefficients_[self._pairs.rival]
-        problem = Problem.of(self.kernel_, support, self._pairs, self._scores, n_threads=self.n_threads)
-        problem.near = dual
-        return support, problem.state({SCORE: self._score_variance}).mode
+        objective = self._objective(self.kernel_, support)
+        objective.near = -self.coefficients_[self._pairs.rival]
+        return support, objective.posterior({SCORE: self._score_variance}).given
 
     def _kernel_used(self) -> Kernel:
         return self.kernel_
@@ -292,9 +292,10 @@ class GPPreference(Chooser):
     def _check(self) -> None:
         super()._check()
         self._check_integer("max_candidates", least=2, none=True)
-        for name in ("restarts", "max_iterations"):
-            self._check_integer(name, least=0)
-        self._check_positive("tolerance")
+        self._check_integer("restarts", least=0)
+        self._check_integer("max_iterations", least=0, none=True)
+        if self.tolerance is not None:
+            self._check_positive("tolerance")
         truth_value("learn", self.learn)
         self._check_weight("learned", "chosen")
 
@@ -318,5 +319,5 @@ class GPPreference(Chooser):
             raise InputError("the variance of its scores is no number")
         self.kernel_ = parse_kernel(state.header["kernel"], max_length=None)
         self._pairs, self._score_variance = Pairs(start), variance
-        self._scores = Scores(differences, unit, weight)
+        self._scores = PairScores(differences, unit, weight)
         self._posterior = None

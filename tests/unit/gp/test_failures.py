@@ -66,7 +66,9 @@ def test_an_error_without_words_is_named():
         return 1.0, {"x": 1.0}
 
     parameters = Parameters([Parameter("x", 1.0, 0.1, 10.0)])
-    climb = Climb(evaluate, parameters, 1, max_iterations=20, tolerance=1e-5, tell=None)
+    climb = Climb(
+        SimpleNamespace(n_targets=1, gradient=evaluate), parameters, max_iterations=20, tolerance=1e-5, tell=None
+    )
     climb.run([parameters.start()])
     assert climb.best.message == "MemoryError" and climb.best.values == {"x": 1.0}
 
@@ -83,7 +85,8 @@ def test_a_step_to_nowhere_is_a_failed_evaluation(monkeypatch, place):
 
     monkeypatch.setattr(optimize, "minimize", minimize)
     parameters = Parameters([Parameter("x", 1.0, 0.0, math.inf)])
-    climb = Climb(lambda values: (3.0, {"x": 1.0}), parameters, 1, max_iterations=20, tolerance=1e-5, tell=None)
+    objective = SimpleNamespace(n_targets=1, gradient=lambda values: (3.0, {"x": 1.0}))
+    climb = Climb(objective, parameters, max_iterations=20, tolerance=1e-5, tell=None)
     climb.run([parameters.start()])
     (value, slope), first = told[0]
     assert value > first and slope.tolist() == [0.0]

@@ -47,7 +47,7 @@ KERNELS = {
 
 def check(model, *, rtol=2e-6, atol=1e-7):
     """Every path, in natural units; a step that bounds do not allow is taken all the same: kernels do not mind."""
-    theta = {parameter.path: parameter.start for parameter in model._problem_of_fit.parameters()}
+    theta = {parameter.path: parameter.start for parameter in model._examples.parameters()}
     assert theta
     value, gradient = model.log_marginal_likelihood(theta, gradient=True)
     assert value == pytest.approx(model.log_marginal_likelihood(theta), rel=1e-12)

@@ -40,7 +40,7 @@ def test_gradients_with_everything_learned(mean):
     kernel = 0.7 * es.RBF(30.0)
     model = GPRegressor(kernel, noise=PerLabel(0.2), mean=mean, target_transform=BoxCox(0.4), learn=False)
     model.fit(X, Y, noise_groups=["a", "b"] * 12 + ["a"], noise_variance=0.02)
-    theta = {parameter.path: parameter.start for parameter in model._problem_of_fit.parameters()}
+    theta = {parameter.path: parameter.start for parameter in model._examples.parameters()}
     assert len(theta) == 5
     _, gradient = model.log_marginal_likelihood(theta, gradient=True)
     for path, start in theta.items():

@@ -13,8 +13,9 @@ import espalier as es
 from espalier import GPRegressor, PerLabel, fixed
 from espalier.errors import InputError
 from espalier.gp import Log, Prediction
-from espalier.gp.targets import Target
+from espalier.gp.predicting import Predictor
 from espalier.gp.transforms import Transform
+from espalier.gp.units import TargetUnits
 
 X = np.random.default_rng(0).normal(size=(30, 1))
 Y = np.exp(X[:, 0])
@@ -23,7 +24,7 @@ WHO = np.where(np.arange(30) % 2, "hasty", "careful")
 
 @pytest.mark.parametrize("transform", [Transform(), Log()], ids=repr)
 def test_the_density_without_any_doubt_is_infinite_at_the_prediction_and_nothing_elsewhere(transform):
-    target = Target(transform, 0.0, 1.0, False)
+    target = TargetUnits(transform, 0.0, 1.0, False)
     mean = transform.forward(np.array([2.0, 2.0, 2.0, 2.0]))[0]
     prediction = Prediction(mean, np.array([0.0, 0.0, 0.0, 1.0]), target)
     density = prediction.log_density([2.0, 2.5, -1e300, 2.0])  # warnings are errors in these tests
@@ -186,14 +187,14 @@ def test_predictions_of_many_examples_are_made_in_blocks(kind, monkeypatch):
     new = data[5:]
     mean, std = model.predict(new, return_std=True)
     sizes = []
-    real = es.GPRegressor._cross
+    real = Predictor._cross
 
     def counted(self, X):
         out = real(self, X)
         sizes.append(out.shape[1])
         return out
 
-    monkeypatch.setattr(es.GPRegressor, "_cross", counted)
+    monkeypatch.setattr(Predictor, "_cross", counted)
     model.set_params(memory=4 * 8 * 40 * 20)  # twenty examples at a time; the kernel has the same budget
     again, deviation = model.predict(new, return_std=True)
     assert sizes == [20, 20, 15]

@@ -107,7 +107,7 @@ def test_the_gradient_of_the_objective_in_the_searched_space():
     model = GPRegressor(kernel, noise=Learned(0.2, prior=Gamma(2, 0.1)), target_transform="boxcox", learn=False).fit(
         trees, y
     )
-    parameters = Parameters(model._problem_of_fit.parameters())
+    parameters = Parameters(model._examples.parameters())
     theta = parameters.start()
 
     def objective(place, k):
@@ -127,7 +127,7 @@ def test_the_gradient_of_the_objective_in_the_searched_space():
 
 def test_a_beta_prior_is_searched_by_its_logit():
     model = GPRegressor(es.SubsetTree(Learned(0.3, prior=Beta(2, 2))), learn=False).fit(["(A a)", "(A b)"], [1.0, 2.0])
-    spaces = {p.path: p.space for p in model._problem_of_fit.parameters()}
+    spaces = {p.path: p.space for p in model._examples.parameters()}
     assert spaces == {"kernel.decay": "logit", "kernel.frontier": "log", "noise": "log"}
 
 

@@ -8,6 +8,7 @@ import pickle
 import tracemalloc
 import warnings
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -491,7 +492,7 @@ def test_names_in_a_comparison():
 def _matrices_of_one_evaluation(kernel, table, n, mean=None):
     """The most numpy memory that one evaluation with its gradient takes, in n x n matrices."""
     model = GPRegressor(kernel, mean=mean, n_threads=1, learn=False).fit(table, np.arange(float(n)))
-    problem, theta = model._problem_of_fit, {}
+    problem, theta = model._examples.objective(n_threads=1), {}
     problem.gradient(theta)
     tracemalloc.start()
     try:
@@ -547,7 +548,9 @@ def test_a_worse_point_never_takes_the_place_of_a_better_one():
             raise KeyboardInterrupt
 
     parameters = Parameters([Parameter("x", 1.0, 0.1, 10.0)])
-    climb = Climb(evaluate, parameters, 1, max_iterations=20, tolerance=1e-5, tell=stop)
+    climb = Climb(
+        SimpleNamespace(n_targets=1, gradient=evaluate), parameters, max_iterations=20, tolerance=1e-5, tell=stop
+    )
     climb.run([parameters.start()] * 3)
     assert climb.interrupted and [x.log_likelihood for x in told] == [3.0, 1.0]
     assert [x.best for x in told] == [3.0, 3.0]

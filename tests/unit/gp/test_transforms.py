@@ -14,8 +14,8 @@ import espalier as es
 from espalier import GPRegressor, fixed
 from espalier.errors import InputError
 from espalier.gp import BoxCox, Log, SquareRoot, Warping
-from espalier.gp.targets import Target
 from espalier.gp.transforms import Transform, as_transform
+from espalier.gp.units import TargetUnits
 from reference import gaussian_process as slow
 
 Y = np.array([0.3, 1.1, 0.7, 2.5, 4.0, 0.9, 1.6, 0.5])
@@ -165,7 +165,7 @@ def test_moments_and_quantiles_by_integration(name):
 
 
 def test_moments_of_a_lognormal_in_closed_form():
-    target = Target(Log(), 0.5, 2.0, True)
+    target = TargetUnits(Log(), 0.5, 2.0, True)
     mean, std = target.moments(np.array([0.0, 1.0]), np.array([0.3, 0.9]))
     mu, sd = 0.5 + 2.0 * np.array([0.0, 1.0]), 2.0 * np.array([0.3, 0.9])
     np.testing.assert_allclose(mean, np.exp(mu + sd**2 / 2), rtol=1e-10)
@@ -175,7 +175,7 @@ def test_moments_of_a_lognormal_in_closed_form():
 def test_moments_of_a_steep_warping():
     """Where the function is a staircase its inverse has jumps, which no polynomial follows."""
     steep = Warping(n_steps=1, location=0.0, scale=1.0, height=(3.0,), steepness=(100.0,), centre=(0.0,))
-    mean, std = Target(steep, 0.0, 1.0, False).moments(np.array([2.0]), np.array([1.0]))
+    mean, std = TargetUnits(steep, 0.0, 1.0, False).moments(np.array([2.0]), np.array([1.0]))
     expected = slow.pushed_moments(steep.inverse, 2.0, 1.0)
     assert mean[0] == pytest.approx(expected[0], abs=1e-3)
     assert std[0] == pytest.approx(expected[1], abs=1e-3)

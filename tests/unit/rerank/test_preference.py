@@ -12,13 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.errors import InputError
+from espalier.gp import Probit, laplace
+from espalier.jobs.progress import Progress
 from espalier.kernels.inputs import Inputs
 from espalier.rerank import GPPreference, Reranker
 from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import State
-from espalier.rerank.evidence import SCORE, Problem, Scores
+from espalier.rerank.pair_scores import SCORE, PairScores
 from espalier.rerank.pairs import Pairs
-from espalier.rerank.probit import cotangent, find_mode, slopes
 from espalier.rerank.training import TrainingSet
 from espalier.structures.group import Group
 from reference import preference as slow
@@ -39,7 +40,21 @@ def problem_of(kernel, groups, weight=None, scores=True):
     data = TrainingSet.of(groups, "gold", None, np.random.default_rng(0))
     pairs = Pairs(data.start)
     known = data.scores if scores else np.zeros(len(data.items))
-    return Problem.of(kernel, Inputs.of(data.items), pairs, Scores.of(known, pairs, weight)), data
+    model = GPPreference(kernel)
+    model._pairs, model._scores = pairs, PairScores.of(known, pairs, weight)
+    return model._objective(kernel, Inputs.of(data.items)), data
+
+
+def find_mode(K, offset=0.0, dual=None):
+    return laplace.condition(K, Probit(), 1.0, offset, dual)
+
+
+def cotangent(mode, K, offset=0.0):
+    return laplace.cotangent(mode, K, Probit(), 1.0, offset).covariances
+
+
+def slopes(z):
+    return Probit().slopes(z, 1.0)
 
 
 def test_pairs_are_differences():
@@ -86,7 +101,7 @@ def test_the_mode_and_the_evidence_are_those_of_the_definition(size, moved):
     mode = find_mode(pairs.both(K), pairs.differences(offset))
     f, spread, evidence = slow.laplace(K, START, offset)
     np.testing.assert_allclose(K @ pairs.back(mode.dual), f, atol=1e-6)
-    np.testing.assert_allclose(mode.differences, pairs.differences(f), atol=1e-6)
+    np.testing.assert_allclose(mode.latent, pairs.differences(f), atol=1e-6)
     assert mode.log_evidence == pytest.approx(evidence, abs=1e-5)
     cross = pairs.differences(K).T  # of pairs with the items themselves
     explained = mode.explained(cross)
@@ -107,7 +122,7 @@ def test_where_the_climb_starts_does_not_matter():
     whole = find_mode(K)
     for dual in (whole.dual, 100 * whole.dual, np.random.default_rng(0).normal(size=6)):
         again = find_mode(K, 0.0, dual)
-        np.testing.assert_allclose(again.differences, whole.differences, rtol=1e-9)
+        np.testing.assert_allclose(again.latent, whole.latent, rtol=1e-9)
         assert again.log_evidence == pytest.approx(whole.log_evidence, rel=1e-10)
 
 
@@ -115,7 +130,7 @@ def test_where_the_climb_starts_does_not_matter():
 def test_covariances_of_any_size(size):
     K = Pairs(np.array(START)).both(covariances(9, size=size))
     mode = find_mode(K)
-    np.testing.assert_allclose(mode.differences, K @ mode.dual, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(mode.latent, K @ mode.dual, rtol=1e-5, atol=1e-12)
     assert np.isfinite(mode.log_evidence) and np.isfinite(cotangent(mode, K)).all()
 
 
@@ -149,9 +164,7 @@ def test_gradients_are_those_of_differences(kernel, weight):
     assert (SCORE in values) == (weight is None)
     _, gradient = problem.gradient(values)
     for path, value in values.items():
-        slope = central_difference(
-            lambda x, path=path: problem.state({**values, path: x}).mode.log_evidence, value, 1e-3 * value
-        )
+        slope = central_difference(lambda x, path=path: problem.value({**values, path: x}), value, 1e-3 * value)
         assert gradient.get(path, 0.0) == pytest.approx(slope, rel=1e-6, abs=1e-8), path
 
 
@@ -166,21 +179,21 @@ def test_gradients_with_one_label_and_with_equal_trees():
         assert np.isfinite(evidence)
         for path, value in values.items():
             slope = central_difference(
-                lambda x, path=path, p=problem, v=values: p.state({**v, path: x}).mode.log_evidence, value, 1e-3 * value
+                lambda x, path=path, p=problem, v=values: p.value({**v, path: x}), value, 1e-3 * value
             )
             assert gradient.get(path, 0.0) == pytest.approx(slope, rel=1e-6, abs=1e-8), path
-    lengths = problem.pairs.both(problem.plan.matrix(problem.kernel)).diagonal()
+    lengths = problem.observed.both(problem.plan.matrix(problem.kernel)).diagonal()
     assert lengths.min() == 0.0 and len(data) == 3
 
 
 def test_scores_of_pairs():
     pairs = Pairs(np.array([0, 3, 5]))
-    scores = Scores.of(np.array([np.nan, -1.0, -3.0, -2.0, -7.0]), pairs, None)
+    scores = PairScores.of(np.array([np.nan, -1.0, -3.0, -2.0, -7.0]), pairs, None)
     # The first target is no candidate: it is as low as its lowest rival.
     np.testing.assert_allclose(scores.differences * scores.unit, [-2.0, 0.0, 5.0])
     assert np.mean(scores.differences**2) == pytest.approx(1.0)
-    assert scores.is_learned and not Scores.of(np.zeros(5), pairs, None).is_learned
-    np.testing.assert_allclose(Scores.of(np.array([1.0, 2, 3, 4, 5]), pairs, 0.5).offset, [-0.5, -1.0, -0.5])
+    assert scores.term is not None and PairScores.of(np.zeros(5), pairs, None).term is None
+    np.testing.assert_allclose(PairScores.of(np.array([1.0, 2, 3, 4, 5]), pairs, 0.5).offset, [-0.5, -1.0, -0.5])
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 40])
@@ -290,14 +303,16 @@ def test_a_learned_weight_is_that_of_a_linear_kernel():
     """The score as one more feature: the same utilities as with a kernel of scores added."""
     groups = groups_of(3, 8)
     problem, data = problem_of(1.0 * TREE, groups)
-    whole = problem.state({SCORE: 2.0})
-    scores = data.scores / problem.scores.unit
+    whole = problem.posterior({SCORE: 2.0}).given
+    pairs = problem.observed
+    known = PairScores.of(data.scores, pairs, None)
+    scores = data.scores / known.unit
     K = TREE(data.items) + 2.0 * np.outer(scores, scores)
-    mode = find_mode(problem.pairs.both(K))
-    assert whole.mode.log_evidence == pytest.approx(mode.log_evidence, rel=1e-12)
-    weight = problem.scores.weight_given(whole.mode.dual, 2.0)
-    values = TREE(data.items) @ problem.pairs.back(whole.mode.dual) + weight * data.scores
-    np.testing.assert_allclose(values, K @ problem.pairs.back(mode.dual), atol=1e-9)
+    mode = find_mode(pairs.both(K))
+    assert whole.log_evidence == pytest.approx(mode.log_evidence, rel=1e-12)
+    weight = known.weight_given(whole.dual, 2.0)
+    values = TREE(data.items) @ pairs.back(whole.dual) + weight * data.scores
+    np.testing.assert_allclose(values, K @ pairs.back(mode.dual), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -367,8 +382,9 @@ def test_learning_climbs_and_restarts_do_not_hurt():
     model.fit(groups_of(4, 10))
     assert len(model.restarts_) == 3 and model.learned_.gradient_norm < 1e-2
     assert max(climb.log_likelihood for climb in model.restarts_) == model.log_marginal_likelihood_
-    told = [float(done) for done in told]
-    assert told == sorted(told) and told[0] > 0 and told[-1] == 1.0
+    done = [progress.fraction for progress in told]
+    assert done == sorted(done) and done[0] > 0 and done[-1] == 1.0
+    assert all(isinstance(progress, Progress) for progress in told)
     kept = GPPreference(2.0 * es.Normalized(TREE), learn=False).fit(groups_of(4, 10))
     assert kept.kernel_ == kept.kernel and len(kept.learned_) == 0
 
@@ -396,12 +412,23 @@ def test_an_end_before_the_end_is_warned_of():
         GPPreference(1.0 * es.Normalized(TREE), max_iterations=1).fit(groups_of(0, 5))
 
 
-def test_what_progress_raises_reaches_the_caller():
-    def stop(fraction):
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("weight", ["learned", "chosen"])
+def test_what_progress_raises_reaches_the_caller_after_the_model_was_finished(error, weight):
+    told = []
 
-    with pytest.raises(KeyboardInterrupt):
-        GPPreference(1.0 * TREE, progress=stop).fit(groups_of(0, 5))
+    def stop(progress):
+        told.append(progress)
+        if len(told) == 3:
+            raise error
+
+    model = GPPreference(1.0 * es.Normalized(TREE), progress=stop, score_weight=weight, random_state=0)
+    with pytest.raises(error):
+        model.fit(groups_of(0, 10))
+    assert len(told) == 3 and model.log_marginal_likelihood_ == max(model.restarts_[0].trace)
+    assert model.restarts_[0].message == "interrupted"
+    assert len(model.predict(groups_of(1, 4))) == 4 and len(model.predict_proba(groups_of(1, 4))) == 4
+    model.set_params(progress=None, max_iterations=5, tolerance=1.0).fit(groups_of(0, 10))  # it is not raised again
 
 
 def test_scores_that_are_all_equal_say_nothing():

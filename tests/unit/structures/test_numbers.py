@@ -9,7 +9,7 @@ import pytest
 
 import espalier as es
 from espalier.demo import generate
-from espalier.gp.targets import levels_of
+from espalier.gp.prediction import levels_of
 from espalier.kernels import fixed as fixed_number
 from espalier.kernels.expressions import parse_kernel
 from espalier.parsing import PCFG, Tagger

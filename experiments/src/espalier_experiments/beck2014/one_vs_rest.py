@@ -12,7 +12,6 @@ for :math:`n` rows and :math:`c` classes. A row is given the class whose process
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.blas import blas_threads
-from espalier.gp.cholesky import factorize
-from espalier.gp.noise import Noise
-from espalier.gp.optimize import Climb
-from espalier.gp.parameters import Parameter, Parameters
-from espalier.kernels.base import Kernel, Matrix, Plan
+from espalier.gp import Gaussian, Observed, Parameter, Settings, exact, kernel_at, kernel_parameters, kernel_slopes
+from espalier.gp import learn as climb
+from espalier.kernels import Kernel
 
-PREFIX = "kernel."
+Matrix = NDArray[np.float64]
+
 NOISE = 0.05  # where the noise starts
 TOLERANCE = 1e-4  # of the gradient for each target, where a climb ends
 
@@ -49,52 +46,58 @@ class Classes:
         return Classes(names, share, indicators - share)
 
 
+def _unseen(n: int) -> Observed:
+    """Rows whose targets are solved for later: all classes share one factor."""
+    return Observed(np.zeros(n), np.zeros(n, np.intp), ("",), np.ones(n), np.zeros(n))
+
+
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows and their classes, with all that does not depend on hyperparameters."""
+class SharedEvidence:
+    """The log evidence of all classes under one kernel: an objective for a climb."""
 
     kernel: Kernel  # bound: one entry for every label of the data
-    plan: Plan
+    plan: Any
     targets: Matrix
-    noise: Noise
+    likelihood: Gaussian
 
     @staticmethod
-    def of(kernel: Kernel, X: Any, y: NDArray[Any], *, noise: Any = NOISE, n_threads: int | None = None) -> Problem:
+    def of(
+        kernel: Kernel, X: Any, y: NDArray[Any], *, noise: Any = NOISE, n_threads: int | None = None
+    ) -> SharedEvidence:
         """Prepare the matrix of some rows; ``kernel`` and ``noise`` are starts."""
         plan = kernel.plan(X, n_threads=n_threads)
-        return Problem(plan.bind(kernel), plan, Classes.of(y).targets, Noise.of(noise, len(y)))
+        return SharedEvidence(plan.bind(kernel), plan, Classes.of(y).targets, Gaussian(noise))
 
-    def parameters(self) -> Parameters:
+    @property
+    def n_targets(self) -> int:
+        """How many targets there are, of all classes."""
+        return self.targets.size
+
+    def parameters(self) -> list[Parameter]:
         """Every number that is learned."""
-        values, bounds, priors = self.kernel.parameters(), self.kernel.bounds(), self.kernel.priors()
-        kernel = [Parameter(PREFIX + path, value, *bounds[path], priors[path]) for path, value in values.items()]
-        return Parameters(kernel + self.noise.parameters("targets"))
+        return kernel_parameters(self.kernel, "variance of the function") + self.likelihood.parameters()
 
-    def evidence(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-        """The sum of the log evidences of all classes at some hyperparameters, and its gradient by path."""
-        noise = self.noise.with_parameters(values)
-        matrix, pull_back = self.plan.vjp(self.kernel_at(values))
-        factor = factorize(matrix, self.noise.variances(noise, 1.0))
+    def value(self, values: Mapping[str, float]) -> float:
+        """The sum of the log evidences of all classes at some hyperparameters."""
+        return self.gradient(values)[0]
+
+    def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+        """The sum of the log evidences, and its gradient by path."""
         n, n_classes = self.targets.shape
-        alpha = factor.solve(self.targets)
-        fit = float((self.targets * alpha).sum())
-        value = -0.5 * (fit + n_classes * (factor.log_determinant + n * math.log(2 * math.pi)))
-        bar = factor.inverse_in_place()
-        bar *= -n_classes
-        bar += alpha @ alpha.T
-        bar *= 0.5
-        gradient = self.noise.pull_back(bar.diagonal().copy())
-        gradient |= {PREFIX + path: slope for path, slope in pull_back(bar).items()}
-        return value, gradient
-
-    def kernel_at(self, values: Mapping[str, float]) -> Kernel:
-        """The kernel at some hyperparameters, those of the noise among them."""
-        inside = {path[len(PREFIX) :]: value for path, value in values.items() if path.startswith(PREFIX)}
-        return self.kernel.with_parameters(inside)
+        matrix, pull_back = self.plan.vjp(kernel_at(self.kernel, values))
+        likelihood, rows = self.likelihood.with_parameters(values), _unseen(n)
+        given = exact.condition(matrix, likelihood, rows, np.zeros((n, 0)))
+        alpha = given.solve(self.targets)
+        value = n_classes * given.log_evidence - 0.5 * float((self.targets * alpha).sum())
+        bar = exact.cotangent(given)
+        bar *= n_classes
+        bar += 0.5 * (alpha @ alpha.T)
+        gradient = likelihood.pull_back(rows, bar.diagonal().copy())
+        return value, gradient | kernel_slopes(pull_back(bar))
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedClasses:
     """A kernel and a noise variance that were learned, and how."""
 
     kernel: Kernel
@@ -112,35 +115,21 @@ def learn(
     noise: Any = NOISE,
     max_iterations: int = 100,
     n_threads: int | None = None,
-) -> Learned:
+) -> LearnedClasses:
     """Climb to the kernel and the noise under which the classes are most probable."""
-    problem = Problem.of(kernel, X, y, noise=noise, n_threads=n_threads)
-    parameters = problem.parameters()
-    climb = Climb(
-        problem.evidence,
-        parameters,
-        problem.targets.size,
-        max_iterations=max_iterations,
-        tolerance=TOLERANCE,
-        tell=None,
-    )
-    with blas_threads(n_threads):
-        climb.run([parameters.start()])
-    if climb.stop is not None:
-        raise climb.stop
-    best = climb.best
-    return Learned(
-        problem.kernel_at(best.values), best.values["noise"], best.log_likelihood, best.n_evaluations, best.converged
-    )
+    objective = SharedEvidence.of(kernel, X, y, noise=noise, n_threads=n_threads)
+    settings = Settings(0, max_iterations, TOLERANCE, n_threads=n_threads)
+    found = climb(objective, settings, np.random.default_rng(0))
+    if found.stop is not None:
+        raise found.stop
+    best, learned = found.best, kernel_at(objective.kernel, found.best.values)
+    return LearnedClasses(learned, best.values["noise"], best.log_likelihood, best.n_evaluations, best.converged)
 
 
-def predict(
-    gram: Matrix, cross: Matrix, y: NDArray[Any], noise: float, *, n_threads: int | None = None
-) -> NDArray[Any]:
+def predict(gram: Matrix, cross: Matrix, y: NDArray[Any], noise: float) -> NDArray[Any]:
     """The classes of new rows; ``gram`` is that of the training rows and is used up, ``cross`` is new x training."""
-    classes = Classes.of(y)
-    with blas_threads(n_threads):
-        alpha = factorize(gram, noise).solve(classes.targets)
-        means = cross @ alpha + classes.share
+    classes, n = Classes.of(y), len(y)
+    alpha = exact.condition(gram, Gaussian(noise), _unseen(n), np.zeros((n, 0))).solve(classes.targets)
+    means = cross @ alpha + classes.share
     labels: NDArray[Any] = classes.names[means.argmax(axis=1)]
     return labels

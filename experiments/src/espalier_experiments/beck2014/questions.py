@@ -107,7 +107,7 @@ def _learned(model: str, y: NDArray[Any], groups: NDArray[Any], plan: Plan) -> R
     # C belongs to the scale of a kernel, so machines are given the learned one with a mean of 1 on the diagonal.
     unit = float(gram.diagonal().mean())
     by_machine, _, machine = choose_on_matrices([gram / unit], [cross / unit], C_GRID, y[:n_train], groups, plan)
-    by_process = one_vs_rest.predict(gram, cross, y[:n_train], found.noise, n_threads=plan.n_threads)
+    by_process = one_vs_rest.predict(gram, cross, y[:n_train], found.noise)
     return {
         "process": {
             "accuracy": accuracy(y[n_train:], by_process),

@@ -159,7 +159,7 @@ def _both(
     else:
         by_machine, number, machine = choose_on_matrices(grams, crosses, C_GRID, y, groups, plan)
         record["machine"] = {**machine, "kernel": number}
-    by_process = one_vs_rest.predict(gram, cross, y, found[best].noise, n_threads=plan.n_threads)
+    by_process = one_vs_rest.predict(gram, cross, y, found[best].noise)
     return {"machine": by_machine, "process": by_process}, record
 
 

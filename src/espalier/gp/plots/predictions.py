@@ -145,7 +145,7 @@ def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[n
 def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[Prediction, NDArray[np.float64]]:
     check_fitted(model)
     if X is None and y is None:
-        return model.leave_one_out(), model._problem_of_fit.y
+        return model.leave_one_out(), model._examples.y
     if X is None or y is None:
         raise InputError("Give both X and y, or neither for the training examples, each predicted from all others.")
     prediction = model.predict_distribution(X, noise_groups=noise_groups)

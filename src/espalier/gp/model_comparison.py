@@ -30,7 +30,7 @@ class ComparisonRow:
     at_bounds: int
 
 
-class Comparison:
+class ModelComparison:
     """Models side by side, the most probable first."""
 
     def __init__(self, rows: list[ComparisonRow]) -> None:
@@ -82,7 +82,7 @@ class Comparison:
         return aligned(cells, right=set(range(1, 7)))
 
 
-def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> Comparison:
+def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelComparison:
     """Lay fitted models of the same targets side by side, by what the training data say of them.
 
     Parameters
@@ -103,10 +103,10 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> Compar
             raise TypeError(f"compare takes fitted GPRegressors, got {model!r}.")
         check_is_fitted(model)
     named = {str(name): model for name, model in models.items()} if isinstance(models, Mapping) else _named(listed)
-    targets = [model._problem_of_fit.y for model in named.values()]
+    targets = [model._examples.y for model in named.values()]
     if any(len(y) != len(targets[0]) or not np.array_equal(y, targets[0]) for y in targets):
         raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
-    return Comparison([_row(name, model) for name, model in named.items()])
+    return ModelComparison([_row(name, model) for name, model in named.items()])
 
 
 def _named(models: list[GPRegressor]) -> dict[str, GPRegressor]:
@@ -126,7 +126,7 @@ def _short(name: str, width: int = _WIDTH) -> str:
 
 
 def _row(name: str, model: GPRegressor) -> ComparisonRow:
-    prediction, y = model.leave_one_out(), model._problem_of_fit.y
+    prediction, y = model.leave_one_out(), model._examples.y
     return ComparisonRow(
         name,
         model.log_marginal_likelihood_,

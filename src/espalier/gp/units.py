@@ -14,7 +14,6 @@ import numpy as np
 from espalier.gp.parameters import Vector
 from espalier.gp.standardizing import is_constant, location_and_scale
 from espalier.gp.transforms import Transform
-from espalier.structures.columns import refuse_masked
 
 # Equal steps: for a smooth inverse as good as any quadrature of a normal, and better than Gauss-Hermite where the
 # inverse has a kink (the end of a root's range) or climbs in steps (a warping).
@@ -24,7 +23,7 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetUnits:
     """A transform with the location and scale that standardise what it gives."""
 
     transform: Transform
@@ -34,7 +33,7 @@ class Target:
     constant: bool = False  # nothing is known of how targets spread: their value is predicted
 
     @staticmethod
-    def of(transform: Transform, y: Vector, *, standardize: bool) -> tuple[Target, Vector, float]:
+    def of(transform: Transform, y: Vector, *, standardize: bool) -> tuple[TargetUnits, Vector, float]:
         """Return the target, the modelled numbers, and the log of the Jacobian of all of them."""
         transformed, log_slope = transform.forward(y)
         if not np.isfinite(transformed).all():
@@ -42,7 +41,7 @@ class Target:
                 f"A target is too large for a float64 as {transform.name}. Use smaller units, or 'log'."
             )
         location, scale = location_and_scale(transformed) if standardize else (0.0, 1.0)
-        target = Target(transform, location, scale, standardize, standardize and is_constant(transformed))
+        target = TargetUnits(transform, location, scale, standardize, standardize and is_constant(transformed))
         jacobian = float(log_slope.sum()) - len(y) * math.log(scale)
         return target, (transformed - location) / scale, jacobian
 
@@ -88,17 +87,3 @@ class Target:
     def unit(self) -> str:
         """What the modelled numbers are measured in."""
         return f"standard deviations of {self.transform.name}" if self.standardized else self.transform.name
-
-
-def levels_of(quantiles: object) -> Vector:
-    """Return quantile levels as an array, or say what is wrong with them."""
-    refuse_masked(quantiles, "quantiles")
-    try:
-        levels = np.atleast_1d(np.asarray(quantiles, np.float64))
-    except (TypeError, ValueError, OverflowError):
-        levels = np.array([np.nan])
-    if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(
-            f"quantiles must lie between 0 and 1, both excluded, such as [0.05, 0.5, 0.95], got {quantiles!r:.80}."
-        )
-    return levels

@@ -1,0 +1,142 @@
+r"""Laplace's approximation for any log-concave likelihood: its mode, its evidence, its gradient.
+
+Latent values :math:`f` have a normal prior with covariance :math:`K`; each target has a log density that is concave in
+its latent value plus a given offset. Around its mode the posterior is taken as normal (Rasmussen and Williams 2006,
+algorithms 3.1 and 5.1), with one symmetric matrix
+
+.. math:: B = I + W^{1/2} K W^{1/2}, \qquad W = -\partial^2 \log p,
+
+whose eigenvalues are 1 or more, so that K may be singular. Matrices in, matrices out: kernels are not known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from espalier.blas import blas_threads
+from espalier.gp.cholesky import factorize
+from espalier.gp.inference.conditioned import Conditioned
+from espalier.gp.likelihoods.base import Likelihood
+from espalier.gp.parameters import Vector
+from espalier.gp.weights import Weights
+
+T = TypeVar("T")
+
+MAX_STEPS = 100  # of Newton's method, which takes some six
+_CLOSE = 1e-12  # to the mode, beside the largest latent value
+_LOST = 1e-10  # of 1: an observation that changes its own latent variance by less is lost in rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Laplace(Conditioned):
+    """The most probable latent values, and the normal approximation around them.
+
+    Attributes
+    ----------
+    latent
+        The mode, ``K @ dual``; ``dual`` is also the slope of the log likelihood there.
+    root
+        Of the curvatures W.
+    ratio
+        The third derivative of the log likelihood by the curvature.
+    factor
+        Of B.
+    """
+
+    root: Vector
+    latent: Vector = field(kw_only=True)
+    ratio: Vector = field(kw_only=True)
+
+    @blas_threads()
+    def left_out(self) -> tuple[Vector, Vector]:
+        """The mean and the variance of each latent value given all targets but its own.
+
+        Both are nan where a target says too little for rounding to show what it says.
+        """
+        own = self.factor.inverse_diagonal()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.where(1 - own > _LOST, (1 - own) / (own * self.root**2), np.nan)
+        return self.latent - self.dual * variance, variance
+
+
+class Cotangent(NamedTuple):
+    """The derivative of the log evidence in the covariances, and in the likelihood's own numbers by path."""
+
+    covariances: Vector
+    likelihood: dict[str, float]
+
+
+@blas_threads()
+def condition(
+    K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, dual: Vector | None = None
+) -> Laplace:
+    """Climb to the mode by Newton's method, with halved steps where whole ones go too far.
+
+    Parameters
+    ----------
+    K
+        The prior covariances of the latent values.
+    likelihood, targets
+        What was observed of each latent value.
+    offset
+        What is added to each latent value before the likelihood.
+    dual
+        Where to start, such as the dual of a mode nearby; it changes the time and nothing else.
+    """
+
+    def height_of(dual: Vector, f: Vector) -> float:
+        """The log posterior, up to a constant."""
+        return float(likelihood.log_density(f + offset, targets).sum() - 0.5 * dual @ f)
+
+    zero = np.zeros(len(K))
+    if dual is None or not height_of(dual, K @ dual) > height_of(zero, zero):
+        dual = zero
+    f = K @ dual
+    height, gain = height_of(dual, f), np.inf
+    for _ in range(MAX_STEPS):
+        slope, curvature, ratio = likelihood.slopes(f + offset, targets)
+        root = np.sqrt(curvature)
+        factor = factorize(root[:, None] * K * root, 1.0)
+        wanted = curvature * f + slope
+        step = wanted - root * factor.solve(root * (K @ wanted)) - dual
+        move, length = K @ step, 1.0
+        rounding = 1e-14 * (1 + abs(height))
+        # The second is for huge K, whose rounding is more than the first allows: a step without gain was the last.
+        if np.abs(move).max() <= _CLOSE * (1 + np.abs(f).max()) or gain <= rounding:
+            break
+        while (found := height_of(dual + length * step, f + length * move)) < height - rounding and length > 1e-8:
+            length *= 0.5
+        dual, f, gain = dual + length * step, f + length * move, found - height
+        height = max(found, height)
+    log_evidence = height - 0.5 * factor.log_determinant
+    return Laplace(dual, factor, Weights.none(len(K)), log_evidence, root, latent=f, ratio=ratio)
+
+
+@blas_threads()
+def cotangent(
+    given: Laplace, K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0
+) -> Cotangent:
+    """The derivatives of the log evidence at the mode; the factor is used up.
+
+    Each has three parts: the fit of the mode, the volume around it, and what moves that volume as the mode moves.
+    """
+    out = given.factor.inverse_in_place()
+    narrowed = 1 - out.diagonal()  # the curvature times the posterior variance of each latent value
+    moves = 0.5 * narrowed * given.ratio  # the log evidence by the mode, K apart
+    out *= given.root[:, None]
+    out *= given.root
+    moves -= out @ (K @ moves)
+    out *= -0.5
+    half = 0.5 * (0.5 * given.dual + moves)
+    out += np.outer(given.dual, half)
+    out += np.outer(half, given.dual)
+    parameters = likelihood.parameter_slopes(given.latent + offset, targets)
+    shift = K @ moves if parameters else moves
+    by_path = {
+        path: float(own.log_density.sum() - 0.5 * narrowed @ own.log_curvature + shift @ own.slope)
+        for path, own in parameters.items()
+    }
+    return Cotangent(out, by_path)

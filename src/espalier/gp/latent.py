@@ -1,0 +1,147 @@
+"""Targets that are no numbers as an objective: the evidence, by Laplace's method, of any likelihood under a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from espalier.blas import blas_threads
+from espalier.errors import KernelOverflowError
+from espalier.gp.inference import laplace
+from espalier.gp.likelihoods.base import Likelihood
+from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
+from espalier.gp.parameters import Parameter, Vector
+from espalier.kernels.base import Kernel, Plan
+
+T = TypeVar("T")
+
+_LARGEST = 1e150  # sums of squares of larger covariances may overflow
+
+
+class LinearMap(Protocol):
+    """What targets are observed of, if not of the function itself: linear combinations, such as differences."""
+
+    def both(self, matrix: Vector) -> Vector:
+        """Return the covariances of the combinations, from those of the function."""
+
+    def both_back(self, matrix: Vector) -> Vector:
+        """Return the transpose of :meth:`both`, applied to a derivative."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerm:
+    """A linear kernel of one feature beside the kernel that is learned; its variance is learned too.
+
+    Attributes
+    ----------
+    path
+        Of the variance.
+    feature
+        Its value for each latent value that is observed.
+    unit
+        Of the variance.
+    """
+
+    path: str
+    feature: Vector
+    unit: str
+
+    def parameter(self) -> Parameter:
+        """The variance, as a number to learn."""
+        return Parameter(self.path, 1.0, 1e-6, 1e6, None, self.unit, declared=False)
+
+    def variance(self, values: Mapping[str, float]) -> float:
+        """The variance among some hyperparameters."""
+        return values.get(self.path, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentPosterior:
+    """A function at some hyperparameters, given what was observed of it."""
+
+    kernel: Kernel
+    given: laplace.Laplace
+
+
+@dataclass(eq=False)
+class LatentObjective(Generic[T]):
+    """The log evidence of targets that depend on a latent function, at any hyperparameters.
+
+    Attributes
+    ----------
+    kernel
+        Bound: with one entry for every label of the data.
+    likelihood, targets, n_targets
+        What was observed of each latent value, and of how many.
+    observed
+        The linear map from the function to these latent values; None if they are its values.
+    term
+        A linear kernel that is added to their covariances.
+    offset
+        What is added to the latent values before the likelihood.
+    variance_unit
+        The unit of the kernel's values.
+    near
+        The dual of the last mode: the next one is not far.
+    """
+
+    kernel: Kernel
+    plan: Plan
+    likelihood: Likelihood[T]
+    targets: T
+    n_targets: int
+    observed: LinearMap | None = None
+    term: LinearTerm | None = None
+    offset: Vector | float = 0.0
+    variance_unit: str = "variance of the function"
+    near: Vector | None = None
+
+    def parameters(self) -> list[Parameter]:
+        """Return every number that is learned by gradients."""
+        own = [] if self.term is None else [self.term.parameter()]
+        return kernel_parameters(self.kernel, self.variance_unit) + self.likelihood.parameters() + own
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """Return the log evidence."""
+        return self.posterior(values).given.log_evidence
+
+    @blas_threads()
+    def posterior(self, values: Mapping[str, float]) -> LatentPosterior:
+        """The function at some hyperparameters, by path."""
+        kernel = kernel_at(self.kernel, values)
+        K = self._covariances(self.plan.matrix(kernel), values)
+        return LatentPosterior(kernel, self._condition(K, self.likelihood.with_parameters(values)))
+
+    @blas_threads()
+    def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+        """Return the log evidence, and its derivative by path."""
+        matrix, pull_back = self.plan.vjp(kernel_at(self.kernel, values))
+        likelihood = self.likelihood.with_parameters(values)
+        K = self._covariances(matrix, values)
+        given = self._condition(K, likelihood)
+        bar, out = laplace.cotangent(given, K, likelihood, self.targets, self.offset)
+        if self.term is not None:
+            out[self.term.path] = float(self.term.feature @ bar @ self.term.feature)
+        out |= kernel_slopes(pull_back(bar if self.observed is None else self.observed.both_back(bar)))
+        return given.log_evidence, out
+
+    def _covariances(self, matrix: Vector, values: Mapping[str, float]) -> Vector:
+        """The prior covariances of the latent values that are observed."""
+        K = matrix if self.observed is None else self.observed.both(matrix)
+        if self.term is not None:
+            K += np.outer(self.term.variance(values) * self.term.feature, self.term.feature)
+        return K
+
+    def _condition(self, K: Vector, likelihood: Likelihood[T]) -> laplace.Laplace:
+        largest = float(np.abs(K).max(initial=0.0))
+        if not largest <= _LARGEST:
+            raise KernelOverflowError(
+                f"The covariances of the latent values reach {largest:.0e}, and their squares are too large for a "
+                "float64. Take Normalized(kernel), or a smaller scale or decay."
+            )
+        given = laplace.condition(K, likelihood, self.targets, self.offset, self.near)
+        self.near = given.dual
+        return given

@@ -1,0 +1,220 @@
+"""The Gaussian likelihood: one noise variance, one per group, or known ones beside it.
+
+The variance of observation ``i`` is ``noise[group_i] / weight_i + known_i``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.errors import InputError
+from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
+from espalier.gp.parameters import Parameter, Vector
+from espalier.gram.targets import check_finite_numbers, real_numbers
+from espalier.kernels.hyperparameters import (
+    PerDimension,
+    PerLabel,
+    bind_labels,
+    check_setting,
+    declared,
+    is_fixed,
+    number_of,
+    with_paths,
+)
+from espalier.structures.columns import refuse_masked
+
+BOUNDS = (1e-6, 1e5)
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Targets, and what is known of each beside its value.
+
+    Attributes
+    ----------
+    values
+        The targets, in modelled units.
+    group, names
+        The noise group of each, as a number into the names of groups.
+    weight
+        How many observations each stands for.
+    known
+        A part of the noise variance that is given, in squared units of the targets.
+    """
+
+    values: Vector
+    group: NDArray[np.intp]
+    names: tuple[str, ...]
+    weight: Vector
+    known: Vector
+
+    def part(self, rows: NDArray[np.intp]) -> Observed:
+        """Some of the observations."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in ("values", "group", "weight", "known")})
+
+    def in_units(self, values: Vector, scale: float) -> Observed:
+        """The observations with targets in other units, of which one is ``scale`` of the present ones."""
+        return replace(self, values=values, known=self.known / scale / scale)
+
+
+@dataclass(frozen=True)
+class Gaussian(Likelihood[Observed]):
+    """A target is its latent value plus normal noise.
+
+    Parameters
+    ----------
+    noise
+        The variance: a number, ``fixed``, ``Learned``, or ``PerLabel`` for one for each group of observations.
+    unit
+        What targets are measured in.
+    """
+
+    noise: Any = 0.1
+    unit: str = "targets"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.noise, PerDimension):
+            raise TypeError(f"noise must be a number, fixed(...), Learned(...) or PerLabel(...), got {self.noise!r}.")
+        check_setting("noise", self.noise)
+
+    def parameters(self) -> list[Parameter]:
+        """Return the noise levels to learn."""
+        return [
+            Parameter(path, value, *bounds, prior, f"variance, in squared {self.unit}")
+            for path, (value, bounds, prior) in declared("noise", self.noise, BOUNDS).items()
+        ]
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """Return the likelihood at other noise levels."""
+        chosen = {path: value for path, value in values.items() if path == "noise" or path.startswith("noise[")}
+        return replace(self, noise=with_paths("noise", self.noise, chosen)[0])
+
+    def variances(self, targets: Observed) -> Vector:
+        """The variance of each observation."""
+        default = number_of(self.noise)
+        own = dict(self.noise.values) if isinstance(self.noise, PerLabel) else {}
+        levels = np.array([own.get(name, default) for name in targets.names])
+        return np.asarray(levels[targets.group] / targets.weight + targets.known)
+
+    def pull_back(self, targets: Observed, bar: Vector) -> dict[str, float]:
+        """The gradient by path from the gradient of each observation's variance."""
+        sums = np.bincount(targets.group, bar / targets.weight, minlength=len(targets.names))
+        return {path: float(value) for path, value in zip(self._paths(targets), sums, strict=True)}
+
+    def log_density(self, latent: Vector, targets: Observed) -> Vector:
+        """Return the log density of each target, given its latent value."""
+        return self.log_predictive_density(latent, np.zeros(len(latent)), targets)
+
+    def slopes(self, latent: Vector, targets: Observed) -> Slopes:
+        """Return the derivatives of the log density in the latent values."""
+        curvature = 1 / self.variances(targets)
+        return Slopes(curvature * (targets.values - latent), curvature, np.zeros(len(latent)))
+
+    def parameter_slopes(self, latent: Vector, targets: Observed) -> dict[str, ParameterSlopes]:
+        """Return the derivatives in each noise level, by path."""
+        slope, curvature, _ = self.slopes(latent, targets)
+        out = {}
+        for place, path in enumerate(self._paths(targets)):
+            rate = (targets.group == place) / targets.weight
+            by_variance = 0.5 * (slope**2 - curvature), -slope * curvature, -curvature
+            out[path] = ParameterSlopes(*(rate * own for own in by_variance))
+        return out
+
+    def log_predictive_density(self, mean: Vector, variance: Vector, targets: Observed) -> Vector:
+        """Return the log density of each target if its latent value is normal."""
+        total = variance + self.variances(targets)
+        return np.asarray(-0.5 * ((targets.values - mean) ** 2 / total + np.log(2 * np.pi * total)))
+
+    def _paths(self, targets: Observed) -> list[str]:
+        return [f"noise[{name}]" if isinstance(self.noise, PerLabel) else "noise" for name in targets.names]
+
+
+def observed(
+    noise: Any, n: int, groups: Any = None, weight: Any = None, known: Any = None
+) -> tuple[Gaussian, Observed, NDArray[np.intp]]:
+    """Check what a user gave: the likelihood, the observations, whose values are still 0, and their rows.
+
+    ``known`` is in squared units of the transformed target. Observations with a weight of 0 are left out, and nothing
+    of them is checked; the rows are those of the others.
+    """
+    likelihood = Gaussian(noise)
+    weight = _vector(weight, n, "sample_weight") if weight is not None else np.ones(n)
+    rows = np.flatnonzero(weight)
+    if len(rows) == 0 and n:
+        raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
+    weight, values = weight[rows], np.zeros(len(rows))
+    known = _vector(known, n, "noise_variance", rows) if known is not None else np.zeros(len(rows))
+    if not isinstance(noise, PerLabel):
+        if groups is not None:
+            raise InputError(
+                "noise_groups were given, but noise is one number. Write noise=PerLabel(0.1) for one per group."
+            )
+        return likelihood, Observed(values, np.zeros(len(rows), np.intp), ("",), weight, known), rows
+    if groups is None:
+        raise InputError("noise is one number per group, so the groups are needed: noise_groups=[...].")
+    labels = _labels(groups, n, rows)
+    names = noise.names(labels)
+    unique = tuple(dict.fromkeys(names))
+    place = {name: k for k, name in enumerate(unique)}
+    group = np.array([place[name] for name in names], np.intp)
+    bound = Gaussian(bind_labels(noise, labels, leaves=False))
+    return bound, Observed(values, group, unique, weight, known), rows
+
+
+def new_noise(setting: Any, n: int, groups: Any, *, fitted: bool) -> Vector:
+    """The noise of new observations; groups that a fitted model has not seen have the start of their ``PerLabel``."""
+    likelihood, new, _ = observed(setting, n, groups)
+    if fitted and isinstance(setting, PerLabel) and not is_fixed(setting):
+        known = dict(setting.values)
+        unseen = [name for name in new.names if name not in known]
+        if unseen:
+            warnings.warn(
+                f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
+                f"PerLabel, {number_of(setting):g}, is taken for: {', '.join(map(repr, unseen))}.",
+                stacklevel=4,
+            )
+    return likelihood.variances(new)
+
+
+def start_of_noise(setting: PerLabel, n: int) -> Vector:
+    """The noise of new observations whose groups were not given, with a warning where groups may differ."""
+    if is_fixed(setting) and not setting.values:
+        return np.full(n, number_of(setting))
+    warnings.warn(
+        "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
+        f"PerLabel, {number_of(setting):g} (a variance), is taken. Give noise_groups=[...] for those of the groups.",
+        stacklevel=4,
+    )
+    return np.full(n, number_of(setting))
+
+
+def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
+    refuse_masked(groups, "noise_groups", rows)
+    listed = list(groups)
+    if len(listed) != n:
+        raise InputError(f"X has {n:,} examples but noise_groups has {len(listed):,} labels.")
+    for row in rows.tolist():
+        if listed[row] is None or listed[row] != listed[row]:
+            raise InputError(f"noise_groups[{row}] is missing ({listed[row]}). Name a group for each example.")
+    return [str(listed[row]) for row in rows.tolist()]
+
+
+def _vector(values: Any, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
+    """One number for each example, finite and not below 0; only of some rows, if these are named."""
+    out = real_numbers(values, name, rows)
+    if out.ndim == 0:
+        out = np.full(n, float(out))
+    if out.shape != (n,):
+        raise InputError(f"{name} must hold one number for each of the {n:,} examples, got shape {out.shape}.")
+    kept = np.arange(n) if rows is None else rows
+    check_finite_numbers(out[kept], name, kept)
+    bad = kept[out[kept] < 0]
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below 0.")
+    return out[kept]

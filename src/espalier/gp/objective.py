@@ -1,0 +1,64 @@
+"""What learning maximises: named numbers, a value at any of them, and its gradient.
+
+A climb takes an :class:`Objective` and knows nothing of kernels, targets or likelihoods. Most objectives learn a
+kernel; the functions below put the kernel's paths beside those of everything else that is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from espalier.gp.parameters import Parameter
+from espalier.kernels.base import Kernel
+
+_PREFIX = "kernel."
+
+
+class Objective(Protocol):
+    """A log likelihood as a function of hyperparameters, which are given by path in natural units."""
+
+    @property
+    def n_targets(self) -> int:
+        """How many targets it explains: tolerances are per target."""
+
+    def parameters(self) -> list[Parameter]:
+        """Return every number that can be learned."""
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """Return the log likelihood."""
+
+    def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+        """Return the log likelihood, and its derivative by path; a path that is left out has a derivative of 0."""
+
+
+def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
+    """The numbers of a kernel that are learned; ``variance_unit`` is the unit of the kernel's values."""
+    bounds, priors = kernel.bounds(), kernel.priors()
+    return [
+        Parameter(_PREFIX + path, value, *bounds[path], priors[path], _unit(path, variance_unit))
+        for path, value in kernel.parameters().items()
+    ]
+
+
+def kernel_at(kernel: Kernel, values: Mapping[str, float]) -> Kernel:
+    """The kernel at some hyperparameters; those of others among them are left alone."""
+    return kernel.with_parameters(
+        {path.removeprefix(_PREFIX): value for path, value in values.items() if path.startswith(_PREFIX)}
+    )
+
+
+def kernel_slopes(slopes: Mapping[str, float]) -> dict[str, float]:
+    """What a kernel's pull-back returned, by the paths of :func:`kernel_parameters`."""
+    return {_PREFIX + path: slope for path, slope in slopes.items()}
+
+
+def _unit(path: str, variance_unit: str) -> str:
+    name = path.rsplit(".", 1)[-1].split("[", 1)[0]
+    units = {
+        "scale": variance_unit,
+        "variance": variance_unit,
+        "lengthscale": "distance between inputs",
+        "width": "distance between fragments",
+    }
+    return units.get(name, "weight")

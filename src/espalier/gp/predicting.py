@@ -1,0 +1,84 @@
+"""What a process that was given its targets says of new examples, block by block, in modelled units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.blas import blas_threads
+from espalier.gp.parameters import Vector
+from espalier.gp.prediction import Prediction
+from espalier.gp.regression import Examples, Posterior
+from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.memory import parse_memory
+from espalier.kernels.inputs import Inputs, take_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """The examples that a process learned from, the process, and how to compute."""
+
+    examples: Examples
+    posterior: Posterior
+    n_threads: int | None
+    memory: int | str | None
+
+    def like_training(self, X: Any) -> Inputs:
+        """New examples beside those of training; a forest of another vocabulary is translated."""
+        return Inputs.of(X, like=self.examples.inputs, translates=True)
+
+    def means(self, X: Any) -> Vector:
+        """The mean of the function at new examples."""
+        with naming_a_way_out():
+            parts = [self._mean(part, self._cross(part)) for part in self._blocks(X)]
+        return np.concatenate(parts)
+
+    def distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
+        """The distribution of new targets; ``noise`` gives the variances of so many observations."""
+        mean, variance = [], []
+        with naming_a_way_out():
+            for part in self._blocks(X):
+                cross, columns = self._cross(part), self.examples.basis.at(part)
+                prior = self.posterior.kernel.diagonal(part, n_threads=self.n_threads, memory=self.memory)
+                mean.append(self._mean(part, cross))
+                variance.append(self.posterior.given.variance(cross, prior, columns))
+        total = np.concatenate(variance)
+        return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self.posterior.target)
+
+    def joint(self, X: Any) -> tuple[Vector, Vector]:
+        """The mean and the covariances of the function at new examples."""
+        inputs = self.like_training(X)
+        with naming_a_way_out():
+            cross, columns = self._cross(inputs), self.examples.basis.at(inputs)
+            prior = self.posterior.kernel(inputs, n_threads=self.n_threads, memory=self.memory)
+            covariance = self.posterior.given.covariance(cross, prior, columns)
+        return self._mean(inputs, cross), covariance
+
+    def left_out(self) -> Prediction:
+        """The distribution of each training target given all the others."""
+        with blas_threads(self.n_threads):
+            mean, variance = self.posterior.given.left_out()
+        return Prediction(mean, np.sqrt(variance), self.posterior.target)
+
+    def _mean(self, inputs: Inputs, cross: Vector) -> Vector:
+        return self.posterior.given.mean(cross, self.examples.basis.at(inputs))
+
+    def _cross(self, inputs: Inputs) -> Vector:
+        """The covariances of the training examples (rows) with others (columns)."""
+        kernel = self.posterior.kernel
+        return kernel(self.examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
+
+    def _blocks(self, X: Any) -> list[Inputs]:
+        """New examples, at most so many at a time that their covariances with those of training take a quarter of
+        the budget.
+        """
+        inputs = self.like_training(X)
+        n, memory = len(inputs), parse_memory(self.memory)
+        step = max(1, memory // (4 * 8 * max(1, len(self.examples.y))))
+        if n <= step:
+            return [inputs]
+        starts = range(0, n, step)
+        return [self.like_training(take_rows(inputs._data, slice(first, first + step))) for first in starts]

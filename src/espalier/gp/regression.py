@@ -1,0 +1,125 @@
+"""Regression as an objective: the evidence of numbers under a kernel, noise, a mean and a transform of the targets.
+
+The evidence is in the user's units: the Jacobian of the transform and of standardising is a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.blas import blas_threads
+from espalier.gp.inference import exact
+from espalier.gp.likelihoods.gaussian import Gaussian, Observed
+from espalier.gp.mean import Basis
+from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
+from espalier.gp.parameters import Parameter, Vector
+from espalier.gp.transforms import Transform
+from espalier.gp.units import TargetUnits
+from espalier.kernels.base import Kernel, Plan
+from espalier.kernels.inputs import Inputs
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Training data, and what is declared for them: a fitted model keeps this, and no plan."""
+
+    kernel: Kernel  # bound: one entry for every label or dimension of the data
+    inputs: Inputs
+    y: Vector
+    transform: Transform
+    standardize: bool
+    likelihood: Gaussian
+    observed: Observed  # known variances in squared units of the transformed target
+    basis: Basis
+
+    def part(self, rows: NDArray[np.intp]) -> Examples:
+        """Some of the examples."""
+        return replace(
+            self,
+            inputs=self.inputs.rows(rows),
+            y=self.y[rows],
+            observed=self.observed.part(rows),
+            basis=self.basis.part(rows),
+        )
+
+    def parameters(self) -> list[Parameter]:
+        """Every number that is learned by gradients."""
+        units, _, _ = TargetUnits.of(self.transform, self.y, standardize=self.standardize)
+        kernel = kernel_parameters(self.kernel, f"variance, in squared {units.unit}")
+        return kernel + replace(self.likelihood, unit=units.unit).parameters() + self.transform.parameters()
+
+    def objective(self, plan: Plan | None = None, **options: Any) -> RegressionObjective:
+        """The evidence of the examples; the plan of their kernel matrix is made if it is not given."""
+        return RegressionObjective(self, plan or self.kernel.plan(self.inputs, **options), options)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A process at some hyperparameters, given the targets of its examples."""
+
+    kernel: Kernel
+    likelihood: Gaussian
+    target: TargetUnits
+    given: exact.Exact
+    log_likelihood: float  # of the targets in the user's units
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionObjective:
+    """The log evidence of examples, at any hyperparameters."""
+
+    examples: Examples
+    plan: Plan
+    options: Mapping[str, Any]  # of a plan
+
+    @property
+    def n_targets(self) -> int:
+        """How many targets there are."""
+        return len(self.examples.y)
+
+    def part(self, rows: NDArray[np.intp]) -> RegressionObjective:
+        """The objective of some of the examples."""
+        return self.examples.part(rows).objective(**self.options)
+
+    def parameters(self) -> list[Parameter]:
+        """Return every number that is learned by gradients."""
+        return self.examples.parameters()
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """Return the log evidence."""
+        return self.posterior(values).log_likelihood
+
+    @blas_threads()
+    def posterior(self, values: Mapping[str, float]) -> Posterior:
+        """The process at some hyperparameters, by path."""
+        kernel = kernel_at(self.examples.kernel, values)
+        return self._condition(kernel, values, self.plan.matrix(kernel))[0]
+
+    @blas_threads()
+    def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+        """Return the log evidence, and its derivative by path."""
+        kernel = kernel_at(self.examples.kernel, values)
+        matrix, pull_back = self.plan.vjp(kernel)
+        posterior, observed = self._condition(kernel, values, matrix)
+        bar = exact.cotangent(posterior.given)
+        diagonal = bar.diagonal().copy()
+        out = kernel_slopes(pull_back(bar))
+        out.update(posterior.likelihood.pull_back(observed, diagonal))
+        # In parts: the cube of a huge or tiny scale is no number.
+        scale_bar = float(-2 * (observed.known @ diagonal) / posterior.target.scale)
+        z, z_bar = observed.values, -posterior.given.dual
+        out.update(posterior.target.pull_back(self.examples.y, z, z_bar, scale_bar))
+        return posterior.log_likelihood, out
+
+    def _condition(self, kernel: Kernel, values: Mapping[str, float], matrix: Vector) -> tuple[Posterior, Observed]:
+        examples = self.examples
+        likelihood, transform = examples.likelihood.with_parameters(values), examples.transform.with_parameters(values)
+        target, z, jacobian = TargetUnits.of(transform, examples.y, standardize=examples.standardize)
+        observed = examples.observed.in_units(z, target.scale)
+        given = exact.condition(matrix, likelihood, observed, examples.basis.columns)
+        return Posterior(kernel, likelihood, target, given, given.log_evidence + jacobian), observed
