@@ -71,9 +71,9 @@ def groups_and_texts(
         raise InputError(f"{file} holds no group.")
     if gold is not None:
         groups = with_gold(groups, _gold(gold, groups, tags=tags, encoding=encoding), str(file))
-    for row, group in enumerate(groups):
+    for row, group in enumerate(groups, start=1):
         if group.kind != groups[0].kind:
-            raise InputError(f"{file}, group {row}: it holds {group.kind}, and group 0 {groups[0].kind}.")
+            raise InputError(f"{file}, group {row}: it holds {group.kind}, and group 1 {groups[0].kind}.")
         if needs is not None and group.gold is None:
             raise InputError(f"{file}, group {row}: it has no gold tree. Give those of all groups by {needs} FILE.")
     return groups, texts
@@ -132,13 +132,13 @@ def score_weight_of(text: str | None) -> float | str | None:
         return text
 
 
-def candidate_number(option: str, text: str | None) -> Any:
-    """A candidate of a group by its number, or the gold one."""
+def candidate_number(option: str, text: str | None, n_candidates: int) -> Any:
+    """A candidate of a group of this size, given by its number from 1 on, as the library counts; or the gold one."""
     if text is None or text == "gold":
         return text
-    if not text.isdecimal():
-        raise InputError(f"{option} takes the number of a candidate, counted from 0, or gold, got {text!r}.")
-    return int(text)
+    if not text.isdecimal() or not 1 <= int(text) <= n_candidates:
+        raise InputError(f"{option} takes the number of a candidate, 1 to {n_candidates} here, or gold, got {text!r}.")
+    return int(text) - 1
 
 
 def lines_of(groups: Sequence[Group]) -> Iterator[str]:

@@ -198,14 +198,14 @@ def score(
 def explain(
     reranker: Model,
     groups: Groups,
-    row: Annotated[int, typer.Option(min=0, help="Which group, counted from 0.")],
+    row: Annotated[int, typer.Option(min=1, help="Which group, counted from 1.")],
     output: Annotated[
         Path | None, output_file("PAGE.html", "Also write a page, or the drawing alone to a .svg.")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
     winner: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="A candidate, counted from 0, or gold; the chosen one by default."),
+        typer.Option(metavar="NUMBER", help="A candidate, counted from 1, or gold; the chosen one by default."),
     ] = None,
     loser: Annotated[
         str | None,
@@ -229,12 +229,15 @@ def explain(
     from espalier.structures.files import write_text
 
     data = groups_of(groups, gold, tags=tags, encoding=encoding)
-    if row >= len(data):
-        raise ValueError(f"--row must be a group of {groups}, 0 to {len(data) - 1:,}, got {row:,}.")
-    rivals = {"winner": candidate_number("--winner", winner), "loser": candidate_number("--loser", loser)}
-    found = compare(loaded(reranker, data, groups), data[row], n=n, **rivals)
+    if row > len(data):
+        raise ValueError(f"--row must be a group of {groups}, 1 to {len(data):,}, got {row:,}.")
+    group = data[row - 1]
+    rivals = {
+        name: candidate_number(f"--{name}", given, len(group)) for name, given in (("winner", winner), ("loser", loser))
+    }
+    found = compare(loaded(reranker, data, groups), group, n=n, **rivals)
     assert isinstance(found, Comparison)
-    typer.echo(shown(" ".join(data[row].words)))
+    typer.echo(shown(" ".join(group.words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
     for reason in found:
         typer.echo(f"{reason.contribution:+.4g}\t{shown(str(reason.fragment))}")

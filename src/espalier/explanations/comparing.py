@@ -162,6 +162,6 @@ def _name(rival: _Rival, group: Group, chosen: int) -> str:
     is_gold = group.gold is not None and rival.candidate == group.gold
     if rival.number is None:
         return "gold, no candidate"
-    roles = [f"candidate {rival.number}"]
+    roles = [f"candidate {rival.number + 1}"]  # people read it, and count from 1
     roles += ["chosen"] * (rival.number == chosen) + ["the parser's choice"] * (rival.number == group.best)
     return ", ".join(roles + ["gold"] * is_gold)

@@ -22,6 +22,14 @@ LARGEST_SCORE = 1e100  # of larger ones sums and squares overflow
 _KINDS = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
 
 
+class CandidateError(InputError):
+    """A candidate that does not fit. Its number counts from 0, and from 1 in errors that name a file."""
+
+    def __init__(self, before: str, place: int, after: str) -> None:
+        super().__init__(f"{before} {place} {after}")
+        self.in_file = f"{before} {place + 1} {after}"
+
+
 @dataclass(frozen=True, repr=False)
 class Group:
     """The candidates of one sentence.
@@ -65,10 +73,11 @@ class Group:
             raise InputError(f"{len(listed)} candidates need as many scores, got {len(scores)}.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
         for place, candidate in enumerate(listed[1:], 1):
-            _check_like(f"Candidate {place}", candidate, "candidate 0", listed[0])
-        if gold is not None:
+            if difference := _difference(candidate, "the first candidate", listed[0]):
+                raise CandidateError("Candidate", place, difference)
+        if gold is not None and (difference := _difference(gold, "the candidates", listed[0])):
             what = "The gold sequence" if isinstance(gold, TaggedSequence) else "The gold tree"
-            _check_like(what, gold, "the candidates", listed[0])
+            raise InputError(f"{what} {difference}")
         for name, value in (("candidates", listed), ("scores", scores), ("gold", gold)):
             object.__setattr__(self, name, value)
 
@@ -109,9 +118,11 @@ def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | No
         return Group(candidates, scores, gold, name=name)
     except TreeSyntaxError as error:
         which = _misspelled([*candidates, gold])
-        what = "the gold tree" if which == len(candidates) else f"candidate {which}"
+        what = "the gold tree" if which == len(candidates) else f"candidate {which + 1}"
         named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
         raise InputError(str(named)) from None
+    except CandidateError as error:
+        raise InputError(f"{place}: {error.in_file}") from None
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
 
@@ -150,10 +161,8 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
         except (TypeError, ValueError, OverflowError):
             out.append(math.nan)
         if not abs(out[-1]) <= LARGEST_SCORE:
-            raise InputError(
-                f"The score of candidate {place} is {_shown(score)}; a score is a finite number of at most "
-                f"{LARGEST_SCORE:g} in size."
-            )
+            rule = f"a score is a finite number of at most {LARGEST_SCORE:g} in size."
+            raise CandidateError("The score of candidate", place, f"is {_shown(score)}; {rule}")
     return tuple(out)
 
 
@@ -164,16 +173,18 @@ def _shown(score: Any) -> str:
     return "too large" if isinstance(score, int) and not isinstance(score, bool) else f"{score!s:.60}"
 
 
-def _check_like(what: str, own: Candidate, other: str, first: Candidate) -> None:
+def _difference(own: Candidate, other: str, first: Candidate) -> str:
+    """How a candidate differs in kind or in words from another; an empty text if it does not."""
     if type(own) is not type(first):
-        raise InputError(f"{what} is a {type(own).__name__}, and {other} a {type(first).__name__}.")
+        return f"is a {type(own).__name__}, and {other} a {type(first).__name__}."
     if isinstance(own, Tree) and isinstance(first, Tree):
         is_same = _have_same_words(own, first)
     else:
         is_same = words_of(own) == words_of(first)
-    if not is_same:
-        found, wanted = (" ".join(words_of(tree))[:60] for tree in (own, first))
-        raise InputError(f"{what} has different words from {other}: {found!r}, not {wanted!r}.")
+    if is_same:
+        return ""
+    found, wanted = (" ".join(words_of(tree))[:60] for tree in (own, first))
+    return f"has different words from {other}: {found!r}, not {wanted!r}."
 
 
 def _have_same_words(a: Tree, b: Tree) -> bool:

@@ -81,7 +81,7 @@ def groups_of_json(text: str, name: str) -> list[Group]:
 
 def all_or_none(scores: list[Any], place: str) -> list[Any] | None:
     """Return scores if there are any. If some are given, all must be: a missing one would look best or worst."""
-    unknown = [rank for rank, score in enumerate(scores) if score is None]
+    unknown = [rank for rank, score in enumerate(scores, start=1) if score is None]
     if unknown and len(unknown) < len(scores):
         raise InputError(f"{place}: candidate {unknown[0]} has no score, but others have one.")
     return None if unknown else scores
@@ -97,13 +97,13 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     listed = record.get("candidates") if isinstance(record, dict) else None
     if not isinstance(listed, list):
         raise _no_group(place, 'this is not an object with a list "candidates"')
-    for rank, entry in enumerate(listed):
+    for rank, entry in enumerate(listed, start=1):
         if not isinstance(entry, dict):
             raise _no_group(place, f"candidate {rank} is not an object")
         unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
-    candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed)]
+    candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed, 1)]
     scores = all_or_none(
-        [_score(entry.get("score"), f"{place}, candidate {rank}") for rank, entry in enumerate(listed)], place
+        [_score(entry.get("score"), f"{place}, candidate {rank}") for rank, entry in enumerate(listed, 1)], place
     )
     gold = record.get("gold")
     if isinstance(gold, dict):

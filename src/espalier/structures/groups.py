@@ -100,7 +100,7 @@ def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[G
     golds = list(gold)
     if len(golds) != len(groups):
         raise InputError(f"{name} has {len(groups):,} groups, but there are {len(golds):,} gold trees.")
-    pairs = enumerate(zip(groups, golds, strict=True))
+    pairs = enumerate(zip(groups, golds, strict=True), start=1)
     return [
         group_at(f"{name}, group {row}", group.candidates, group.scores, right, group.name)
         for row, (group, right) in pairs
@@ -227,7 +227,7 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             raise InputError(f"{name}, line {number}: expected the number of candidates here{hint}, got {line[:60]!r}.")
         above = number
         trees, scores = [], []
-        for rank in range(int(count)):
+        for rank in range(1, int(count) + 1):
             at += 1
             which = f"candidate {rank} of the {count} that line {number} promises"
             here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")

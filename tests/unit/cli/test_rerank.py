@@ -196,11 +196,11 @@ def test_comments_that_only_the_first_candidate_has_are_kept(here):
 
 
 def test_drawings_and_words_of_explanations(here):
-    done("explain", "r", "trees.jsonl", "--row", "0", "-o", "why.svg")
+    done("explain", "r", "trees.jsonl", "--row", "1", "-o", "why.svg")
     assert Path("why.svg").read_text().startswith("<svg")
     es.structures.write_groups(dependency_groups(0), "d.jsonl")
     done("fit", "d.jsonl", "-o", "arcs")
-    lines = done("explain", "arcs", "d.jsonl", "--row", "0", "--winner", "0", "--loser", "1", "-n", "2").stdout
+    lines = done("explain", "arcs", "d.jsonl", "--row", "1", "--winner", "1", "--loser", "2", "-n", "2").stdout
     shares = [line.split("\t") for line in lines.splitlines()[2:]]
     assert len(shares) == 2 and {word for _, word in shares} <= set(es.read_groups("d.jsonl")[0].words)
     assert abs(float(shares[0][0])) >= abs(float(shares[1][0])) > 0
@@ -258,7 +258,7 @@ def test_measures_stand_beside_each_other(here):
 def test_the_fragments_that_made_a_candidate_win(here):
     group, reranker = groups_of(1)[2], es.Reranker.load("r")
     why = es.explain(reranker, group, n=4, winner="gold", loser=0)
-    options = ["--row", 2, "-n", 4, "--winner", "gold", "--loser", 0, "-o", "why.html"]
+    options = ["--row", 3, "-n", 4, "--winner", "gold", "--loser", 1, "-o", "why.html"]
     lines = done("explain", "r", "trees.new.jsonl", *options).stdout.splitlines()
     assert lines[0] == " ".join(group.words) and why.summary in lines[1]
     assert lines[2:-1] == [f"{reason.contribution:+.4g}\t{reason.fragment}" for reason in why]
@@ -323,21 +323,21 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: expected the number of candidates here, got '(S"),
         (
             ["fit", "plain.txt", "-o", "new"],
-            "plain.txt, group 0: it has no gold tree. Give those of all groups by --gold",
+            "plain.txt, group 1: it has no gold tree. Give those of all groups by --gold",
         ),
         (
             ["fit", "counts.txt", "-o", "new"],
-            "counts.txt, line 5: expected the tree of candidate 2 of the 3 that line 1 promises",
+            "counts.txt, line 5: expected the tree of candidate 3 of the 3 that line 1 promises",
         ),
         (["fit", "more.txt", "-o", "new"], "more.txt, line 3: expected the number of candidates here"),
         (
             ["fit", "yields.txt", "-o", "new"],
-            "yields.txt, line 1: Candidate 1 has different words from candidate 0: 'dogs'",
+            "yields.txt, line 1: Candidate 2 has different words from the first candidate: 'dogs'",
         ),
-        (["fit", "mixed.jsonl", "-o", "new"], "mixed.jsonl, group 1: it holds tagged sequences, and group 0 trees"),
+        (["fit", "mixed.jsonl", "-o", "new"], "mixed.jsonl, group 2: it holds tagged sequences, and group 1 trees"),
         (["fit", "alone.jsonl", "-o", "new"], "there is nothing to learn"),
         (["fit", "plain.txt", "-o", "new", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 0: The gold tree has different words"),
+        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 1: The gold tree has different words"),
         (["fit", "plain.txt", "-o", "new", "--gold", "plain.txt"], "plain.txt holds groups of candidates, as it seems"),
         (["fit", "plain.txt", "-o", "new", "--gold", "empty"], "empty holds no tree"),
         (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
@@ -353,7 +353,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["fit", "trees.jsonl", "-o", "new", "--passes", "9"], "--passes belongs to --learner svm, not to perceptron"),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
         (["fit", "array.json", "-o", "new"], "array.json begins with '[', like a JSON array"),
-        (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 0 is 1e+200; a score is a finite"),
+        (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 1 is 1e+200; a score is a finite"),
         (
             ["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"],
             "C must be a positive finite number, got -1.0",
@@ -389,16 +389,16 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["apply", "r", "trees.jsonl", "--all", "-o", "all.txt"], "Write to a .jsonl file"),
         (["apply", "r", "trees.jsonl", "-o", "folder"], "this is a folder"),
         (["explain", "r", "trees.jsonl"], "--row"),
-        (["explain", "r", "trees.jsonl", "--row", "25"], "--row must be a group of trees.jsonl, 0 to 24, got 25"),
-        (["explain", "r", "trees.jsonl", "--row", "0", "--winner", "x"], "--winner takes the number of a candidate"),
+        (["explain", "r", "trees.jsonl", "--row", "26"], "--row must be a group of trees.jsonl, 1 to 25, got 26"),
+        (["explain", "r", "trees.jsonl", "--row", "1", "--winner", "x"], "--winner takes the number of a candidate"),
         (
-            ["explain", "r", "trees.jsonl", "--row", "0", "--loser", "4"],
-            "loser must be the number of a candidate, 0 to 3",
+            ["explain", "r", "trees.jsonl", "--row", "1", "--loser", "5"],
+            "--loser takes the number of a candidate, 1 to 4 here",
         ),
-        (["explain", "r", "alone.jsonl", "--row", "0"], "one candidate, so there is nothing to compare it with"),
-        (["explain", "r", "trees.jsonl", "--row", "0", "-o", "folder"], "this is a folder"),
-        (["explain", "r", "trees.jsonl", "--row", "0", "-o", "why.pdf"], "A page has a name in .html, and a drawing"),
-        (["score", "r", "plain.txt"], "plain.txt, group 0: it has no gold tree"),
+        (["explain", "r", "alone.jsonl", "--row", "1"], "one candidate, so there is nothing to compare it with"),
+        (["explain", "r", "trees.jsonl", "--row", "1", "-o", "folder"], "this is a folder"),
+        (["explain", "r", "trees.jsonl", "--row", "1", "-o", "why.pdf"], "A page has a name in .html, and a drawing"),
+        (["score", "r", "plain.txt"], "plain.txt, group 1: it has no gold tree"),
         (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
     ],
 )

@@ -87,7 +87,7 @@ COMMANDS = {
     "rerank fit": ("groups.jsonl", ["rerank", "fit", "IN", "-o", "OUT", "--score-weight", 1]),
     "rerank apply": ("groups.jsonl", ["rerank", "apply", "reranker.safetensors", "IN"]),
     "rerank score": ("groups.jsonl", ["rerank", "score", "reranker.safetensors", "IN"]),
-    "rerank explain": ("groups.jsonl", ["rerank", "explain", "reranker.safetensors", "IN", "--row", 0]),
+    "rerank explain": ("groups.jsonl", ["rerank", "explain", "reranker.safetensors", "IN", "--row", 1]),
     "tag fit": ("tagged.conllu", ["tag", "fit", "IN", "-o", "OUT"]),
     "tag apply": ("words.txt", ["tag", "apply", "tagger.safetensors", "IN"]),
     "tag candidates": ("tagged.conllu", ["tag", "candidates", "IN", "-o", "OUT.jsonl", "-k", 2, "--folds", 2]),

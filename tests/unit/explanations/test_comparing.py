@@ -221,11 +221,12 @@ def test_the_chosen_one_is_compared_with_the_parsers_choice(reranker):
         assert why.winner == group.candidates[chosen] and why.value >= 0
         if chosen != group.best:
             assert why.loser == group.candidates[group.best]
-            assert why.names == (f"candidate {chosen}, chosen, gold", f"candidate {group.best}, the parser's choice")
+            names = (f"candidate {chosen + 1}, chosen, gold", f"candidate {group.best + 1}, the parser's choice")
+            assert why.names == names
         else:
             second = np.argsort(-values, kind="stable")[1]
             assert why.loser == group.candidates[second]
-            assert why.names[0] == f"candidate {chosen}, chosen, the parser's choice, gold"
+            assert why.names[0] == f"candidate {chosen + 1}, chosen, the parser's choice, gold"
 
 
 def test_gold_is_compared_whether_it_is_a_candidate_or_not(reranker):

@@ -42,10 +42,10 @@ def test_groups():
         (([A, B], [0.0, float("-inf")]), "score of candidate 1 is -inf; a score is a finite number"),
         (([A], [10**400]), "The score of candidate 0 is too large; a score is a finite number"),
         (([A, B], [0.0, -1e150]), "score of candidate 1 is -1e\\+150; a score is a finite number of at most 1e\\+100"),
-        (([A, TAGS],), "Candidate 1 is a TaggedSequence, and candidate 0 a Tree"),
+        (([A, TAGS],), "Candidate 1 is a TaggedSequence, and the first candidate a Tree"),
         (([TAGS], None, A), "The gold tree is a Tree, and the candidates a TaggedSequence"),
         (([TAGS, es.TaggedSequence(["cats"], ["N"])],), "Candidate 1 has different words"),
-        (([A, "(S (N dogs))"],), "Candidate 1 has different words from candidate 0: 'dogs', not 'cats sleep'"),
+        (([A, "(S (N dogs))"],), "Candidate 1 has different words from the first candidate: 'dogs', not 'cats sleep'"),
         (([A], None, "(S (N dogs))"), "The gold tree has different words from the candidates"),
     ],
 )
@@ -73,7 +73,7 @@ def test_the_layout_of_parsers_round_trips(tmp_path):
         read_groups(tmp_path / "k.txt", "gold.mrg")
     with pytest.raises(es.InputError, match="2 groups, but there are 1 gold trees"):
         read_groups(tmp_path / "k.txt", [A])
-    with pytest.raises(es.InputError, match="group 1: The gold tree has different words"):
+    with pytest.raises(es.InputError, match="group 2: The gold tree has different words"):
         read_groups(tmp_path / "k.txt", [A, "(S (N dogs))"])
 
 
@@ -105,13 +105,13 @@ ONE = "1\tcats\tcat\tN\t_\t_\t0\troot\t_\t_\n\n"
         (ONE, "sentence 1: it has no line '# sent_id = ...'"),
         (
             f"# sent_id = 4\n# score = 1\n{ONE}# sent_id = 4\n{ONE}",
-            "sent_id 4: candidate 1 has no score, but others have",
+            "sent_id 4: candidate 2 has no score, but others have",
         ),
         (f"# sent_id = 4\n{ONE}# sent_id = 5\n{ONE}# sent_id = 4\n{ONE}", "sent_id 4: it occurs again after other sen"),
         (f"# sent_id = 4\n# score = high\n{ONE}", "sent_id 4: '# score = ...' must be a number"),
         (
             f"# sent_id = 4\n{ONE}# sent_id = 4\n{ONE.replace('cats', 'dogs')}",
-            "sent_id 4: Candidate 1 has different words",
+            "sent_id 4: Candidate 2 has different words",
         ),
     ],
 )
@@ -130,18 +130,18 @@ def test_scores_on_lines_of_their_own(tmp_path):
     ("text", "message"),
     [
         (f"-1.5 {A}\n", "line 1: expected the number of candidates here, got '-1.5"),
-        (f"3\n-1 {A}\n-2 {B}\n", "line 4: expected the score of candidate 2 of the 3 that line 1 promises here"),
+        (f"3\n-1 {A}\n-2 {B}\n", "line 4: expected the score of candidate 3 of the 3 that line 1 promises here"),
         (
             f"3\n-1 {A}\n-2 {B}\n\n1\n-1 {A}\n",
-            "line 6: expected the tree of candidate 2 of the 3 that line 1 promises here",
+            "line 6: expected the tree of candidate 3 of the 3 that line 1 promises here",
         ),
         (
             f"3\n-1\n{A}\n-2\n{B}\n\n1\n-1\n{A}\n",
-            "line 8: expected the tree of candidate 2 of the 3 that line 1 promises",
+            "line 8: expected the tree of candidate 3 of the 3 that line 1 promises",
         ),
         (
             f"2\n-1\n{A}\n-2\n",
-            "line 5: expected the tree of candidate 1 of the 2 that line 1 promises here, got ''",
+            "line 5: expected the tree of candidate 2 of the 2 that line 1 promises here, got ''",
         ),
         (
             f"1\n-1 {A}\n-2 {B}\n",
@@ -151,53 +151,53 @@ def test_scores_on_lines_of_their_own(tmp_path):
             f"1\n-1 {A}\n3 {B}\n",
             r"line 3: expected the number of .*, or line 1 promises too few, got '3 \(X",
         ),
-        (f"1\n{A}\n", "line 2: expected the score of candidate 0 of the 1 that line 1 promises here"),
+        (f"1\n{A}\n", "line 2: expected the score of candidate 1 of the 1 that line 1 promises here"),
         (f"{A}\n{B}\n", r"line 1: expected the number of candidates here, got '\(S"),
-        (f"2\n-1 {A}\n-2 (S (N cats)\n", r"k\.txt, line 1, candidate 1, column 1: this bracket is never closed"),
+        (f"2\n-1 {A}\n-2 (S (N cats)\n", r"k\.txt, line 1, candidate 2, column 1: this bracket is never closed"),
         (
             '{"candidates": [{"tree": "(S a"}]}\n',
-            r"k\.txt, line 1, candidate 0, column 1: this bracket is never closed",
+            r"k\.txt, line 1, candidate 1, column 1: this bracket is never closed",
         ),
         (
             '{"candidates": [{"tree": "(S a)"}], "gold": "(S a"}\n',
             r"k\.txt, line 1, the gold tree, column 1: this bracket is never closed",
         ),
         ('{"candidates": [{"tree": 3}]}\n', "line 1: as_tree converts"),
-        (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 1 has different words"),
+        (f"2\n-1 {A}\n-2 (S (N dogs))\n", "line 1: Candidate 2 has different words"),
         (f"{'9' * 5000}\n-1 {A}\n", "line 1: no sentence has 99999999999999999999... candidates"),
         (
             '{"candidates": [{"tree": "(S a)", "words": ["b"], "tags": ["N"]}]}\n',
-            'line 1, candidate 0: it has "tree" and "words" and "tags", but a candidate has one or the other',
+            'line 1, candidate 1: it has "tree" and "words" and "tags", but a candidate has one or the other',
         ),
         ('{"candidates": []}\n', "line 1: A group needs at least one candidate"),
         ('{"trees": []}\n', "line 1: expected a group here"),
         ('{"trees": []}\n', 'and this is not an object with a list "candidates"'),
         ('{"candidates": {"tree": "(S a)"}}\n', 'and this is not an object with a list "candidates"'),
-        ('{"candidates": ["(S a)"]}\n', "line 1: expected a group here, .*, and candidate 0 is not an object"),
-        ('{"candidates": [{"score": 1}]}\n', "line 1, candidate 0: it has neither a tree nor words and tags"),
+        ('{"candidates": ["(S a)"]}\n', "line 1: expected a group here, .*, and candidate 1 is not an object"),
+        ('{"candidates": [{"score": 1}]}\n', "line 1, candidate 1: it has neither a tree nor words and tags"),
         (
             '{"candidates": [{"words": ["a"], "tags": ["N"], "heads": [0]}]}\n',
-            'line 1, candidate 0: it has no "relations". A candidate has "tree", or',
+            'line 1, candidate 1: it has no "relations". A candidate has "tree", or',
         ),
         (
             '{"candidates": [{"words": ["a"], "tags": ["N"], "relations": ["root"]}]}\n',
-            'line 1, candidate 0: it has no "heads"',
+            'line 1, candidate 1: it has no "heads"',
         ),
         (
             '{"candidates": [{"words": ["a"], "tags": ["N"]}], "gold": {"words": ["a"]}}\n',
             'line 1, the gold one: it has no "tags"',
         ),
-        ('{"candidates": [{"words": ["a"], "tags": 3}]}\n', "line 1, candidate 0: tags must be a sequence of texts"),
+        ('{"candidates": [{"words": ["a"], "tags": 3}]}\n', "line 1, candidate 1: tags must be a sequence of texts"),
         ('{"id": [1], "candidates": [{"tree": "(S a)"}]}\n', 'line 1: "id" names the sentence by a text or a whole'),
         ('[{"candidates": [{"tree": "(S a)"}]}]\n', r"k\.txt begins with '\[', like a JSON array, but JSON Lines"),
         ("[\n", r"k\.txt begins with '\[', like a JSON array"),
         ('{\n"candidates": []\n}\n', "line 1: expected a group here, .*, and this is not JSON on one line"),
         (
             '{"candidates": [{"tree": "(S a)", "score": "x"}]}\n',
-            'line 1, candidate 0: "score" is "x"; a score is a finite number, written without quotes',
+            'line 1, candidate 1: "score" is "x"; a score is a finite number, written without quotes',
         ),
-        ('{"candidates": [{"tree": "(S a)", "score": "1"}]}\n', 'line 1, candidate 0: "score" is "1"; a score is a'),
-        ('{"candidates": [{"tree": "(S a)", "score": true}]}\n', 'line 1, candidate 0: "score" is true; a score is a'),
+        ('{"candidates": [{"tree": "(S a)", "score": "1"}]}\n', 'line 1, candidate 1: "score" is "1"; a score is a'),
+        ('{"candidates": [{"tree": "(S a)", "score": true}]}\n', 'line 1, candidate 1: "score" is true; a score is a'),
         ('{"candidates": [{"tree": "(S a)"}], "candidates": []}\n', 'line 1: an object has the key "candidates" twice'),
         (
             '{"candidates": [{"tree": "(S a)", "score": 1, "score": 2}]}\n',
@@ -276,7 +276,7 @@ def test_numbers_and_scores_may_stand_before_tabs(tmp_path):
 def test_all_candidates_have_scores_or_none_has(tmp_path):
     path = tmp_path / "k.jsonl"
     path.write_text(json.dumps({"candidates": [{"tree": A, "score": -20.5}, {"tree": B}]}))
-    with pytest.raises(es.InputError, match="line 1: candidate 1 has no score, but others have"):
+    with pytest.raises(es.InputError, match="line 1: candidate 2 has no score, but others have"):
         read_groups(path)
     path.write_text(json.dumps({"candidates": [{"tree": A}, {"tree": B}]}))
     assert read_groups(path) == [Group([A, B])]
@@ -319,7 +319,7 @@ def test_ascii_blanks_alone_part_the_layout_of_parsers(tmp_path):
 def test_scores_in_a_file_are_spelled_in_ascii(tmp_path, score):
     path = tmp_path / "parses.txt"
     path.write_text(f"1\n{score} (S (N a))\n", encoding="utf-8")
-    with pytest.raises(es.InputError, match=r"line 2: expected the score of candidate 0 .* here"):
+    with pytest.raises(es.InputError, match=r"line 2: expected the score of candidate 1 .* here"):
         es.read_groups(path)
 
 
