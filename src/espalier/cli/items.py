@@ -1,4 +1,4 @@
-"""What a file holds for a kernel: trees in brackets, lines of text, or CoNLL-U."""
+"""The items of a file for a kernel: trees in brackets, lines of text, or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from espalier.structures.files import read_text
 
 
 class Format(StrEnum):
-    """How a file writes its items down; the later, the more they tell."""
+    """The format of the items of a file; later formats carry more information."""
 
     TEXT = "text"
     BRACKETS = "brackets"
@@ -43,7 +43,7 @@ _ITEM = {Format.TEXT: "line", Format.BRACKETS: "tree", Format.CONLLU: "sentence"
 
 
 def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[Any, str]:
-    """The items of a file, in the format chosen or else in that which the kernel needs, and what one is called."""
+    """Return the items of a file, in the chosen format or the one that the kernel needs, and the word for one item."""
     if chosen is not None and chosen not in list(Format):
         raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
     parts = [(part, needed_format(part)) for part in _innermost(kernel) if part.reads() != "nothing"]
@@ -78,7 +78,7 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
 
 
 def needed_format(kernel: Kernel) -> Format:
-    """The format of files that a kernel without others inside is meant for."""
+    """Return the format of files that a kernel without inner kernels reads."""
     if kernel.reads() in _NEEDED:
         return _NEEDED[kernel.reads()]
     raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")

@@ -1,8 +1,8 @@
 """The command ``espalier``.
 
 Commands read, compute through the library and print; a mistake of the user is one message on standard
-error and exit code 2, an interruption exit code 130. Imports stand inside the commands, so that help and
-mistyped arguments answer at once and an interruption while libraries load is handled too.
+error and exit code 2, an interruption exit code 130. Imports are inside the commands, so that help and
+mistyped arguments are answered at once and an interruption while libraries load is handled too.
 """
 
 from __future__ import annotations

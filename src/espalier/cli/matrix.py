@@ -1,4 +1,4 @@
-"""A kernel matrix computed with a progress bar and written whole or not at all."""
+"""A kernel matrix, computed with a progress bar and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def write_gram(
     n_threads: int | None = None,
     memory: str | None = None,
 ) -> None:
-    """Compute the matrix of some items with themselves and write it, showing how far it is."""
+    """Compute the matrix of some items with themselves and write it, with a progress bar."""
     with bar(f"{len(items):,} {item}s") as progress:
         matrix = gram(kernel, items, n_threads=n_threads, memory=memory, progress=progress)
         save_array(matrix, output)
 
 
 def check_matrix_format(output: Path) -> None:
-    """Refuse a name whose ending is that of no format a matrix is written in; one without an ending is numpy's."""
+    """Refuse a name whose ending is not a format of matrices; a name without an ending means numpy's."""
     if output.suffix.lower() not in _WRITERS:
         *others, last = filter(None, _WRITERS)
         raise InputError(
@@ -44,7 +44,7 @@ def check_matrix_format(output: Path) -> None:
 
 
 def save_array(matrix: Matrix, output: Path) -> None:
-    """Write the matrix whole or not at all, in the format of its name; ``-`` is CSV on standard output."""
+    """Write the matrix completely or not at all, in the format of its name; ``-`` is CSV on standard output."""
     if output == STANDARD_OUTPUT:
         _write_csv(sys.stdout.buffer, matrix)
         sys.stdout.buffer.flush()
@@ -65,7 +65,7 @@ def _write_npz(stream: IO[bytes], matrix: Matrix) -> None:
 
 
 def _write_csv(stream: IO[bytes], matrix: Matrix, separator: str = ",") -> None:
-    """A line for each row; every number in the fewest digits that give it back to the last bit."""
+    """Write a line for each row, and every number in the fewest digits that restore it to the last bit."""
     for row in matrix:
         stream.write((separator.join(map(repr, row.tolist())) + "\n").encode())
 

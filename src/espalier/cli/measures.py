@@ -55,7 +55,7 @@ def measures_table(found: Evaluation) -> RichTable:
 
 
 def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
-    """What the parser chooses, what was chosen instead, and what was best, side by side."""
+    """Show the parser's choices, the choices of the reranker, and the best candidates side by side."""
     counts = [quality(group) for group in groups]
     rows = {
         "the parser's own": [group.best for group in groups],
@@ -76,7 +76,7 @@ def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
 
 
 def _shares(found: Evaluation) -> dict[str, float]:
-    """Of tags, or of arcs with their relations: how many are right."""
+    """Return the share of correct tags, or of correct arcs with their relations."""
     return {"right": found.recall, "exact": found.exact_match}
 
 

@@ -12,7 +12,7 @@ _READ_ONCE = "espalier.standard_input"
 
 
 def from_standard_input(context: typer.Context, value: Any) -> Any:
-    """Let ``-`` stand for standard input, which one argument can read."""
+    """Let ``-`` mean standard input, which only one argument can read."""
     if isinstance(value, tuple | list):
         return [from_standard_input(context, own) for own in value]
     if value != STANDARD_OUTPUT:
@@ -31,7 +31,7 @@ def model_file(value: Path) -> Path:
 
 
 def to_standard_output(value: Path | None) -> Path | None:
-    """Let ``-`` stand for standard output, where that is the default."""
+    """Let ``-`` mean standard output if that is the default."""
     return None if value == STANDARD_OUTPUT else value
 
 
@@ -118,9 +118,9 @@ _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".json")
 
 
 def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False, any_ending: bool = False) -> None:
-    """Refuse a place where nothing can be written, or one of the files that are read, before anything is computed.
+    """Refuse an output that cannot be written or that is also an input, before anything is computed.
 
-    What has no tables or arrays in it cannot be written under the name of such a format, unless ``any_ending``.
+    Output without tables or arrays cannot have the name of such a format, unless ``any_ending``.
     """
     if output == STANDARD_OUTPUT:
         raise ValueError(f"{what} goes to a file, not to standard output: give -o a name.")
@@ -144,12 +144,12 @@ def check_output(output: Path, what: str, *inputs: Path | None, json: bool = Fal
 
 
 def is_json(output: Path | None) -> bool:
-    """Whether a name is that of JSON Lines."""
+    """Say whether a name is that of JSON Lines."""
     return output is not None and output.name.removesuffix(".gz").lower().endswith(".jsonl")
 
 
 def markov_of(text: str | None) -> tuple[int, int | None] | None:
-    """What ``--markov 2,1`` says; one number alone leaves rules whole."""
+    """Read ``--markov 2,1``; with a single number, rules remember all siblings."""
     if text is None:
         return None
     parts = text.split(",")

@@ -148,7 +148,7 @@ def _needs_more(memory: str) -> str:
 
 
 def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
-    """The trees of a treebank; says how many were left out."""
+    """Read the trees of a treebank, and report how many were left out."""
     from espalier.cli.proposals import read_treebank
 
     trees, n_skipped = read_treebank(files, encoding, skip=skip)
@@ -164,7 +164,7 @@ def _tell_skipped(n_skipped: int, n_kept: int, what: str) -> None:
 
 
 def _lines(found: Proposals) -> list[str]:
-    """A tree a line; or of several, their number, and then a score and a tree on each line."""
+    """Yield a tree per line; or for several, their number, and then a score and a tree per line."""
     from espalier.structures.group import Group
     from espalier.structures.groups import layout_lines
 
@@ -197,7 +197,7 @@ def candidates(
 
     Each sentence is parsed by a grammar that has not seen it.
 
-    The trees are dealt into parts, and each part is parsed by a grammar of the others.
+    The trees are divided into parts, and each part is parsed by a grammar of the others.
     """
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}

@@ -1,4 +1,4 @@
-"""What a grammar proposes for the sentences of a file, a few at a time, so that long files fit in memory."""
+"""The candidates of a grammar for the sentences of a file, a few at a time, so that long files fit in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SKIP = "Pass --skip to leave out such trees."
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences to be parsed: words, or pairs of word and tag; and their trees where the file has them."""
+    """Sentences to be parsed: words, or pairs of word and tag; and their trees if the file has them."""
 
     listed: list[list[Any]]
     gold: list[Tree] | None = None
@@ -42,13 +42,13 @@ class Sentences:
         return 0 if self.file is None else len(self.file.trees) - len(self.rows)
 
     def place(self, row: int) -> str:
-        """Where a sentence stands in its file."""
+        """Return the place of a sentence in its file."""
         return f"line {row + 1:,}" if self.file is None else self.file.place(self.rows[row])
 
 
 @dataclass
 class Proposals:
-    """Groups of candidates, made while they are asked for; tells which were not covered, or not exactly searched."""
+    """Groups of candidates, made on demand; records which sentences were not covered or not searched exactly."""
 
     parser: PCFG
     sentences: Sentences
@@ -84,7 +84,7 @@ class Search:
     n_narrowed: int = 0
 
     def grammar(self, trees: Sequence[Tree], **options: Any) -> Searched:
-        """A grammar that searches so."""
+        """Return a grammar that searches in this way."""
         return Searched(PCFG.from_treebank(trees, **options), self)
 
 
@@ -111,7 +111,7 @@ def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **opti
 
 @dataclass(frozen=True)
 class TreeFile:
-    """The trees of a file, and its text, in which errors find them again."""
+    """The trees of a file, and its text, from which errors quote them."""
 
     name: str
     text: str
@@ -134,22 +134,22 @@ class TreeFile:
         return TreeFile(str(file), text, trees)
 
     def place(self, row: int) -> str:
-        """Where a tree stands: its line, and its number counted from 1."""
+        """Return the place of a tree: its line, and its number counted from 1."""
         return f"line {locate_tree(self.text, row)[0]:,}, tree {row + 1:,}"
 
     def error(self, row: int, what: str) -> InputError:
-        """What is wrong with a tree, which is shown as the file spells it."""
+        """Make the error for a tree, which is shown as the file spells it."""
         spelled = " ".join(split_words(locate_tree(self.text, row)[1]))
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
 
 
 def read_trees(file: Path, encoding: str) -> list[Tree]:
-    """All trees of a file, which has one at least."""
+    """Read all trees of a file; there must be at least one."""
     return TreeFile.read(file, encoding).trees
 
 
 def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[list[Tree], int]:
-    """Trees that a grammar can be read off, and how many others were left out."""
+    """Read the trees that a grammar can learn from, and count the others."""
     kept: list[Tree] = []
     n_skipped = 0
     for file in files:
@@ -171,7 +171,7 @@ def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[
 def read_parsed_sentences(
     file: Path, form: str | None, encoding: str, *, tagged: bool, skip: bool = False
 ) -> Sentences:
-    """The sentences of a file to be parsed: one a line, or the words of its trees."""
+    """Read the sentences of a file to be parsed: one per line, or the words of its trees."""
     check_format(form, "brackets")
     if form == "brackets":
         return _of_trees(TreeFile.read(file, encoding), tagged=tagged, skip=skip)
@@ -181,13 +181,13 @@ def read_parsed_sentences(
 
 
 def check_format(form: str | None, other: str) -> None:
-    """Refuse what ``--format`` does not take: it takes text, and another."""
+    """Refuse a ``--format`` other than text and one more."""
     if form not in (None, "text", other):
         raise InputError(f"--format must be one of text, {other}, got {form!r}.")
 
 
 def read_sentences(file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False) -> list[list[Any]]:
-    """The sentences of a file of text, one a line, which may end with empty lines.
+    """Read the sentences of a text file, one per line; the file may end with empty lines.
 
     Unless ``form`` says that it is text, what looks like something else is refused; ``other`` is what else ``--format``
     takes.
@@ -202,7 +202,7 @@ def read_sentences(file: Path, form: str | None, encoding: str, *, other: str, t
 
 
 def _check_text(file: Path, text: str, other: str) -> None:
-    """Refuse what looks like something else than sentences, and say how it is read."""
+    """Refuse a text that does not look like sentences, and say how to read it."""
     looks = {
         "brackets": ("trees", _holds_trees),
         "conllu": ("CoNLL-U", is_conllu),
@@ -230,7 +230,7 @@ def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:
 
 
 def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
-    """The words of trees, and with ``tagged`` their tags; ``skip`` leaves out trees that have none."""
+    """Return the words of trees, and with ``tagged`` their tags; ``skip`` leaves out trees that have none."""
     gold: list[Tree] = []
     rows: list[int] = []
     for row, tree in enumerate(given.trees):
@@ -250,7 +250,7 @@ def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
 
 
 def _fault(tree: Tree | None, *, tagged: bool) -> str | None:
-    """What a tree has that makes it no sentence to be parsed."""
+    """Say why a tree cannot be parsed as a sentence."""
     if tree is None or not tree.children:
         return "no words"
     if "" in tree.words():

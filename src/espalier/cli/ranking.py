@@ -32,7 +32,7 @@ Tags = Literal["upos", "xpos"]
 
 
 class Learner(StrEnum):
-    """Who learns to choose."""
+    """The learners that can choose."""
 
     PERCEPTRON = "perceptron"
     SVM = "svm"
@@ -55,7 +55,7 @@ _CLASSES: dict[Learner, type[Chooser]] = {
 
 
 def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None) -> list[Group]:
-    """The groups of a file, with the gold trees of another where one is given.
+    """Read the groups of a file, with the gold trees of another file if one is given.
 
     Where gold trees are needed, ``needs`` is the option that gives them.
     """
@@ -80,7 +80,7 @@ def groups_and_texts(
 
 
 def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
-    """Refuse a kernel that is none, and options that the learner does not have."""
+    """Refuse text that is not a kernel, and options that the learner does not have."""
     for name, (flag, owner) in _OWN.items():
         if options.get(name) is not None and learner is not owner:
             raise InputError(f"{flag} belongs to --learner {owner}, not to {learner}.")
@@ -91,7 +91,7 @@ def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
 def chooser_of(
     learner: Learner, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: Any
 ) -> Chooser:
-    """The learner that the options describe; those that are None keep their defaults."""
+    """Make the learner that the options describe; options that are None keep their defaults."""
     chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)
     try:
         chosen([example])
@@ -105,7 +105,7 @@ def _learner(learner: Learner, kernel: Kernel, **options: Any) -> Chooser:
 
 
 def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
-    """A reranker that chooses among candidates of the kind that the groups of a file hold."""
+    """Load a reranker for candidates of the kind in the groups of a file."""
     reranker = Reranker.load(file)
     learned = [Group([item]) for item in reranker.chooser_.support_[:1]]
     if learned and learned[0].kind != groups[0].kind:
@@ -114,7 +114,7 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
 
 
 def default_kernel(learner: Learner, example: Candidate) -> Kernel:
-    """What candidates of a kind are compared by where nobody says."""
+    """Return the default kernel for candidates of a kind."""
     if isinstance(example, TaggedSequence):
         kernel: Kernel = Tagging()
     elif isinstance(example, DependencyTree):
@@ -125,7 +125,7 @@ def default_kernel(learner: Learner, example: Candidate) -> Kernel:
 
 
 def score_weight_of(text: str | None) -> float | str | None:
-    """A weight: a number, or a word that the learner knows."""
+    """Read a weight: a number, or a word that the learner knows."""
     try:
         return None if text is None else float(text)
     except ValueError:
@@ -155,7 +155,7 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def conllu_like(texts: Sequence[Sequence[str]], values: Sequence[Any], *, whole: bool) -> Iterator[str]:
-    """The chosen candidates of a CoNLL-U file as they stand there, but for their scores.
+    """Return the chosen candidates of a CoNLL-U file as the file spells them, without their scores.
 
     Comments that only the first candidate has, such as where a document begins, are kept. With ``whole``, all
     candidates, the best first, with the values that decide for scores.
@@ -176,7 +176,7 @@ def _key(comment: str) -> str:
 
 
 def _rescored(text: str, score: float | None) -> Iterator[str]:
-    """The lines of a sentence of CoNLL-U with another score behind its name, or with none."""
+    """Return the lines of a sentence of CoNLL-U with another score after its name, or with none."""
     for line in text.split("\n"):
         key = _key(line) if line.startswith("#") else None
         if key != "score":
@@ -186,7 +186,7 @@ def _rescored(text: str, score: float | None) -> Iterator[str]:
 
 
 def ordered(groups: Sequence[Group], values: Sequence[Any], n: int | None = None) -> list[Group]:
-    """Groups with new scores, the best first, at most ``n`` of each; equals stay in their order."""
+    """Return groups with new scores, the best first, at most ``n`` candidates of each; equals keep their order."""
     out = []
     for group, own in zip(groups, values, strict=True):
         order = best_first(own)[:n]
@@ -196,19 +196,19 @@ def ordered(groups: Sequence[Group], values: Sequence[Any], n: int | None = None
 
 
 def named(groups: Sequence[Group], names: Sequence[str | None]) -> list[Group]:
-    """Groups with the names of their sentences, where these have some."""
+    """Return groups with the names of their sentences, if there are any."""
     return [replace(group, name=name) for group, name in zip(groups, names, strict=True)]
 
 
 def summary(groups: Sequence[Group], gold: str) -> str:
-    """How many candidates there are, and how often what is gold is among them."""
+    """Say how many candidates there are, and how often the gold one is among them."""
     n_found = sum(group.gold in group.candidates for group in groups)
     total = sum(map(len, groups))
     return f"{total:,} candidates of {len(groups):,} sentences; {n_found:,} have the {gold} among them"
 
 
 def best_first(values: Any) -> list[int]:
-    """The numbers of candidates in the order of their values; equals stay in theirs."""
+    """Return the numbers of candidates in the order of their values; equals keep their order."""
     order: list[int] = np.argsort(-values, kind="stable").tolist()
     return order
 
@@ -229,7 +229,7 @@ def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> 
 
 
 def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tree:
-    """A gold tree in the form of a candidate: without traces and function tags, and with its outer labels.
+    """Return a gold tree in the form of a candidate: without traces and function tags, and with its outer labels.
 
     Were the form another, it would tell gold trees from candidates, and nothing else would be learned.
     """
@@ -245,7 +245,7 @@ def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tre
 
 
 def arcs_like(tree: DependencyTree, candidate: DependencyTree) -> DependencyTree:
-    """A gold dependency tree with a candidate's lemmas and features, which are no part of what is to be told apart."""
+    """Return a gold dependency tree with a candidate's lemmas and features, which the comparison ignores."""
     if tree.words != candidate.words:  # reported where the two meet
         return tree
     return replace(tree, lemmas=candidate.lemmas, features=candidate.features)

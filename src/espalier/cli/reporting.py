@@ -1,4 +1,4 @@
-"""How commands fail: what a user can cause becomes one message on standard error and an exit code."""
+"""How commands fail: a mistake of the user becomes one message on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def say(message: str) -> None:
 
 
 def shown(text: str) -> str:
-    """A text of a file as a terminal may get it: codes that would move its cursor or set its title made visible."""
+    """Return a text that is safe for a terminal: codes that would move its cursor or set its title become visible."""
     return printable(text, len(text))
 
 
@@ -38,7 +38,7 @@ def command_group(name: str, words: str) -> typer.Typer:
 
 
 def write_lines(lines: Iterable[str], output: Path | None) -> None:
-    """Write lines to a file whole or not at all, or print them."""
+    """Write lines to a file completely or not at all, or print them."""
     text = "".join(f"{line}\n" for line in lines)
     if output is None:
         typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
@@ -49,7 +49,7 @@ def write_lines(lines: Iterable[str], output: Path | None) -> None:
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn what a user can cause into one message and an exit code, without a traceback."""
+    """Turn a mistake of the user into one message and an exit code, without a traceback."""
 
     @functools.wraps(command)
     def run_command(*arguments: P.args, **options: P.kwargs) -> None:
@@ -74,7 +74,7 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _memory_message(error: MemoryError) -> str:
-    """What did not fit, where an error says so; the core and Python's own say nothing that helps."""
+    """Say what did not fit into memory if the error knows; errors of the core and of Python do not."""
     if str(error) not in ("", "std::bad_alloc"):
         return str(error)
     return "there is not enough memory for this. Ask for less at once: fewer sentences, a smaller -k, fewer candidates."

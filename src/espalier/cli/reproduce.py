@@ -70,7 +70,7 @@ def reproduce(
 
 
 def _installed() -> ModuleType:
-    """The package of the experiments; an error says how to install it."""
+    """Import the package of the experiments, or say how to install it."""
     if find_spec(PACKAGE) is None:
         raise ImportError(
             "The experiments are a package of their own, which is not installed. "
@@ -94,7 +94,7 @@ def _bars(console: object) -> Bars:
 
 
 class _Progress(Protocol):
-    """How far an experiment is."""
+    """The progress of an experiment."""
 
     done: int
     total: int

@@ -176,7 +176,7 @@ def score(
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Measure what is chosen against gold trees.
+    """Compare the choices with gold trees.
 
     Shows the parser's own choice and the best of each list beside it.
 

@@ -1,4 +1,4 @@
-"""The order in which dependency trees are computed, from their heads alone: whole corpora at once."""
+"""The order in which dependency trees are computed, from their heads, for a whole corpus at once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Ids = NDArray[np.int64]
 
 
 def depths(head: NDArray[Any], start: NDArray[Any]) -> Ids:
-    """How many heads stand above each token; a negative number where heads go round in a circle.
+    """Return how many heads are above each token; a negative number if heads form a circle.
 
     Parameters
     ----------
     head
-        By token its head, counted from 0 in its tree; -1 for a root.
+        The head of each token, counted from 0 in its tree; -1 for a root.
     start
-        By tree its first token.
+        The first token of each tree.
     """
     above = _global_heads(head, start)
     out = (above >= 0).astype(np.int64)

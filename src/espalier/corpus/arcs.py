@@ -44,7 +44,7 @@ _DISTANCES = ("1", "2", "3", "4", "5", "6-10", "11-")
 class Arcs(Storable):
     """A corpus of dependency trees whose arcs have features: read-only, and cheap to select from.
 
-    Make one with :meth:`from_trees`. A kernel makes its own where it is given plain trees.
+    Make one with :meth:`from_trees`. A kernel makes its own if it is given plain trees.
     """
 
     __slots__ = ("_arrays", "_vocabulary", "templates")
@@ -58,7 +58,7 @@ class Arcs(Storable):
 
     @classmethod
     def _of(cls, arrays: Arrays, vocabulary: Vocabulary, templates: tuple[str, ...]) -> Arcs:
-        """A corpus of arrays that the library made or checked."""
+        """Make a corpus from arrays that the library made or checked."""
         made = cls.__new__(cls)
         made._arrays = {name: read_only(array) for name, array in arrays.items()}
         made._vocabulary, made.templates = vocabulary, templates
@@ -93,9 +93,9 @@ class Arcs(Storable):
         """Trees and features by numbers, from which plans make what the compiled core reads.
 
         By tree its ``start`` among the tokens; by token its ``head`` and the ``previous`` child of that head in its
-        tree, -1 where there is none, and where its features start; by tree all tokens in an ``order`` in which children
-        stand before heads and left before right. A feature is its ``template``, counted as the corpus lists them, and
-        two texts, by their numbers in the vocabulary: the ``first`` of the head, -1 where there is none, the ``second``
+        tree, -1 if there is none, and where its features start; by tree all tokens in an ``order`` in which children
+        come before heads and left before right. A feature is its ``template``, counted as the corpus lists them, and
+        two texts, by their numbers in the vocabulary: the ``first`` of the head, -1 if there is none, the ``second``
         of the token.
         """
         return dict(self._arrays)
@@ -136,7 +136,7 @@ class Arcs(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Arcs:
-        """Make dependency trees of what a file holds."""
+        """Make dependency trees from the contents of a file."""
         templates = check_templates(state.json("templates"))
         vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, STORED)
         check_arcs(arrays, len(vocabulary), len(templates), require)
@@ -154,13 +154,13 @@ class Arcs(Storable):
 
 
 def orders(head: NDArray[Any], start: NDArray[Any]) -> Arrays:
-    """The arrays that follow from the heads."""
+    """Return the arrays that follow from the heads."""
     found = {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
     return {name: read_only(array) for name, array in found.items()}
 
 
 def check_templates(templates: Any) -> tuple[str, ...]:
-    """Return the templates, or refuse what is no list of different ones."""
+    """Return the templates, or refuse anything except a list of different ones."""
     if isinstance(templates, str) or not isinstance(templates, Iterable):
         raise TypeError(f"features must list templates, such as ('tags',), got {templates!r}.")
     listed = tuple(templates)
@@ -198,7 +198,7 @@ class _Features:
         return {name: array.astype(np.int32) for name, array in arrays.items()} | {"feature_start": start}
 
     def _told(self, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Of every arc what a template tells: the arc, and two texts."""
+        """Return what a template says about every arc: the arc, and two texts."""
         arcs, none = np.arange(len(self._token)), np.full(len(self._token), -1)
         columns = [self._column(part) for part in TEMPLATES[name]]
         if columns:
@@ -230,7 +230,7 @@ class _Features:
         return self._columns[name]
 
     def _numbers(self, texts: Iterable[str], token: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The numbers of texts that stand at these tokens; each different one is looked up once."""
+        """Return the numbers of the texts at these tokens; each different one is looked up once."""
         places: dict[str, int] = defaultdict(count().__next__)
         place = np.array(list(map(places.__getitem__, texts)), np.int64)
         known = np.empty(len(places), np.int32)

@@ -1,4 +1,4 @@
-"""What a forest holds, in numbers: counted, not sampled."""
+"""The contents of a forest in numbers: counted, not sampled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForestDescription:
-    """Counts over the trees of a forest; a view counts only what its own trees hold.
+    """Counts over the trees of a forest; a view counts only what its own trees contain.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class ForestDescription:
     subset_tree_pairs, partial_tree_pairs
         Pairs of distinct subtrees that a symmetric matrix compares.
     subset_tree_bytes, partial_tree_bytes
-        The memory that a kernel needs for them, beside the matrix itself; a gradient needs about twice that.
+        The memory that a kernel needs for them, in addition to the matrix; a gradient needs about twice that.
     """
 
     trees: int
@@ -63,7 +63,7 @@ class ForestDescription:
 
 
 def describe_forest(forest: Forest) -> ForestDescription:
-    """Count what the trees of a forest hold, and the pairs its matrices would compare."""
+    """Count the contents of the trees of a forest, and the pairs that its matrices would compare."""
     arrays = forest.arrays
     height, label = arrays["height"], arrays["label"]
     counts = np.bincount(arrays["tree_subtree"], weights=arrays["tree_count"], minlength=forest.n_subtrees).astype(

@@ -1,8 +1,8 @@
 """A corpus of trees in which every distinct subtree is stored once.
 
 Interning (hash-consing) numbers distinct subtrees so that children come before parents, by height; a tree
-is its root and the counts of the subtrees below it. What is here is read-only and shared: ``forest[indices]``
-is a view on the same subtrees, so splitting a corpus costs next to nothing.
+is its root and the counts of the subtrees below it. The arrays are read-only and shared: ``forest[indices]``
+is a view on the same subtrees, so splitting a corpus costs almost nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TREES = ("root", "tree_start", "tree_subtree", "tree_count")
 
 
 class Forest(Storable):
-    """Trees interned together: distinct subtrees, and how often each tree holds them.
+    """Trees interned together: distinct subtrees, and how often each tree contains them.
 
     Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`. Arrays that are given to
     the constructor, also by a pickle or a copy, are checked in time linear in their size, and copied if they could be
@@ -65,7 +65,7 @@ class Forest(Storable):
 
     @classmethod
     def _of(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Forest:
-        """A forest of arrays that the library made or checked."""
+        """Make a forest from arrays that the library made or checked."""
         forest = cls.__new__(cls)
         forest._arrays = {name: read_only(arrays[name]) for name in (*STORE, *TREES)}
         forest._vocabulary = vocabulary
@@ -107,7 +107,7 @@ class Forest(Storable):
         vocabulary: Vocabulary | None = None,
         missing: Missing = "error",
     ) -> Forest:
-        """Intern trees: bracketed strings, ``Tree`` objects, or anything :func:`~espalier.as_tree` takes.
+        """Intern trees: bracketed strings, ``Tree`` objects, or anything :func:`~espalier.as_tree` accepts.
 
         Parameters
         ----------
@@ -235,10 +235,10 @@ class Forest(Storable):
         return Forest._of(compacted, self._vocabulary)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Forest:
-        """Return the same trees with their labels numbered by another vocabulary, found there by their spelling.
+        """Return the same trees with their labels numbered by another vocabulary, looked up by their spelling.
 
-        A forest that was made on its own can then be compared with the corpora of that vocabulary. The vocabulary
-        grows by the labels that it lacks; give ``other.vocabulary.extended()`` to leave it as it is.
+        A forest that was made independently can then be compared with the corpora of that vocabulary. The vocabulary
+        grows by the labels that it lacks; pass ``other.vocabulary.extended()`` to leave it as it is.
 
         Examples
         --------
@@ -272,7 +272,7 @@ class Forest(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Forest:
-        """Make a forest of what a file holds."""
+        """Make a forest from the contents of a file."""
         vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, (*STORE, *TREES))
         check_forest(arrays, len(vocabulary), require)
         return cls._of(arrays, vocabulary)
@@ -291,7 +291,7 @@ class Forest(Storable):
 
     @property
     def _holds_all(self) -> bool:
-        """Whether every subtree that is stored stands in some tree."""
+        """Say whether every stored subtree occurs in some tree."""
         used = np.zeros(self.n_subtrees, bool)
         used[self._arrays["tree_subtree"]] = True
         return bool(used.all())
@@ -330,7 +330,7 @@ def _listed_forests(forests: Any) -> list[Forest]:
 
 
 def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:
-    """Return ``column`` itself where it is a Forest, else intern it."""
+    """Return ``column`` itself if it is a Forest; otherwise intern it."""
     if isinstance(column, Forest):
         return column
     if isinstance(column, str | bytes):

@@ -26,7 +26,7 @@ ARRAYS = ("start", "edge_start", "label", "directed", *EDGES)
 class Graphs(Storable):
     """A corpus of graphs: read-only, and cheap to select from.
 
-    Make one with :meth:`from_items`. A kernel makes its own where it is given plain graphs or trees.
+    Make one with :meth:`from_items`. A kernel makes its own if it is given plain graphs or trees.
     """
 
     __slots__ = ("_arrays", "_vocabulary", "labels")
@@ -41,7 +41,7 @@ class Graphs(Storable):
 
     @classmethod
     def _of(cls, arrays: Arrays, vocabulary: Vocabulary, labels: NodeLabels) -> Graphs:
-        """A corpus of arrays that the library made or checked."""
+        """Make a corpus from arrays that the library made or checked."""
         made = cls.__new__(cls)
         made._arrays = {name: read_only(array) for name, array in arrays.items()}
         made._vocabulary, made.labels = vocabulary, labels
@@ -51,7 +51,7 @@ class Graphs(Storable):
     def from_items(
         items: Iterable[Any], labels: NodeLabels = "tags", *, vocabulary: Vocabulary | None = None
     ) -> Graphs:
-        """Intern graphs, dependency trees with these labels of their nodes, or what ``as_tree`` takes."""
+        """Intern graphs, dependency trees with these labels of their nodes, or anything ``as_tree`` accepts."""
         if isinstance(items, str | bytes | Graph) or not isinstance(items, Iterable):
             raise TypeError(f"A corpus is a list of graphs, got {type(items).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
@@ -114,7 +114,7 @@ class Graphs(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Graphs:
-        """Make graphs of what a file holds."""
+        """Make graphs from the contents of a file."""
         labels: Any = state.text("node_labels", "tags", "words")
         vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ARRAYS)
         check_graphs(arrays, len(vocabulary), require)
@@ -133,7 +133,7 @@ class Graphs(Storable):
 
 
 def as_graphs(column: Any, labels: NodeLabels, vocabulary: Vocabulary | None = None) -> Graphs:
-    """Return ``column`` itself where it is interned, else intern it."""
+    """Return ``column`` itself if it is interned; otherwise intern it."""
     if not isinstance(column, Graphs):
         return Graphs.from_items(column, labels, vocabulary=vocabulary)
     if column.labels != labels:

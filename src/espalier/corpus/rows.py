@@ -1,4 +1,4 @@
-"""Rows that a learner keeps, as a saved file holds them: a corpus, a table, an array, a sparse matrix, or a list."""
+"""The rows of a learner in a saved file: a corpus, a table, an array, a sparse matrix, or a list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STRUCTURES = (Tree, DependencyTree, TaggedSequence, Graph)
 
 
 def rows_state(data: Any, columns: Collection[str | None] | None = None) -> dict[str, Any]:
-    """The state of rows; of a table only some columns, if these are named."""
+    """Return the state of rows; of a table, only some columns if these are named."""
     if isinstance(data, Table):
         kept = [name for name in data.columns if columns is None or name in columns]
         listed = [{"name": name, "rows": rows_state(data[name])} for name in kept]
@@ -41,7 +41,7 @@ def rows_state(data: Any, columns: Collection[str | None] | None = None) -> dict
 
 
 def kind_of_rows(data: Any) -> str:
-    """What rows are, in a few words."""
+    """Describe rows in a few words."""
     if isinstance(data, Storable):
         return str(data.trained_on().get("items", "items"))
     if hasattr(data, "tocsr"):
@@ -53,7 +53,7 @@ def kind_of_rows(data: Any) -> str:
 
 
 def _item(item: Any, row: int) -> Any:
-    """An item that JSON can hold, or a structure."""
+    """Return an item for JSON, or the state of a structure."""
     if item is None or isinstance(item, (str, bool, int, float, np.generic, np.ndarray, *_STRUCTURES)):
         return item
     if isinstance(item, list | tuple) and not hasattr(item, "label"):  # trees of NLTK are lists
@@ -68,7 +68,7 @@ def _item(item: Any, row: int) -> Any:
 
 
 def rows_of(state: State) -> Any:
-    """The rows that a state describes."""
+    """Return the rows that a state describes."""
     form = state.text("form", "table", "corpus", "sparse", "array", "trees", "items")
     if form == "table":
         return _table(state)

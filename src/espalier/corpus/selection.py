@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def chosen_rows(rows: Any, n: int) -> NDArray[np.int64]:
-    """The numbers of the rows that an index chooses: a slice, integers or a mask."""
+    """Return the numbers of the rows that an index chooses: a slice, integers or a mask."""
     if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]  # corpus[rows, ...], as scikit-learn writes it
     if isinstance(rows, slice):
@@ -33,5 +33,5 @@ def ranges(start: NDArray[Any], chosen: NDArray[Any]) -> tuple[NDArray[np.int64]
 
 
 def not_unicode(row: int) -> str:
-    """What to say of a row with text that cannot be written down."""
+    """Make the message for a row with text that cannot be encoded."""
     return f"Row {row} holds half of a surrogate pair, which is not valid Unicode."

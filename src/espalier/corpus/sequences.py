@@ -26,7 +26,7 @@ UNITS = ("words", "characters", "tags")
 class Sequences(Storable):
     """A corpus of sequences of symbols, interned: read-only, and cheap to select from.
 
-    Make one with :meth:`from_items`. A kernel makes its own where it is given plain lists.
+    Make one with :meth:`from_items`. A kernel makes its own if it is given plain lists.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Sequences(Storable):
 
     @classmethod
     def _of(cls, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit) -> Sequences:
-        """Sequences of arrays that the library made or checked."""
+        """Make sequences from arrays that the library made or checked."""
         made = cls.__new__(cls)
         made._symbol, made._start, made._vocabulary, made.of = read_only(symbol), read_only(start), vocabulary, of
         return made
@@ -60,9 +60,9 @@ class Sequences(Storable):
         Parameters
         ----------
         items
-            A text is cut at ASCII white space into words (a no-break space belongs to its word), or into characters; a
-            list of texts is taken as it is. Of trees and tagged sequences the words count, or the tags. A text is
-            never a tree here, whatever brackets it has.
+            A text is split into words at ASCII white space (a no-break space is part of its word), or into characters; a
+            list of texts is not split. Of trees and tagged sequences the words or the tags are used. A text is
+            never read as a tree here, whatever brackets it has.
         of
             ``"words"``, ``"characters"`` or ``"tags"``.
         vocabulary
@@ -136,7 +136,7 @@ class Sequences(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Sequences:
-        """Make sequences of what a file holds."""
+        """Make sequences from the contents of a file."""
         of: Any = state.text("of", *UNITS)
         vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ("symbol", "start"))
         check_sequences(arrays, len(vocabulary), require)
@@ -154,13 +154,13 @@ class Sequences(Storable):
 
 
 def check_unit(of: object) -> None:
-    """Refuse what is no unit of sequences."""
+    """Refuse anything except a unit of sequences."""
     if of not in UNITS:
         raise ValueError(f"of must be one of {', '.join(map(repr, UNITS))}, got {of!r}.")
 
 
 def as_sequences(column: Any, of: Unit, vocabulary: Vocabulary | None = None) -> Sequences:
-    """Return ``column`` itself where it is interned, else intern it."""
+    """Return ``column`` itself if it is interned; otherwise intern it."""
     if isinstance(column, Sequences):
         if column.of != of:
             raise InputError(

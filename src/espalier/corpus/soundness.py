@@ -1,7 +1,7 @@
-"""What must hold for a corpus before the compiled core reads it: the core does not check its arrays.
+"""Checks of a corpus before the compiled core reads it, because the core does not check its arrays.
 
-Every public way to a corpus leads through here: files, constructors, pickles and copies. Corpora that the library makes
-itself are sound and only become read-only.
+Every public way to make a corpus is checked here: files, constructors, pickles and copies. Corpora that the library
+makes itself are sound and only become read-only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INT64 = ("child_start", "tree_start", "start", "feature_start", "edge_start")
 
 
 def refuse(corpus: str, remedy: str) -> Require:
-    """What to call with each condition on arrays that a caller gave."""
+    """Return a function that refuses arrays of a caller if a condition fails."""
 
     def require(condition: bool, what: str) -> None:
         if not condition:
@@ -39,7 +39,7 @@ def refuse(corpus: str, remedy: str) -> Require:
 
 
 def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, require: Require) -> Arrays:
-    """The arrays of these names as vectors of the right numbers, which the caller can no longer change."""
+    """Return the arrays of these names as vectors of the right type, which the caller can no longer change."""
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
     check_kinds(arrays, names, require)
@@ -47,12 +47,12 @@ def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, re
 
 
 def stored(state: State, names: tuple[str, ...]) -> Arrays:
-    """The arrays of these names in a file, vectors of the right numbers."""
+    """Return the arrays of these names in a file, as vectors of the right type."""
     return {name: state.array(name, np.int64 if name in _INT64 else np.int32) for name in names}
 
 
 def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Require) -> None:
-    """Every array is there, a vector, and of the right numbers."""
+    """Check that every array exists, is a vector, and has the right type."""
     for name in names:
         require(name in arrays, f"the array {name!r} is missing")
         array, wanted = arrays[name], np.int64 if name in _INT64 else np.int32
@@ -61,19 +61,19 @@ def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Requ
 
 
 def check_forest(arrays: Arrays, n_labels: int, require: Require) -> None:
-    """Every invariant of a forest: its subtrees, and that each tree counts exactly what its root reaches."""
+    """Check every invariant of a forest: its subtrees, and that each tree counts exactly what its root reaches."""
     fault = _core.forest_fault(arrays, n_labels)
     require(fault is None, fault or "")
 
 
 def check_sequences(arrays: Arrays, n_symbols: int, require: Require) -> None:
-    """Sequences one after the other, of symbols that are there."""
+    """Check that sequences follow each other and consist of existing symbols."""
     _check_offsets(arrays, "start", "symbol", None, require)
     require(_within(arrays["symbol"], 0, n_symbols), "a symbol is out of range")
 
 
 def check_arcs(arrays: Arrays, n_texts: int, n_templates: int, require: Require) -> None:
-    """Heads make trees, and features are those of arcs."""
+    """Check that heads form trees and that features belong to arcs."""
     _check_offsets(arrays, "start", "head", None, require)
     for name in FEATURE:
         _check_offsets(arrays, "feature_start", name, len(arrays["head"]), require)
@@ -93,7 +93,7 @@ def check_arcs(arrays: Arrays, n_texts: int, n_templates: int, require: Require)
 
 
 def check_graphs(arrays: Arrays, n_labels: int, require: Require) -> None:
-    """Edges join nodes of their own graph, and labels are there."""
+    """Check that edges join nodes of their own graph and that labels exist."""
     n = len(arrays["directed"])
     _check_offsets(arrays, "start", "label", n, require)
     for name in EDGES:

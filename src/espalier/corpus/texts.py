@@ -1,7 +1,7 @@
-"""How plain strings are read where both trees and words are possible: brackets are a tree, anything else is words.
+"""How plain strings are read if both trees and words are possible: brackets are a tree, anything else is words.
 
 Kernels of trees read brackets, kernels of sequences read words, and a text such as ``(S (NP cats) (VP sleep))`` could
-be either. So the strings of a column are judged together, once.
+be either. So one decision is made for all strings of a column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from espalier.structures.notation import BLANKS, parse
 
 
 def row_that_reads_as_a_tree(column: Any, *, nested: bool = False) -> int | None:
-    """The row of a text which shows that the strings of a column are trees; None where they are words.
+    """Return a row which shows that the strings of a column are trees; None if they are words.
 
     They are trees if one of them is a tree with a bracket inside a bracket, or if all of them are trees: a lone
     ``(sic)`` among plain texts is words.
@@ -24,9 +24,9 @@ def row_that_reads_as_a_tree(column: Any, *, nested: bool = False) -> int | None
     Parameters
     ----------
     column
-        Any items; those that are no strings say nothing.
+        Any items; those that are not strings are ignored.
     nested
-        Whether only a bracket inside a bracket counts, since something else says that strings are words.
+        Whether only a bracket inside a bracket counts, because something else says that strings are words.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def row_that_reads_as_a_tree(column: Any, *, nested: bool = False) -> int | None
 
 
 def check_words(column: Any, *, nested: bool = False) -> Any:
-    """Return a column, a list of what can be gone through once; refuse strings that read as trees."""
+    """Return a column, as a list if it can be iterated only once; refuse strings that read as trees."""
     if isinstance(column, Iterator):
         column = list(column)
     row = row_that_reads_as_a_tree(column, nested=nested)

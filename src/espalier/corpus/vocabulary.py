@@ -43,14 +43,14 @@ class Vocabulary(Storable):
         return wider
 
     def id(self, label: str) -> int:
-        """Return the label's number; KeyError where it is unknown."""
+        """Return the number of a label; raise KeyError if it is unknown."""
         number = self._native.find(label)
         if number < 0:
             raise KeyError(label)
         return number
 
     def extends(self, other: Vocabulary) -> bool:
-        """True where every number of ``other`` means the same label here, however the two were made."""
+        """Say whether every number of ``other`` means the same label here, however the two were made."""
         return self._native.extends(other._native)
 
     def __getitem__(self, number: int) -> str:
@@ -73,7 +73,7 @@ class Vocabulary(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
-        """Make a vocabulary of the labels in a file."""
+        """Make a vocabulary from the labels in a file."""
         labels = state.texts("labels")
         try:
             vocabulary = cls(labels)

@@ -1,4 +1,4 @@
-"""Parsers and taggers that propose: grammars read off treebanks, and the k best parses or taggings of any sentence."""
+"""Parsers and taggers: grammars learned from treebanks, and the k best parses or taggings of any sentence."""
 
 from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar

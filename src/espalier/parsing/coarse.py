@@ -1,8 +1,8 @@
-"""Coarse grammars: the same trees with fewer symbols, to see in advance which constituents can stand where.
+"""Coarse grammars: the same trees with fewer symbols, to find out in advance which constituents are possible where.
 
-Every rule of a grammar becomes one of its coarse grammar when each symbol is replaced by its class, so that whatever
+If each symbol is replaced by its class, every rule of a grammar becomes a rule of its coarse grammar, so whatever
 the one can parse, the other can too. Constituents and tags become their labels, without ancestors; the prefixes of
-long rules become one symbol for each label above them, or for each last sibling where several labels share them.
+long rules become one symbol for each label above them, or for each last sibling if several labels share them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def expected_counts(grammar: Grammar) -> NDArray[np.float64]:
 def coarse_grammar(grammar: Grammar, labels: Sequence[str]) -> dict[str, Any]:
     """The arrays of the coarse grammar, and in ``symbol`` the class of each symbol.
 
-    A coarse rule has the probability of the rules that it stands for, weighed by how often their parents occur.
+    The probability of a coarse rule comes from the rules that it represents, weighed by how often their parents occur.
     """
     names, of_base = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
     n_base = len(names)

@@ -1,4 +1,4 @@
-"""How good parses are: labelled brackets as ``evalb`` counts them, and the score of Collins and Duffy (2001)."""
+"""How good parses are: labelled brackets counted like ``evalb``, and the score of Collins and Duffy (2001)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Brackets = Counter[tuple[str, int, int]]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What parses have in common with gold trees, over all sentences.
+    """The agreement between parses and gold trees, over all sentences.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Evaluation:
     exact
         By sentence, whether all constituents are right.
     tags_right, tags
-        By sentence: words with the right tag, and all that count.
+        By sentence: words with the right tag, and all words that count.
     skipped
-        Numbers of sentences that are left out of all these.
+        Numbers of sentences that are excluded from all these.
     """
 
     matched: tuple[int, ...]
@@ -103,7 +103,7 @@ def evaluate(
     equivalent: Mapping[str, str] = EQUIVALENT,
     skip: bool = False,
 ) -> Evaluation:
-    """Compare parses with gold trees, as ``evalb`` does with the rules of Collins.
+    """Compare parses with gold trees, like ``evalb`` with the rules of Collins.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def evaluate(
     equivalent
         Labels that count as another.
     skip
-        Leave out sentences whose parse has other words, as ``evalb`` does, and keep their numbers; else an error.
+        Whether to exclude sentences whose parse has different words, like ``evalb``; otherwise they are an error.
 
     Raises
     ------
     InputError
-        If a parse has other words than its gold tree, and is not skipped.
+        If a parse has different words from its gold tree, and is not skipped.
     """
     count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
     golds, parses = _trees(gold, "gold"), _trees(parsed, "parsed")
@@ -143,7 +143,7 @@ def evaluate(
 
 
 def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any) -> tuple[list[int], Evaluation]:
-    """The candidate of each sentence that has most in common with its gold tree, and how good these are together."""
+    """Return the candidate of each sentence that agrees best with its gold tree, and the evaluation of all these."""
     golds, groups = _trees(gold, "gold"), list(candidates)
     if len(golds) != len(groups):
         raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
@@ -171,7 +171,7 @@ def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[
     gold, tagged
         Tagged sequences (or dependency trees) of the same sentences in one order.
     among
-        Says of a word whether it counts; None counts all.
+        A function that says whether a word counts; None counts all words.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def evaluate_candidates(
     roots: Collection[str] = ROOTS,
     equivalent: Mapping[str, str] = EQUIVALENT,
 ) -> Evaluation:
-    """As :func:`evaluate`, for many parses of one sentence; errors speak of them by ``name``."""
+    """Like :func:`evaluate`, for many parses of one sentence; errors call them ``name``."""
     count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
     return Evaluation(*zip(*count.compare(name, gold, candidates), strict=True))
 
@@ -224,7 +224,7 @@ class _Counter:
         self._punctuation, self._roots, self._equivalent = punctuation, roots, equivalent
 
     def compare(self, name: str, gold: Tree, parses: Iterable[Tree]) -> list[tuple[int, int, int, bool, int, int]]:
-        """All that is counted of parses of one sentence."""
+        """Count everything for the parses of one sentence."""
         words, gold_tags, spans = _read(gold)
         # Which words count is said by the gold tree.
         kept = [tag not in self._punctuation for tag in gold_tags]
@@ -256,7 +256,7 @@ class _Counter:
 def _read(tree: Tree) -> tuple[list[str], list[str], list[tuple[str, int, int]]]:
     """The words, the label above each, and every constituent above these with the words where it starts and ends.
 
-    Traces are no words.
+    Traces are not words.
     """
     words: list[str] = []
     tags: list[str] = []

@@ -1,4 +1,4 @@
-"""Weights whose sums are exact, so that a parse has one score in whatever order its rules are added."""
+"""Weights whose sums are exact, so that the score of a parse does not depend on the order of its rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest multiples of 2 to the power of -36.
 
     A parser adds the same weights in many orders: in its chart, in its search, with other constituents before them.
-    With sums that are rounded, parses of equal probability would differ in their last digits, and by that in rank.
+    With rounded sums, parses of equal probability would differ in their last digits, and so in rank.
 
     Examples
     --------

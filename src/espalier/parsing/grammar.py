@@ -35,15 +35,15 @@ class Grammar:
     symbols
         The names of constituents and tags.
     n_prefixes
-        How many symbols follow them.
+        The number of prefix symbols, which follow them.
     root
         The number of the symbol that covers a sentence.
     binary, unary
-        Symbols of each rule: parent, left, right; parent, child. The right child is no prefix.
+        Symbols of each rule: parent, left, right; parent, child. The right child is never a prefix.
     binary_weight, unary_weight
         Log probabilities.
     max_unary
-        How many unary rules may stand one on top of the other.
+        The longest chain of unary rules.
     """
 
     symbols: tuple[str, ...]
@@ -69,7 +69,7 @@ class Grammar:
     def from_rules(rules: Mapping[Rule, float], root: str, *, max_unary: int = MAX_UNARY) -> Grammar:
         """Make a grammar of rules with probabilities: ``{("S", ("NP", "VP")): 1.0}``.
 
-        Right sides of three symbols and more share their prefixes, whatever their parent.
+        Right sides of three or more symbols share their prefixes, even under different parents.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class Grammar:
 
     @staticmethod
     def from_parts(parts: Iterable[tuple[Any, tuple[Any, ...], float]], root: str, *, max_unary: int) -> Grammar:
-        """Make a grammar of rules that are cut already: parent, one or two children, log probability.
+        """Make a grammar from binarized rules: parent, one or two children, log probability.
 
         Names of constituents and tags are texts, those of prefixes are tuples.
         """
@@ -103,9 +103,9 @@ class Grammar:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """What the compiled core reads: rules by left child and by parent, unary rules by child and by parent.
+        """The arrays for the compiled core: rules by left child and by parent, unary rules by child and by parent.
 
-        Their weights are rounded such that sums are exact. The arrays cannot be written to.
+        Their weights are rounded so that sums are exact. The arrays cannot be written to.
         """
         return dict(self._arrays)
 
@@ -148,7 +148,7 @@ class Grammar:
 
 
 def check_rules(arrays: Mapping[str, Any], n_base: int, n_symbols: int, require: Require) -> None:
-    """Rules of symbols that are there, each unary one once, with log probabilities."""
+    """Check that rules use existing symbols, repeat no unary rule, and have log probabilities."""
     for name, wanted in RULES.items():
         sound = name in arrays and isinstance(arrays[name], np.ndarray) and arrays[name].dtype == wanted
         require(sound, f"the array {name!r} is missing or of another kind")

@@ -1,4 +1,4 @@
-"""The best candidates of a sentence, and what everything that proposes candidates has in common."""
+"""The best candidates of a sentence, and the protocol of everything that proposes candidates."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class KBest(Sequence[Scored]):
     best
         Distinct candidates with their scores.
     complete
-        False if the grammar covers no more than parts of the sentence: these then stand side by side below the
+        False if the grammar covers only parts of the sentence: these are then side by side below the
         root, in a single tree.
     exact
-        Whether these are the best of all: False if a beam, a coarse grammar or too little memory left something out.
+        Whether these are the best of all: False if a beam, a coarse grammar or lack of memory left something out.
     narrowed
-        Whether memory did not suffice, so that a narrower beam than asked for was taken.
+        Whether memory did not suffice and a narrower beam than requested was used.
     n_bytes
         The memory that the search took.
     """
@@ -85,7 +85,7 @@ class KBest(Sequence[Scored]):
 
 @runtime_checkable
 class Proposer(Protocol):
-    """What proposes candidates for sentences: a parser, a tagger, or one of your own with this method."""
+    """Anything that proposes candidates for sentences: a parser, a tagger, or a class of your own with this method."""
 
     def propose(
         self,

@@ -17,14 +17,14 @@ _SUFFIXES = ("ing", "ion", "est", "ity", "ed", "er", "ly", "al", "s", "y")
 
 
 def word_class(word: str, *, first: bool = False) -> str:
-    """The class of a word that was seldom or never seen: its case, its signs and its ending.
+    """Return the class of a rare or unknown word: its case, its signs and its ending.
 
     Parameters
     ----------
     word
         The word.
     first
-        Whether it begins a sentence, where a capital letter says less.
+        Whether it begins a sentence, where a capital letter means less.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def word_class(word: str, *, first: bool = False) -> str:
 
 
 def are_counts(table: Any) -> bool:
-    """Whether this is a mapping to positive counts, as it should stand in a file."""
+    """Say whether this is a mapping to positive counts, as a file should contain."""
     return isinstance(table, dict) and all(type(count) is int and count > 0 for count in table.values())
 
 
@@ -69,9 +69,9 @@ class Lexicon:
     class_counts
         By class, how often rare words of it were seen below each tag.
     smoothing
-        How many observations the class of a word is worth beside those of the word itself.
+        The weight of the class of a word, as a number of observations beside those of the word itself.
     parts
-        By tag, how often each of the symbols was seen that it was split into; empty where tags are not split.
+        By tag, how often each of the symbols into which it is split was seen; empty if tags are not split.
     word_parts
         By word, how often it was seen below each of these.
     """
@@ -89,7 +89,7 @@ class Lexicon:
 
     @classmethod
     def from_state(cls, state: State) -> Lexicon:
-        """Make a lexicon of what a file holds."""
+        """Make a lexicon from the contents of a file."""
         found = {name: state.json(name) for name in state.names() if name != "smoothing"}
         tags = found["tag_counts"]
         require(are_counts(tags) and bool(tags), "its tags have no counts")
@@ -143,9 +143,9 @@ class Lexicon:
         return replace(self, parts=parts, word_parts=word_parts)
 
     def weights(self, words: list[str]) -> list[dict[str, float]]:
-        """For each word the tags it may have, with the logarithm of how probable the word is below each.
+        """Return for each word its possible tags, with the log probability of the word below each.
 
-        Where tags are split, these are their parts.
+        If tags are split, these are their parts.
         """
         out = []
         for position, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Rules of treebank trees: counted, annotated with parents, and cut with a short memory of siblings."""
+"""Rules of treebank trees: counted, annotated with parents, and binarized with a short memory of siblings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ABOVE = "\0"  # stands above all sentences while labels are not known
 
 
 class Counts(NamedTuple):
-    """What a treebank says.
+    """The counts of a treebank.
 
     Attributes
     ----------
     rules, words
         How often each rule occurs, and each word below its tag.
     chains
-        How many rules with one child stand one on top of the other at most in each tree: how often.
+        By the length of the longest chain of unary rules in a tree, how many trees have it.
     root
         The symbol above all sentences.
     """
@@ -47,12 +47,12 @@ def count_rules(
     split_tags: bool = False,
     written: Sequence[Any] | None = None,
 ) -> Counts:
-    """Count rules and words; nodes that only repeat their one child are left out, and trees that are None.
+    """Count rules and words. Nodes that only repeat their single child, and trees that are None, are left out.
 
     Errors show trees as they were ``written``, before anything was left out.
 
-    Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing. Where a label is
-    called like the root, the root has another name, so that no tree is its own parent.
+    Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing. If a label is
+    spelled like the root, the root gets another name, so that no tree is its own parent.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def count_rules(
 
 
 def _renamed(counts: Counts, root: str) -> Counts:
-    """Counts with the name of what stands above all sentences."""
+    """Return counts with another name for the root."""
 
     def named(symbol: Symbol) -> Symbol:
         return (*symbol[:-1], root) if symbol[-1] == _ABOVE else symbol
@@ -96,7 +96,7 @@ def _renamed(counts: Counts, root: str) -> Counts:
 class UntaggedWordError(InputError):
     """A tree to learn from has a word without a tag; its number in the list can be told from the rest of the message.
 
-    So a caller who gave a part of a longer list can name the tree by its number there.
+    So a caller who passed a part of a longer list can name the tree by its number there.
     """
 
     def __init__(self, row: int, fault: str) -> None:
@@ -112,7 +112,7 @@ class UntaggedWordError(InputError):
 
 
 class _BareWordError(ValueError):
-    """A word stands where a tag should."""
+    """There is a word in the place of a tag."""
 
 
 def _count_tree(tree: Tree, memory: tuple[int, int], counts: Counts) -> None:
@@ -154,13 +154,13 @@ def _without_repeats(node: Tree) -> Tree:
 
 
 def _is_tag(node: Tree) -> bool:
-    """Whether a node stands above one word."""
+    """Say whether a node is a tag above one word."""
     children = node.children
     return len(children) == 1 and not children[0].children
 
 
 def shorten(counts: Counts, least: int) -> Counts:
-    """Let symbols forget their furthest ancestors as long as they were seen fewer than ``least`` times.
+    """Shorten the ancestors of symbols that were seen fewer than ``least`` times, starting with the furthest.
 
     Whoever remembers an ancestor remembers it by way of those between, which were seen as often below it: else one tree
     could be derived in several ways.
@@ -190,7 +190,7 @@ def markov_grammar(
 ) -> Grammar:
     """Estimate a grammar by relative frequencies; a cut rule remembers ``horizontal`` siblings, all where None.
 
-    Siblings that were seen together fewer than ``least`` times are forgotten but for the last.
+    Of siblings that were seen together fewer than ``least`` times, only the last is remembered.
     """
     names = {symbol: spelled(symbol) for rule in rules for symbol in (rule[0], *rule[1])}
     if horizontal is None:
@@ -242,5 +242,5 @@ class _Siblings:
 
 
 def spelled(symbol: Symbol) -> str:
-    """A symbol as one text."""
+    """Return a symbol as one text."""
     return _MARK.join(symbol)

@@ -1,4 +1,4 @@
-"""``PCFG``: a probabilistic context-free grammar read off a treebank, and its k best parses of any sentence."""
+"""``PCFG``: a probabilistic context-free grammar learned from a treebank, and its k best parses of any sentence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PCFG(Storable):
 
     @property
     def grammar(self) -> Grammar:
-        """The rules; another grammar needs another parser."""
+        """The rules. They cannot be replaced: make another parser."""
         return self._grammar
 
     @property
@@ -68,7 +68,7 @@ class PCFG(Storable):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """By symbol of the grammar the label that its nodes have in parses."""
+        """The label in parses of each symbol of the grammar."""
         return self._labels
 
     @staticmethod
@@ -94,20 +94,20 @@ class PCFG(Storable):
             Trees, or what converts to them, with a tag above each word.
         markov
             How many ancestors a constituent remembers, itself included, and how many siblings a long rule does: ``(2,
-            2)``. None is ``(1, None)``: rules as they stand in the treebank.
+            2)``. None is ``(1, None)``: the plain rules of the treebank.
         split_tags
-            Whether a tag remembers its parent, so that a preposition below ``PP`` is another than one below ``SBAR``.
-            Parses have the tags of the treebank all the same.
+            Whether a tag remembers its parent, so that a preposition below ``PP`` differs from one below ``SBAR``.
+            The parses still have the tags of the treebank.
         least
             Ancestors and siblings are remembered only if they were seen together at least this many times.
         unknown
             Words seen at most this many times also train their class of rare words.
         smoothing
-            How many observations that class is worth beside those of a word itself.
+            The weight of that class, as a number of observations beside those of the word itself.
         max_unary
-            How many rules with one child may stand one on top of the other, the root's included.
+            The longest chain of unary rules, including that of the root.
         root
-            The name of the symbol above all sentences; it is no part of parses.
+            The name of the symbol above all sentences; it is not part of parses.
         """
         if isinstance(trees, str):
             raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
@@ -127,7 +127,7 @@ class PCFG(Storable):
         return PCFG(grammar, lexicon, [label[name] for name in grammar.symbols], hides_root=True)
 
     def parse(self, words: Sequence[str], k: int = 100, **options: Any) -> KBest[Parse]:
-        """The ``k`` best parses of one sentence; options are those of :meth:`parse_all`."""
+        """Return the ``k`` best parses of one sentence; the options are those of :meth:`parse_all`."""
         return self.parse_all([words], k, **options)[0]
 
     def parse_all(
@@ -141,24 +141,24 @@ class PCFG(Storable):
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> list[KBest[Parse]]:
-        """The ``k`` best parses of each sentence, in order; a sentence without words has none.
+        """Return the ``k`` best parses of each sentence, in order; a sentence without words has none.
 
-        Where nothing is left out (no ``beam``, no ``coarse``, memory enough), they are exactly the best. Where pruning
-        leaves no parse, it is loosened to twice and then four times what was asked.
+        If nothing is left out (no ``beam``, no ``coarse``, enough memory), they are exactly the best. If pruning
+        leaves no parse, the limits are raised to twice and then four times their value.
 
         Parameters
         ----------
         sentences
             Lists of words, or of pairs of a word and its tag, which is then kept; for a tag that the grammar does not
-            have, or None, the word has the tags that the lexicon gives it.
+            have, or None, the word gets the tags of the lexicon.
         k
-            How many parses at most.
+            The largest number of parses.
         beam
             How much less probable than the best over the same words a constituent may be, as a difference of
-            logarithms, each with its label's own probability. 12 changes hardly a parse, 8 is faster.
+            logarithms, each with its label's own probability. 12 changes hardly any parse; 8 is faster.
         coarse
-            Parse first with a grammar of labels alone, and keep a label over a span only if the best coarse parse with
-            it is by no more than this less probable than the best of all, as a difference of logarithms.
+            Parse first with a grammar of plain labels, and keep a label over a span only if the best coarse parse with
+            it is at most this much less probable than the best of all, as a difference of logarithms.
         memory
             How much the search of one sentence may take; every thread has one. Exactly, the chart of n words has
             entries of at most 12 n (n + 1) bytes for each symbol of the grammar, prefixes included. A search that needs
@@ -198,7 +198,7 @@ class PCFG(Storable):
         return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]
 
     def propose(self, sentences: Iterable[Sequence[Any]], k: int = 100, **options: Any) -> list[KBest[Parse]]:
-        """The same as :meth:`parse_all`, under the name that all proposers share."""
+        """Call :meth:`parse_all`; all proposers have this method."""
         return self.parse_all(sentences, k, **options)
 
     def to_state(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class PCFG(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> PCFG:
-        """Make a parser of what a file holds."""
+        """Make a parser from the contents of a file."""
         symbols, labels = state.texts("symbols"), state.texts("labels")
         require(len(symbols) == len(labels) == len(set(symbols)) > 0, "each symbol needs one label")
         own: dict[str, Any] = {name: state.whole(name) for name in ("n_prefixes", "root", "max_unary")}
@@ -226,7 +226,7 @@ class PCFG(Storable):
         return cls(grammar, Lexicon.from_state(state.part("lexicon")), labels, hides_root=state.truth("hides_root"))
 
     def trained_on(self) -> dict[str, Any]:
-        """How many words the treebank had, and what they were."""
+        """Facts about the treebank."""
         return {"items": "trees", "words": sum(self.lexicon.tag_counts.values())}
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What a caller asks of a parser: sentences and options, checked before any work is done."""
+"""Checks of the sentences and options that a caller passes to a parser, before any work is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where th
 
 
 def distance(name: str, value: float | None) -> float:
-    """A difference of logarithms; None is no limit."""
+    """Return a difference of logarithms; None means no limit."""
     if value is None:
         return math.inf
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
@@ -39,12 +39,12 @@ def positive(name: str, value: int) -> int:
 
 
 def threads(n_threads: int | None) -> int:
-    """A number of threads; None is one for each core."""
+    """Return a number of threads; None means one for each core."""
     return n_cores() if n_threads is None else positive("n_threads", n_threads)
 
 
 def words_and_tags(row: int, sentence: Any) -> Sentence:
-    """The words, and the tags where they are given."""
+    """Return the words, and the tags if they are given."""
     if isinstance(sentence, str):
         raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
     if not isinstance(sentence, Iterable):
@@ -61,7 +61,7 @@ def words_and_tags(row: int, sentence: Any) -> Sentence:
 
 
 def memory_of(markov: Any) -> tuple[int, int | None]:
-    """How many ancestors and siblings are remembered; all siblings where None."""
+    """Return how many ancestors and siblings are remembered; None means all siblings."""
     if markov is None:
         return 1, None
     try:

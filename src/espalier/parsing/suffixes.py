@@ -1,4 +1,4 @@
-"""Words and their tags by how words end: the tagger's lexicon (Brants 2000)."""
+"""Words, and their tags by the endings of words: the tagger's lexicon (Brants 2000)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Probabilities = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SuffixLexicon:
-    r"""Counts of words below tags; words that were never seen have the tags of rare words that end alike.
+    r"""Counts of words below tags; unknown words get the tags of rare words with the same ending.
 
     With :math:`\hat P` for shares among rare words and :math:`s_i` for the last :math:`i` characters of a word, up to
     the longest that a rare word has,
@@ -30,7 +30,7 @@ class SuffixLexicon:
     Parameters
     ----------
     n_tags
-        How many tags there are.
+        The number of tags.
     words
         By word, how often it was seen below each tag.
     suffix
@@ -38,7 +38,7 @@ class SuffixLexicon:
     rare
         Words seen at most this many times are rare.
     smoothing
-        How many observations the ending of a word that was seen is worth beside its own.
+        The weight of a known word's ending, as a number of observations beside those of the word itself.
     """
 
     n_tags: int
@@ -70,7 +70,7 @@ class SuffixLexicon:
         return found
 
     def tag_shares(self, word: str) -> Probabilities:
-        """How probable each tag is for a word of which only the ending is known."""
+        """Return the probability of each tag for a word of which only the ending is known."""
         shares = self._shares
         theta = float(np.std(shares, ddof=1)) if self.n_tags > 1 else 0.0
         for ending in self._endings(word):
@@ -83,7 +83,7 @@ class SuffixLexicon:
         return shares
 
     def weights(self, word: str) -> tuple[NDArray[np.int32], Probabilities]:
-        """The tags that a word may have, with the logarithm of how probable the word is below each."""
+        """Return the possible tags of a word, with the log probability of the word below each."""
         seen, smoothing = self.words.get(word, {}), self.smoothing
         # A word never seen counts as seen once.
         n_seen = sum(seen.values()) or 1

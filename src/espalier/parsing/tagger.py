@@ -1,4 +1,4 @@
-"""``Tagger``: a trigram hidden Markov model read off tagged sentences, and the k best taggings of any sentence."""
+"""``Tagger``: a trigram hidden Markov model learned from tagged sentences, and the k best taggings of any sentence."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ class Tagger(Storable):
             Tagged sequences, dependency trees, lists of pairs of a word and its tag, or trees with a tag above each
             word, of which traces and function tags are left out.
         suffix
-            How many characters of the end of an unknown word are looked at, at most.
+            The longest ending of an unknown word that is used, in characters.
         rare
-            Words seen at most this many times tell which tags unknown words have.
+            Words seen at most this many times supply the tags of unknown words.
         smoothing
-            How many observations the ending of a known word is worth beside its own. With 0 a known word has the tags
+            The weight of a known word's ending, as a number of observations. With 0 a known word has the tags
             that it was seen with, and no others.
         """
         suffix, rare = whole_number("suffix", suffix, 0), whole_number("rare", rare, 0)
@@ -118,11 +118,11 @@ class Tagger(Storable):
         return Tagger(tags, trigrams, SuffixLexicon(len(tags), words, suffix, rare, smoothing))
 
     def knows(self, word: str) -> bool:
-        """Whether the word was among those that the tagger was made of."""
+        """Say whether the word was in the training data."""
         return word in self.lexicon.words
 
     def tag(self, words: Sequence[str], k: int = 1, **options: Any) -> KBest[Tagged]:
-        """The ``k`` best taggings of one sentence; options are those of :meth:`tag_all`."""
+        """Return the ``k`` best taggings of one sentence; the options are those of :meth:`tag_all`."""
         return self.tag_all([words], k, **options)[0]
 
     def tag_all(
@@ -133,17 +133,17 @@ class Tagger(Storable):
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> list[KBest[Tagged]]:
-        """The ``k`` best taggings of each sentence, exactly.
+        """Return exactly the ``k`` best taggings of each sentence.
 
         Parameters
         ----------
         sentences
             Lists of words, known or not.
         k
-            How many taggings at most; there are fewer where the tags of the words make no more. A sentence without
+            The largest number of taggings; there are fewer if the tags of the words allow no more. A sentence without
             words has one.
         n_threads, progress
-            As everywhere.
+            As for every parser and learner.
 
         Notes
         -----
@@ -170,7 +170,7 @@ class Tagger(Storable):
     def propose(
         self, sentences: Iterable[Sequence[str]], k: int = 1, *, beam: float | None = None, **options: Any
     ) -> list[KBest[Tagged]]:
-        """The same as :meth:`tag_all`, under the name that all proposers share; there is no beam."""
+        """Call :meth:`tag_all`; all proposers have this method. A tagger has no beam."""
         if beam is not None:
             raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
         return self.tag_all(sentences, k, **options)
@@ -192,7 +192,7 @@ class Tagger(Storable):
 
     @classmethod
     def from_state(cls, state: State) -> Tagger:
-        """Make a tagger of what a file holds."""
+        """Make a tagger from the contents of a file."""
         tags = state.texts("tags")
         require(0 < len(tags) == len(set(tags)), "its tags are not all different")
         require(len(tags) <= MAX_TAGS, f"it has {len(tags)} tags, and {MAX_TAGS} are possible")

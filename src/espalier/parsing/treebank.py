@@ -1,4 +1,4 @@
-"""Treebanks as grammars want them: trees without what annotators added, and words below their tags."""
+"""Treebanks prepared for grammars: trees without the annotators' additions, and words below their tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from espalier.structures.tree import Tree
 
 
 def plain(tree: Any) -> Tree | None:
-    """A tree without traces, function tags, indices and an outer label; None where nothing is left."""
+    """Return a tree without traces, function tags, indices and an outer label; None if nothing is left."""
     found = drop_outer(as_tree(tree))
     # Most trees of most treebanks have neither: to see that is cheaper than to build them anew.
     labels = {node.label for node in found if node.children}
@@ -28,7 +28,7 @@ def plain(tree: Any) -> Tree | None:
 
 
 def is_tagged(tree: Tree) -> bool:
-    """Whether every node has a label and every word a tag above it, so that a grammar can be read off the tree."""
+    """Say whether every node has a label and every word a tag, so that a grammar can be learned from the tree."""
     return not tree.is_leaf and all(
         node.label and (node.is_leaf or node.is_preterminal or not any(child.is_leaf for child in node.children))
         for node in tree
@@ -47,7 +47,7 @@ def lexicon_of(words: Mapping[Seen, int], rare: int, smoothing: float, *, split_
 
 
 def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:
-    """Say how many trees no parse can equal, because more rules with one child stand one on top of the other."""
+    """Warn how many trees no parse can equal, because their chains of unary rules are too long."""
     beyond = sum(count for length, count in chains.items() if length > max_unary)
     if beyond:
         warnings.warn(

@@ -23,10 +23,10 @@ def count_trigrams(sentences: Iterable[Sequence[int]], n_tags: int) -> Counts:
 
 
 def interpolation_weights(counts: Counts) -> tuple[float, float, float]:
-    """How much one, two and three tags are believed, by deleted interpolation.
+    """Return the weights of unigrams, bigrams and trigrams, by deleted interpolation.
 
     Each trigram of the training data votes for the longest context in which it would be most probable if it had been
-    seen once less; where contexts tie, for the shortest of these. Each context has one vote from the beginning, so that
+    seen once less; if contexts tie, for the shortest of these. Each context has one vote from the beginning, so that
     nothing is impossible that was never seen: the one step that the paper does not have.
     """
     of_one, of_two, of_three = (table - 1 for table in (counts.sum((0, 1)), counts.sum(0), counts))
@@ -45,7 +45,7 @@ def interpolation_weights(counts: Counts) -> tuple[float, float, float]:
 
 
 def trigram_weights(counts: Counts) -> NDArray[np.float64]:
-    """The logarithm of how probable each tag is after two others.
+    """Return the log probability of each tag after two others.
 
     Two tags that were never seen together say no more than the second alone: so probabilities add up to one after any
     two, where the paper leaves a gap.
@@ -60,5 +60,5 @@ def trigram_weights(counts: Counts) -> NDArray[np.float64]:
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64] | np.int64) -> NDArray[np.float64]:
-    """``part / whole``, and 0 where there is no whole."""
+    """Return ``part / whole``, or 0 if the whole is 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)

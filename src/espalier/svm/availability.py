@@ -9,9 +9,9 @@ from typing import Any
 
 
 class available_if:  # noqa: N801  # a decorator, named like that of scikit-learn
-    """Make a method an attribute only where ``check(self)`` raises no AttributeError.
+    """Make a method an attribute only if ``check(self)`` raises no AttributeError.
 
-    scikit-learn's decorator of this name has a message of its own; here the caller reads that of the check.
+    scikit-learn's decorator of this name has its own message; here the caller sees the message of the check.
     """
 
     def __init__(self, check: Callable[[Any], object]) -> None:

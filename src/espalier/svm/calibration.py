@@ -18,8 +18,8 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
     r"""Return slope and offset of the sigmoid that fits the scores best.
 
     The probability of the positive class is :math:`1 / (1 + \exp(-(a f + b)))` at score :math:`f`, with slope
-    :math:`a` and offset :math:`b`. Targets are drawn in from 0 and 1 as Platt (1999) does, which keeps the slope
-    finite where scores separate the classes; the search is that of Lin, Lin and Weng (2007).
+    :math:`a` and offset :math:`b`. Targets are moved away from 0 and 1 as in Platt (1999), which keeps the slope
+    finite if the scores separate the classes; the search is that of Lin, Lin and Weng (2007).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def probabilities(scores: Matrix, calibration: Matrix) -> Matrix:
     Parameters
     ----------
     scores
-        One column for two classes, the value of the second; else one column per class.
+        One column for two classes, the value of the second; otherwise one column per class.
     calibration
         For each column its slope and its offset.
     """

@@ -22,7 +22,7 @@ class Candidate:
 
 
 def make_candidates(estimator: Any, grid: Any) -> list[Candidate]:
-    """Every point of the grid, in the order of scikit-learn's ``ParameterGrid``."""
+    """Return every point of the grid, in the order of scikit-learn's ``ParameterGrid``."""
     _check_names(grid, estimator)
     candidates = [Candidate(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
     if not candidates:
@@ -45,7 +45,7 @@ def by_kernel(candidates: list[Candidate]) -> list[tuple[Kernel, list[int]]]:
 
 
 def columns_of(listed: list[dict[str, Any]]) -> dict[str, Any]:
-    """For each name ``param_<name>``: the values of all candidates, masked where one does not set it."""
+    """Return for each ``param_<name>`` the values of all candidates, masked if a candidate does not set it."""
     out: dict[str, Any] = {}
     for name in sorted({name for params in listed for name in params}):
         column = np.empty(len(listed), dtype=object)

@@ -38,33 +38,33 @@ def _gives_probabilities(model: Any) -> None:
 
 
 class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
-    """Sort structures into classes by the training rows that lie near the borders between them.
+    """Assign structures to classes, by the training rows that lie near the boundaries between them.
 
     scikit-learn's solver (LIBSVM) works on the kernel's matrix over the training rows; predictions need only the
-    support rows. Two classes take one machine. More take one machine per class, which tells the class from all
+    support rows. Two classes need one machine. For more there is one machine per class, which separates it from all
     others, or one per pair of classes.
 
     Parameters
     ----------
     kernel
-        Any kernel. Values of unnormalised tree kernels are large, and ``C`` belongs to their scale: use
+        Any kernel. Values of unnormalised tree kernels are large, and a good ``C`` depends on their scale: use
         ``Normalized`` unless the size of a tree should count.
     C
-        The price of a training row on the wrong side, positive. Larger values follow the training rows more closely.
+        The cost of a training row on the wrong side, positive. Larger values follow the training rows more closely.
     strategy
         ``"one-vs-rest"``: the class whose machine has the largest value. ``"one-vs-one"``: the class that wins most
         pairs, the first among equals, as in scikit-learn's ``SVC``.
     class_weight
-        A dict of weights by class, by which ``C`` is multiplied (1 for those not named); or ``"balanced"``, weights
+        A dict of weights by class that multiply ``C`` (1 for classes not named); or ``"balanced"``, weights
         inverse to the number of rows: of each class, and in one-vs-rest of each machine's two sides.
     probability
         Whether ``fit`` also prepares ``predict_proba``, which takes ``calibration_folds`` times as long: the machines
         are solved without each fold in turn, on the same matrix, and a sigmoid is fitted to the values of the rows
-        that were left out (Platt, 1999). Its largest probability need not be the class that ``predict`` gives.
+        that were left out (Platt, 1999). The most probable class need not be the one that ``predict`` gives.
     calibration_folds
-        How many folds; every class needs as many rows.
+        The number of folds; every class needs at least as many rows.
     tolerance
-        When a solver stops; None is 0.001.
+        The tolerance at which a solver stops; None is 0.001.
     max_iterations
         How many iterations a machine may take; None is LIBSVM's own limit, ten million or 100 per row.
     random_state
@@ -81,7 +81,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     support_data_
         These rows, of the kind that ``fit`` was given; a dict or a frame becomes a ``Table``.
     dual_coef_ : array of shape (n_machines, n_support)
-        The coefficient of each support row in each machine, 0 where a machine does not use it.
+        The coefficient of each support row in each machine, 0 if a machine does not use it.
     intercept_ : array of shape (n_machines,)
         The constants. The values of all machines are
         ``kernel(X, support_data_) @ dual_coef_.T + intercept_``.
@@ -139,7 +139,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return the values of the machines: one per row for two classes, else one column per machine."""
+        """Return the values of the machines: one per row for two classes, otherwise one column per machine."""
         values = self._machine_values(X)
         return np.ascontiguousarray(values[:, 0]) if len(self.classes_) == 2 else values
 
@@ -156,7 +156,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label is predicted, as every classifier of scikit-learn.
+        """Return the share of rows whose label is predicted correctly, like every classifier of scikit-learn.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """

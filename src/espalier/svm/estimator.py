@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: the matrix, the rows that are kept, the values of the machines.
+"""The parts common to the classifier and the regressor: the matrix, the kept rows, the values of the machines.
 
 A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can fit without its rows. It has
 
@@ -38,7 +38,7 @@ TOLERANCE = 1e-3  # of LIBSVM, if the user names none
 
 
 class KernelMachine(KernelEstimator):
-    """An estimator of machines over a kernel; a subclass says what the targets are and how they are solved."""
+    """An estimator of machines over a kernel; a subclass defines the targets and the solver."""
 
     kernel: Kernel
     C: float
@@ -56,7 +56,7 @@ class KernelMachine(KernelEstimator):
         y
             One target per row.
         sample_weight
-            One weight per row, by which ``C`` is multiplied; a row with weight 0 is left out, and its target
+            One weight per row, which multiplies ``C``; a row with weight 0 is left out, and its target
             may be missing (None, NaN or masked). The row itself must be one that the kernel reads.
 
         Returns
@@ -108,7 +108,7 @@ class KernelMachine(KernelEstimator):
         self._n_early = machines.n_early
 
     def _machine_values(self, X: Any) -> Matrix:
-        """The value of every machine for every row."""
+        """Return the value of every machine for every row."""
         check_is_fitted(self, "support_")
         if isinstance(X, MatrixRows):
             with blas_threads():
@@ -165,14 +165,14 @@ class KernelMachine(KernelEstimator):
 
 
 def kernel_matrix(kernel: Kernel, a: Inputs, b: Any, schedule: Schedule) -> Matrix:
-    """The matrix under a schedule, checked: a kernel of a user may give anything."""
+    """Compute the matrix and check it, because a user's kernel may return anything."""
     matrix = compute_gram(kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.report)
     check_matrix(matrix)
     return matrix
 
 
 def warn_of_early_stop(n_early: int) -> None:
-    """Say, once, how many machines did not converge."""
+    """Warn once how many machines did not converge."""
     if n_early:
         warnings.warn(
             f"{n_early} machines stopped at the limit of iterations, before they converged. "
@@ -183,5 +183,5 @@ def warn_of_early_stop(n_early: int) -> None:
 
 
 def check_whole(name: str, value: Any, least: int, other: str = "") -> None:
-    """Refuse what is no integer of at least ``least``."""
+    """Refuse anything except an integer of at least ``least``."""
     whole_number(name, value, least, wanted=f"an integer of at least {least}{other}")

@@ -48,7 +48,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator
-        A ``KernelSVC`` or a ``KernelSVR``; its settings are those that the grid does not name.
+        A ``KernelSVC`` or a ``KernelSVR``, with the settings that the grid does not name.
     param_grid
         A dict of lists, ``{"kernel": [...], "C": [...]}`` or ``{"kernel__decay": [...]}``, of which every combination
         is tried; or a list of them.
@@ -57,7 +57,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         rows.
     scoring
         The name of a score of scikit-learn, or a function of estimator, rows and targets; None is the estimator's
-        own. A function is handed kernel values in place of rows, and can only pass them on to the estimator.
+        own. A function receives kernel values in place of rows, and can only pass them on to the estimator.
     refit
         Whether to fit the best settings on all rows in the end.
     n_threads, memory, progress, verbose
@@ -66,7 +66,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     Attributes
     ----------
     best_params_, best_score_, best_index_
-        The candidate with the best mean score, the first among equals; its score; its place in ``cv_results_``.
+        The candidate with the best mean score (the first of equals), its score, and its index in ``cv_results_``.
     best_estimator_
         The best candidate, fitted on all rows, with ``refit=True``.
     cv_results_ : dict of arrays
@@ -75,7 +75,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     n_splits_
         How many folds.
     n_matrices_
-        How many matrices were computed: one per distinct kernel, and one more for the last fit where the best kernel
+        How many matrices were computed: one per distinct kernel, and one more for the last fit if the best kernel
         was not the last one, because only one matrix is held at a time.
 
     Notes
@@ -123,10 +123,10 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, sample_weight
-            What the estimator is fitted on. Weights also count in the scores that take weights, as most do. A row with
+            The training data. Weights also count in the scores that accept weights, as most do. A row with
             weight 0 may miss its target; then it is not tested.
         groups
-            For each row the group it belongs to, for splitters that keep groups together.
+            The group of each row, for splitters that keep groups together.
 
         Returns
         -------
@@ -299,7 +299,7 @@ def _scorer(estimator: Any, scoring: Any) -> Any:
 
 
 def _tested(splits: list[Split], gaps: NDArray[np.intp], n_rows: int) -> list[Split]:
-    """The splits without test rows whose targets are missing: not every score takes weights."""
+    """Return the splits without test rows whose targets are missing, because not every score accepts weights."""
     if not len(gaps):
         return splits
     out = []

@@ -1,7 +1,7 @@
-"""Binary machines solved on a matrix by scikit-learn's solvers, in one layout whatever the problem was.
+"""Binary machines, solved on a matrix by scikit-learn's solvers, in the same layout for every problem.
 
 A machine is a row of coefficients over support rows, and an intercept: its value for a new row is the sum of
-coefficient times kernel value, plus the intercept. Classification has one machine for two classes, else one per
+coefficient times kernel value, plus the intercept. Classification has one machine for two classes, otherwise one per
 class or one per pair of classes; regression has one.
 """
 
@@ -106,8 +106,8 @@ def solve_regressor(gram: Matrix, targets: Floats, solver: Solver, *, weights: F
 def class_scores(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> Matrix:
     """One score per class, or one in all for two classes; the largest is the answer.
 
-    For machines of pairs a score counts the pairs that the class wins, and orders equal counts by how clearly it
-    won: the sum of values, drawn in to less than half a pair.
+    For machines of pairs, a score counts the pairs that the class wins, and orders equal counts by how clearly it
+    won: the sum of values, scaled to less than half a pair.
     """
     if n_classes == 2 or (sides[:, 1] < 0).all():
         return values
@@ -116,7 +116,7 @@ def class_scores(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> Mat
 
 
 def winners(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
-    """The number of the class that the machines decide for; among equals the first."""
+    """Return the number of the class that the machines choose; the first if several are equal."""
     if n_classes == 2:
         return np.asarray(values[:, 0] > 0, np.intp)
     if (sides[:, 1] < 0).all():
@@ -125,7 +125,7 @@ def winners(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> NDArray[
 
 
 def _pairs_won(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> tuple[Matrix, Matrix]:
-    """How many pairs each class wins, and the sum of the values by which it wins or loses them."""
+    """Return how many pairs each class wins, and the sum of the values by which it wins or loses them."""
     votes, clarity = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
     for column, (first, second) in zip(values.T, sides.tolist(), strict=True):
         votes[:, first] += column > 0
@@ -136,7 +136,7 @@ def _pairs_won(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> tuple
 
 
 def check_matrix(gram: Matrix) -> None:
-    """Refuse a kernel value that is no finite number."""
+    """Refuse a kernel value that is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(gram.sum()):
             return
@@ -150,7 +150,7 @@ def check_matrix(gram: Matrix) -> None:
 
 
 def _row_weights(codes: Codes, class_weight: Any, weights: Floats | None) -> Floats | None:
-    """The weight of each row: its own times that of its class."""
+    """Return the weight of each row: its own times that of its class."""
     if class_weight is None:
         return weights
     if isinstance(class_weight, str):  # "balanced"
@@ -209,7 +209,7 @@ def _no_solution(gram: Matrix) -> InputError:
 
 
 def _scale(gram: Matrix) -> float:
-    """A power of two by which the solver's values are divided: 1 unless they are huge, and then exact."""
+    """Return a power of two that divides the solver's values: 1 unless they are huge; the division is exact."""
     largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
     return 1.0 if largest <= _LARGEST else 2.0 ** math.frexp(largest)[1]
 
@@ -217,7 +217,7 @@ def _scale(gram: Matrix) -> float:
 def _per_machine(machine: Any) -> Matrix:
     """scikit-learn's coefficients, one row per pair of classes.
 
-    For two classes they are so already. For more, a support row of class i has one coefficient for each other class,
+    For two classes they already are. For more, a support row of class i has one coefficient for each other class,
     in the order of classes and i itself left out.
     """
     n_classes = len(machine.classes_)

@@ -17,7 +17,7 @@ from espalier.svm.machines import solve_regressor
 
 
 class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
-    """Predict a number from structures, as a sum over the training rows that matter.
+    """Predict a number from structures, as a sum over the support rows.
 
     Errors up to ``epsilon`` cost nothing, larger ones cost ``C`` for each unit beyond it. scikit-learn's solver
     (LIBSVM) works on the kernel's matrix over the training rows; predictions need only the support rows.
@@ -25,14 +25,14 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     Parameters
     ----------
     kernel
-        Any kernel. Values of unnormalised tree kernels are large, and ``C`` belongs to their scale: use
+        Any kernel. Values of unnormalised tree kernels are large, and a good ``C`` depends on their scale: use
         ``Normalized`` unless the size of a tree should count.
     C
-        The price of an error, positive. Larger values follow the training rows more closely.
+        The cost of an error, positive. Larger values follow the training rows more closely.
     epsilon
         The error that costs nothing, in the units of the targets.
     tolerance
-        When the solver stops; None is 0.001.
+        The tolerance at which the solver stops; None is 0.001.
     max_iterations
         How many iterations the solver may take; None is LIBSVM's own limit, ten million or 100 per row.
     n_threads, memory, progress, verbose
@@ -93,7 +93,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         return np.ascontiguousarray(self._machine_values(X)[:, 0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R², as every regressor of scikit-learn.
+        """Return the coefficient of determination, R², like every regressor of scikit-learn.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """

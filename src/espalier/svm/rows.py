@@ -1,4 +1,4 @@
-"""Some rows of whatever a kernel takes, without keeping the others alive; and rows that are kernel values already."""
+"""Some rows of whatever a kernel reads, without keeping the others in memory; and rows given by kernel values."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class MatrixRows:
 
 
 def row_data(inputs: Inputs) -> Any:
-    """What the caller gave, in a form that has rows: a table for a dict or a frame."""
+    """Return the caller's data in a form that has rows: a table for a dict or a frame."""
     data = inputs._data
     return data.tocsr() if hasattr(data, "tocsr") else data
 
 
 def kept_rows(data: Any, rows: NDArray[np.intp]) -> Any:
-    """Some rows as a copy of their own: a forest among them is compact."""
+    """Return a copy of some rows; a forest among them is compact."""
     taken = take_rows(data, rows)
     if isinstance(taken, Forest):
         return taken.compact()

@@ -1,4 +1,4 @@
-"""What learners are told about the rows: labels, numbers and weights, each checked before any matrix is computed."""
+"""Checks of the labels, numbers and weights of the rows, before any matrix is computed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return one weight per row, finite and not negative; None where every row counts the same."""
+    """Return one weight per row, finite and not negative; None if all rows count the same."""
     if sample_weight is None:
         return None
     refuse_masked(sample_weight, "sample_weight")
@@ -59,7 +59,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
 
 
 def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
-    """Refuse what leaves a class without rows to learn from."""
+    """Refuse weights that leave a class without rows to learn from."""
     if len(classes) < 2:
         raise InputError(
             f"All rows belong to one class, {shown_label(classes[0])}; a classifier needs at least two classes. "
@@ -73,7 +73,7 @@ def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -
 
 
 def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
-    """Refuse folds for calibration without one of which a class has no weight left."""
+    """Refuse folds for calibration if leaving one out takes all the weight of a class."""
     if weights is None:
         return
     for number, (train, _) in enumerate(folds, start=1):
@@ -86,7 +86,7 @@ def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights:
 
 
 def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | None:
-    """Return the weight of each class, or None where there is none or where it follows from the rows."""
+    """Return the weight of each class, or None if there is none or if it follows from the rows."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return None
     if not isinstance(class_weight, dict):
@@ -112,5 +112,5 @@ def _without_weight(classes: NDArray[Any], codes: Codes, weights: Floats) -> Cod
 
 
 def shown_label(label: Any) -> str:
-    """A label as Python writes it, whatever array it came from."""
+    """Show a label as Python writes it, whatever array it came from."""
     return repr(label.item() if hasattr(label, "item") else label)
