@@ -60,8 +60,8 @@ class Sequences(Storable):
         Parameters
         ----------
         items
-            A text is split into words at ASCII white space (a no-break space is part of its word), or into characters; a
-            list of texts is not split. Of trees and tagged sequences the words or the tags are used. A text is
+            A text is split into words at ASCII white space (a no-break space is part of a word), or into characters;
+            a list of texts is not split. Of trees and tagged sequences the words or the tags are used. A text is
             never read as a tree here, whatever brackets it has.
         of
             ``"words"``, ``"characters"`` or ``"tags"``.
