@@ -41,7 +41,7 @@ def test_every_file_has_its_use():
     assert {path.stem for path in FOLDER.glob("*.safetensors")} == set(USES) == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", ["forest", "sequences", "arcs", "graphs", "grammar", "tagger"])
+@pytest.mark.parametrize("name", USES)
 def test_old_files_load_and_give_what_they_gave(tmp_path, name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

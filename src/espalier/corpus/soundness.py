@@ -20,7 +20,7 @@ from espalier.storage import State
 from espalier.structures.columns import read_only, unshared
 
 Arrays = dict[str, NDArray[Any]]
-Require = Callable[[bool, str], None]
+Require = Callable[[Any, str], None]
 
 FEATURE = ("template", "first", "second")  # the arrays that say what a feature of an arc is
 EDGES = ("source", "target", "edge_label")  # the arrays that say what an edge is
@@ -31,7 +31,7 @@ _INT64 = ("child_start", "tree_start", "start", "feature_start", "edge_start")
 def refuse(corpus: str, remedy: str) -> Require:
     """Return a function that refuses arrays of a caller if a condition fails."""
 
-    def require(condition: bool, what: str) -> None:
+    def require(condition: Any, what: str) -> None:
         if not condition:
             raise InputError(f"These arrays are no {corpus}: {what}. {remedy}")
 

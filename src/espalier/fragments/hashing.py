@@ -19,6 +19,7 @@ from espalier.kernels.subset_tree import SubsetTree
 from espalier.spaces.space import Values
 from espalier.spaces.terms import Term, listable_terms
 from espalier.spaces.tree_space import tree_counts
+from espalier.storage import State
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -78,6 +79,15 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         """Check the settings; there is nothing to learn."""
         self._term()
         return self
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the settings: there is nothing else."""
+        return {"settings": self._saved_settings()}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the vectorizer that a file holds."""
+        return cls._of_settings(state).fit()
 
     def transform(self, X: Any) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""

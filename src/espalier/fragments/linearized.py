@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,13 +11,16 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
+from espalier.errors import InputError
 from espalier.fragments.mined import MiningProgress
 from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
+from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel
+from espalier.storage import State, require
 
 
 class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
@@ -156,23 +158,43 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
         """
         return accuracy(y, self.predict(X), sample_weight)
 
-    def save(self, path: str | Path) -> None:
-        """Write what ``predict`` needs to one file (safetensors with a JSON header), whole or not at all.
+    def to_state(self) -> dict[str, Any]:
+        """Return what ``predict`` needs; a loaded classifier knows nothing of its training.
 
-        The classes may be strings, integers or booleans. The linear model must be one whose scores are sums of weights
+        The classes may be strings, numbers or booleans. The linear model must be one whose scores are sums of weights
         over features, such as ``LinearSVC`` or ``LogisticRegression``.
         """
-        from espalier.fragments.storage import save_classifier
-
         check_is_fitted(self, "_weights")
-        save_classifier(self, path)
+        if self._weights is None:
+            linear = self.linear_[0] if isinstance(self.linear_, list) else self.linear_
+            raise InputError(
+                f"A classifier with {linear!r} cannot be saved: its scores are no plain sums of weights over features. "
+                "Use a linear model with coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier "
+                "or SGDClassifier."
+            )
+        weights, intercepts = self._weights
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise InputError("A classifier whose weights are not finite cannot be saved: the linear model diverged.")
+        learned = {"weights": weights, "intercepts": np.broadcast_to(intercepts, weights.shape[1])}
+        return {"vectorizer": self.vectorizer_, "classes": classes_state(self.classes_), **learned}
 
-    @staticmethod
-    def load(path: str | Path) -> LinearizedTreeClassifier:
-        """Read a classifier written by :meth:`save`; it predicts as before, but knows nothing of its training."""
-        from espalier.fragments.storage import load_classifier
-
-        return load_classifier(path)
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the classifier that a file holds."""
+        made = cls()
+        made.vectorizer_ = state.object("vectorizer", FragmentVectorizer)
+        made.classes_ = classes_of(state.part("classes"))
+        weights, intercepts = state.array("weights", np.float64, 2), state.array("intercepts", np.float64)
+        n_scores, n_classes, n_features = len(intercepts), len(made.classes_), made.vectorizer_.n_features_out_
+        fit = n_scores == n_classes or (n_scores == 1 and n_classes == 2)
+        require(fit, f"{n_scores} scores do not fit {n_classes} classes")
+        require(
+            weights.shape == (n_features, n_scores),
+            f"'weights' must have one row for each of {n_features:,} features and one column for each score",
+        )
+        require(np.isfinite(weights).all() and np.isfinite(intercepts).all(), "a weight is not finite")
+        made._weights = weights, intercepts
+        return made
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

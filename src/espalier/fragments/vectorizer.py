@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -26,7 +25,8 @@ from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.spaces.codes import Codes
 from espalier.spaces.space import Values
-from espalier.spaces.terms import Term, listable_terms
+from espalier.spaces.terms import Term, is_listable, listable_terms
+from espalier.storage import State, require
 from espalier.structures.columns import refuse_masked
 
 if TYPE_CHECKING:
@@ -42,6 +42,19 @@ class TermFeatures:
     term: Term
     fragments: Codes[Any]
     scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the kernel and its fragments."""
+        return {**vars(self.term), **self.fragments.to_state()}
+
+    @staticmethod
+    def from_state(state: State) -> TermFeatures:
+        """Make the fragments that a file holds."""
+        kernel, norms = state.object("kernel", Kernel), state.value("norms")
+        require(is_listable(kernel), f"the features of {kernel!r} cannot be listed")
+        require(all(isinstance(norm, Kernel) for norm in norms), "it divides by what is no kernel")
+        term = Term(state.text("path"), kernel, state.number("scale", 0.0), norms)
+        return TermFeatures(term, term.space.listing.from_state(state), {})
 
 
 class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -241,19 +254,21 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
             offset += len(own.fragments)
         return np.concatenate(found)
 
-    def save(self, path: str | Path) -> None:
-        """Write what ``transform`` needs to one file (safetensors with a JSON header), whole or not at all."""
-        from espalier.fragments.storage import save_vectorizer
-
+    def to_state(self) -> dict[str, Any]:
+        """Return what ``transform`` needs; a loaded vectorizer knows nothing of its training."""
         check_is_fitted(self, "terms_")
-        save_vectorizer(self, path)
+        return {"values": self.values, "terms": [own.to_state() for own in self.terms_]}
 
-    @staticmethod
-    def load(path: str | Path) -> FragmentVectorizer:
-        """Read a vectorizer written by :meth:`save`; it transforms, but knows nothing of its training."""
-        from espalier.fragments.storage import load_vectorizer
-
-        return load_vectorizer(path)
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the vectorizer that a file holds."""
+        values: Any = state.text("values")
+        vectorizer = cls(values=values)
+        vectorizer._check()
+        vectorizer.terms_ = [TermFeatures.from_state(part) for part in state.parts("terms")]
+        vectorizer.mined_ = []
+        require(vectorizer.n_features_out_ > 0, "it has no fragments")
+        return vectorizer
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

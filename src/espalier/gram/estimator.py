@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from espalier.jobs.bar import reporting
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.arguments import arguments_of, with_arguments
 from espalier.kernels.base import Kernel
+from espalier.storage import State, Storable, require
 
 _PREFIX = "kernel__"
+# What belongs to a machine or a run: a file does not say how many threads its reader has.
+_UNSAVED = ("n_threads", "n_jobs", "memory", "progress", "verbose")
 
 
-class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
+class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
     """An estimator that says which parameters can be set.
 
     Some parameters have the same names, meanings and defaults in every learner that has them:
@@ -51,6 +56,26 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ann
         """Yield the threads, the memory and the reports of one job that the user is told of as ``what``."""
         with reporting(what, self.progress, self.verbose) as report:
             yield Schedule.of(self.n_threads, self.memory, report, what=what)
+
+    _trained_on: Mapping[str, Any] = MappingProxyType({})
+
+    def trained_on(self) -> dict[str, Any]:
+        """What a file says about the data that this was fitted on."""
+        return dict(self._trained_on)
+
+    def _saved_settings(self) -> dict[str, Any]:
+        """The parameters that a file holds; of seeds only numbers can be written."""
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
+        if not isinstance(settings.get("random_state"), int | np.integer):
+            settings.pop("random_state", None)
+        return settings
+
+    @classmethod
+    def _of_settings(cls, state: State) -> Self:
+        """An estimator with the parameters that a file holds, not fitted yet."""
+        settings = state.part("settings").values()
+        require(not set(settings) & set(_UNSAVED), "a file may not set threads and memory")
+        return cls(**settings)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``name__inside`` sets one of an estimator that is a parameter itself."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.corpus.rows import rows_of, rows_state
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.gram.estimator import KernelEstimator
@@ -20,7 +21,8 @@ from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
-from espalier.structures.group import Candidate, Group, rows_by_sentence
+from espalier.storage import State, require
+from espalier.structures.group import Candidate, Group, as_candidate, rows_by_sentence
 from espalier.structures.numbers import as_float, finite_number, shown, whole_number
 
 Floats = NDArray[np.float64]
@@ -31,15 +33,9 @@ SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 LARGE = 1e100  # squares of larger values may overflow
 N_LOOKED_AT = 100  # groups, to see whether the kernel tells their candidates apart
+# Numbers of a fit that a file holds.
+_FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "log_marginal_likelihood_")
 N_CANDIDATES = 4096  # whose values are computed at once
-
-
-class State(NamedTuple):
-    """What a learner keeps beside its support: texts and numbers, arrays, and structures."""
-
-    header: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-    items: list[Any]
 
 
 class Chooser(KernelEstimator):
@@ -169,12 +165,46 @@ class Chooser(KernelEstimator):
         """The weight of the score where it is not chosen on development data."""
         return float(self.score_weight)
 
-    def _state(self) -> State:
-        """What is saved beside support, coefficients and the weight of the score."""
-        return State({}, {}, [])
+    def to_state(self) -> dict[str, Any]:
+        """Return the settings, the function that was learned, and the numbers of the fit."""
+        check_is_fitted(self, "coefficients_")
+        return {
+            "settings": self._saved_settings(),
+            "weight": self.score_weight_,
+            "fitted": {name: getattr(self, name) for name in _FITTED if hasattr(self, name)},
+            "support": rows_state(self.support_),
+            "coefficients": self.coefficients_,
+            **self._own_state(),
+        }
 
-    def _set_state(self, state: State) -> None:
-        """Take that up again; called before support and coefficients are set. What is damaged is an InputError."""
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the learner that a file holds; it chooses as before."""
+        chooser = cls._of_settings(state)
+        chooser._check()
+        support, coefficients = stored_candidates(state.part("support")), state.array("coefficients", np.float64)
+        require(len(coefficients) == len(support), "every candidate needs one coefficient")
+        require(np.isfinite(coefficients).all(), "a weight is no number")
+        chooser._set_own_state(state)
+        chooser._set_support(support, coefficients)
+        chooser.score_weight_ = state.number("weight")
+        for name, value in state.part("fitted").values().items():
+            sound = name in _FITTED and all(type(own) in (int, float) for own in np.ravel(value).tolist())
+            require(sound, f"its {name} is no number")
+            setattr(chooser, name, list(value) if isinstance(value, tuple) else value)
+        return chooser
+
+    def trained_on(self) -> dict[str, Any]:
+        """How many groups and candidates it was fitted on, and what they were."""
+        known = {name[:-1]: getattr(self, name) for name in ("n_groups_", "n_candidates_") if hasattr(self, name)}
+        return known | ({"items": type(self.support_[0]).__name__} if self.support_ else {})
+
+    def _own_state(self) -> dict[str, Any]:
+        """What is saved beside settings, support, coefficients and the weight of the score."""
+        return {}
+
+    def _set_own_state(self, state: State) -> None:
+        """Take that up again; called before support and coefficients are set."""
 
     def _set_support(self, items: list[Any], coefficients: Floats) -> None:
         """Keep what was learned: items and their coefficients."""
@@ -252,6 +282,11 @@ class Chooser(KernelEstimator):
         for weight in weights:
             pairs = zip(values, groups, strict=True)
             yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
+
+
+def stored_candidates(state: State) -> list[Any]:
+    """The candidates that a file lists."""
+    return [as_candidate(item) for item in rows_of(state)]
 
 
 def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:

@@ -8,14 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from espalier.errors import InputError
+from espalier.corpus.rows import rows_state
 from espalier.jobs.progress import Report, Tell
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.rerank.chooser import Chooser, Fitted, Floats, State
+from espalier.rerank.chooser import Chooser, Fitted, Floats, stored_candidates
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import Target, TrainingSet
+from espalier.storage import State, require
 from espalier.structures.group import Group
 
 Updates = Literal["all", "best"]
@@ -168,20 +169,20 @@ class VotedPerceptron(Chooser):
         ]
         yield from map(list, zip(*chosen, strict=True))
 
-    def _state(self) -> State:
+    def _own_state(self) -> dict[str, Any]:
         """What it takes to vote again, beside the last perceptron."""
         if self.vote != "vote":
-            return super()._state()
-        return State({}, {"updates": self._updates, "lives": self._lives}, self._voters)
+            return {}
+        return {"updates": self._updates, "lives": self._lives, "voters": rows_state(self._voters)}
 
-    def _set_state(self, state: State) -> None:
+    def _set_own_state(self, state: State) -> None:
         if self.vote != "vote":
             return
-        updates, lives = state.arrays["updates"], state.arrays["lives"]
-        is_whole = updates.dtype == np.int64 and updates.shape == (len(lives) - 1, 2) and lives.dtype == np.float64
-        if not is_whole or np.any((updates < 0) | (updates >= len(state.items))):
-            raise InputError("its updates name no candidates")
-        self._voters, self._updates, self._lives = state.items, updates, lives
+        self._voters = stored_candidates(state.part("voters"))
+        self._updates, self._lives = state.array("updates", np.int64, 2), state.array("lives", np.float64)
+        require(self._updates.shape == (len(self._lives) - 1, 2), "its updates do not fit")
+        named = (self._updates >= 0) & (self._updates < len(self._voters))
+        require(named.all(), "its updates name no candidates")
 
 
 class Course:

@@ -18,13 +18,13 @@ from espalier.gp.likelihoods.probit import Probit
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
-from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.choice import check_covariances, largest, pairwise
-from espalier.rerank.chooser import Chooser, Fitted, Floats, State
+from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.pair_scores import SCORE, PairScores
 from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import Target, TrainingSet, checked, runs
+from espalier.storage import State, require
 from espalier.structures.group import Group
 from espalier.structures.numbers import truth_value
 
@@ -299,25 +299,26 @@ class GPPreference(Chooser):
         truth_value("learn", self.learn)
         self._check_weight("learned", "chosen")
 
-    def _state(self) -> State:
-        from espalier.rerank.storage import written_kernel
-
-        header = {"kernel": written_kernel(self.kernel_), "score_variance": self._score_variance}
+    def _own_state(self) -> dict[str, Any]:
         scores = self._scores
-        header |= {"score_unit": scores.unit, "score_weight": scores.weight}
-        return State(header, {"start": self._pairs.start, "score_differences": scores.differences}, [])
+        return {
+            "kernel": self.kernel_,
+            "score_variance": self._score_variance,
+            "score_unit": scores.unit,
+            "score_weight": scores.weight,
+            "start": self._pairs.start,
+            "score_differences": scores.differences,
+        }
 
-    def _set_state(self, state: State) -> None:
-        start, differences = state.arrays["start"], state.arrays["score_differences"]
-        if start.dtype != np.int64 or start.ndim != 1 or len(start) < 2 or start[0] != 0 or np.diff(start).min() < 2:
-            raise InputError("its groups have no candidates")
-        if differences.dtype != np.float64 or differences.shape != (int(start[-1]) - len(start) + 1,):
-            raise InputError("every pair needs the difference of its scores")
-        variance, unit, weight = (state.header[name] for name in ("score_variance", "score_unit", "score_weight"))
-        numbers = [variance, unit, 0.0 if weight is None else weight, *differences.tolist()]
-        if not all(type(number) is float and np.isfinite(number) for number in numbers) or variance < 0 or unit <= 0:
-            raise InputError("the variance of its scores is no number")
-        self.kernel_ = parse_kernel(state.header["kernel"], max_length=None)
-        self._pairs, self._score_variance = Pairs(start), variance
-        self._scores = PairScores(differences, unit, weight)
+    def _set_own_state(self, state: State) -> None:
+        start, differences = state.array("start", np.int64), state.array("score_differences", np.float64)
+        whole = len(start) >= 2 and start[0] == 0 and np.diff(start).min() >= 2
+        require(whole, "its groups have no candidates")
+        require(len(differences) == int(start[-1]) - len(start) + 1, "every pair needs the difference of its scores")
+        require(np.isfinite(differences).all(), "the difference of two scores is no number")
+        unit = state.number("score_unit", 0.0)
+        weight = None if state.json("score_weight") is None else state.number("score_weight")
+        require(unit > 0.0, "the unit of its scores is no number")
+        self.kernel_, self._score_variance = state.object("kernel", Kernel), state.number("score_variance", 0.0)
+        self._pairs, self._scores = Pairs(start), PairScores(differences, unit, weight)
         self._posterior = None

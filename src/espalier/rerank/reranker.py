@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from espalier.rerank.chooser import Chooser
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import checked
+from espalier.storage import State
 from espalier.structures.group import Candidate, Group
 
 Floats = NDArray[np.float64]
@@ -87,23 +87,23 @@ class Reranker(Estimator):
         check_is_fitted(self, "chooser_")
         return self.chooser_.dual_form()
 
-    def save(self, path: str | Path) -> None:
-        """Write what was learned to one file (safetensors with a JSON header); nothing is left half-written.
-
-        Settings, a seed that is a number, and numbers of the fit such as ``n_mistakes_`` are kept; ``progress``, and
-        the tables ``learned_`` and ``restarts_`` of a process, are not.
-        """
-        from espalier.rerank.storage import save_reranker
-
+    def to_state(self) -> dict[str, Any]:
+        """Return the fitted chooser."""
         check_is_fitted(self, "chooser_")
-        save_reranker(self, path)
+        return {"chooser": self.chooser_}
 
-    @staticmethod
-    def load(path: str | Path) -> Reranker:
-        """Read a reranker written by :meth:`save`: it chooses as it did before."""
-        from espalier.rerank.storage import load_reranker
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the reranker that a file holds; it chooses as before."""
+        chooser = state.object("chooser", Chooser)
+        made = cls(chooser)
+        made.chooser_ = chooser
+        return made
 
-        return load_reranker(path)
+    def trained_on(self) -> dict[str, Any]:
+        """How many groups and candidates it was fitted on, and what they were."""
+        check_is_fitted(self, "chooser_")
+        return self.chooser_.trained_on()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "chooser_")

@@ -2,82 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.array_files import Arrays
-from espalier.errors import InputError
+from espalier.corpus.soundness import Require
 
 # The arrays of fragments as codes, and of which numbers they are.
 PARTIAL_ARRAYS: dict[str, type[Any]] = {"start": np.int64, "code": np.int32}
 SUBSET_ARRAYS: dict[str, type[Any]] = {"production_start": np.int64, "production_part": np.int32, **PARTIAL_ARRAYS}
 
 
-class Checks:
-    """Refuses a file in one sentence that names it, or arrays that a caller gave."""
+class CodeChecks:
+    """Every invariant of fragments as codes that the compiled core trusts; ``require`` refuses what breaks one."""
 
-    def __init__(self, path: str | Path | None) -> None:
-        self._path = path
-
-    def require(self, condition: Any, what: str) -> None:
-        if not bool(condition):
-            if self._path is None:
-                raise InputError(f"These arrays are no fragments: {what}. Make a dictionary with from_fragments.")
-            raise InputError(f"{self._path} is damaged: {what}. Save it again.")
-
-    @contextmanager
-    def header(self) -> Iterator[None]:
-        """Whatever a garbled header leads to, such as a key that is missing, is one clear error."""
-        try:
-            yield
-        except InputError:
-            raise
-        except KeyError as error:
-            raise InputError(f"{self._path} is damaged: it lacks {error}. Save it again.") from None
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(f"{self._path} is damaged: its header is garbled ({error}). Save it again.") from None
-
-    def vector(self, name: str, array: NDArray[Any], kind: type[Any]) -> None:
-        self.require(array.ndim == 1 and array.dtype == kind, f"{name!r} must be a vector of {kind.__name__}")
-
-    def labels(self, labels: Any) -> None:
-        """A list of different texts."""
-        texts = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
-        self.require(texts, "it has no list of labels")
-        self.require(len(set(labels)) == len(labels), "a label is listed twice")
-
-    def weights(self, weights: NDArray[Any], intercepts: NDArray[Any], n_features: int, n_classes: int) -> None:
-        """One finite weight for each feature and score, and one intercept for each score."""
-        self.require(weights.ndim == 2 and weights.dtype == np.float64, "'weights' must be a matrix of float64")
-        self.vector("intercepts", intercepts, np.float64)
-        n_scores = len(intercepts)
-        fit = n_scores == n_classes or (n_scores == 1 and n_classes == 2)
-        self.require(fit, f"{n_scores} scores do not fit {n_classes} classes")
-        self.require(
-            weights.shape == (n_features, n_scores),
-            f"'weights' must have one row for each of {n_features:,} features and one column for each score",
-        )
-        self.require(np.isfinite(weights).all() and np.isfinite(intercepts).all(), "a weight is not finite")
-
-
-class CodeChecks(Checks):
-    """Every invariant of fragments as codes that the compiled core trusts."""
-
-    def __init__(self, path: str | Path | None, arrays: Arrays, n_labels: int) -> None:
-        super().__init__(path)
-        self._arrays, self._n_labels = arrays, n_labels
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], labels: Sequence[Any], require: Require) -> None:
+        self._arrays, self._n_labels, self.require = arrays, len(labels), require
+        require(all(isinstance(label, str) for label in labels), "it has no list of labels")
+        require(len(set(labels)) == len(labels), "a label is listed twice")
 
     def arrays(self, kinds: Mapping[str, type[Any]]) -> None:
         """Vectors of the right numbers, cut into parts."""
         for name, kind in kinds.items():
-            self.vector(name, self._arrays[name], kind)
+            array = self._arrays[name]
+            self.require(array.ndim == 1 and array.dtype == kind, f"{name!r} must be a vector of {kind.__name__}")
         for starts, entries in (("production_start", "production_part"), ("start", "code")):
             if starts in kinds:
                 start, size = self._arrays[starts], len(self._arrays[entries])
@@ -137,19 +89,14 @@ class CodeChecks(Checks):
         fit = (code[below] < 0) | (head[code[below]] == expected)
         self.require(fit.all(), "a fragment expands a node by a production of another label")
 
-    def partial(self, *, doubled: bool = False) -> None:
-        """Nodes of listed labels, each at most one deeper than the one before.
-
-        Files hold labels ``doubled``, plus 1 for a word, above which nothing may stand.
-        """
+    def partial(self) -> None:
+        """Nodes of listed labels, each at most one deeper than the one before."""
         code, begin = self._arrays["code"], self._arrays["start"]
         self.require((begin % 2 == 0).all(), "a fragment is cut off")
         depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
-        listed = (symbol >= 0) & (symbol < (2 if doubled else 1) * self._n_labels)
+        listed = (symbol >= 0) & (symbol < self._n_labels)
         self.require(listed.all(), "a fragment names a label that is not listed")
         is_root = np.zeros(len(depth), bool)
         is_root[begin[:-1] // 2] = True
-        step = np.diff(depth, prepend=0)
-        above = np.concatenate([[0], symbol[:-1]])
-        grown = (depth >= 1) & (step <= 1) & ~((step == 1) & (above % 2 == 1) & doubled)
+        grown = (depth >= 1) & (np.diff(depth, prepend=0) <= 1)
         self.require(np.where(is_root, depth == 0, grown).all(), "a fragment is no tree")

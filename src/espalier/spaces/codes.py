@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.soundness import refuse
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
 from espalier.spaces.code_checks import CodeChecks
+from espalier.storage import State, require
 from espalier.structures.columns import read_only
 
 Integers = NDArray[Any]
@@ -49,31 +50,28 @@ class Codes(Sequence[Feature]):
         for name, array in zip(self._kinds, arrays, strict=True):
             setattr(self, name, read_only(array))
 
-    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> CodeChecks:
-        """Copy what a caller gave, and return what checks it further."""
+    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> None:
+        """Copy what a caller gave, and check it."""
         self._set(labels, map(np.array, arrays, self._kinds.values()))
-        check = CodeChecks(None, {name: getattr(self, name) for name in self._kinds}, len(self.labels))
-        check.labels(list(self.labels))
-        check.arrays(self._kinds)
-        return check
-
-    def arrays(self) -> dict[str, Integers]:
-        """The arrays as files hold them, by name."""
-        return {name: getattr(self, name) for name in self._kinds}
+        given = {name: getattr(self, name) for name in self._kinds}
+        self._check(CodeChecks(given, self.labels, refuse("fragments", "Make a dictionary with from_fragments.")))
 
     @classmethod
-    def from_arrays(cls, labels: list[str], arrays: Mapping[str, Integers], path: str | Path) -> Self:
-        """Make features of what a file holds; the file is named where that is damaged."""
-        own = {name: arrays[name] for name in cls._kinds}
-        check = CodeChecks(path, own, len(labels))
-        check.labels(labels)
-        check.arrays(cls._kinds)
-        return cls._of(labels, *cls._checked(check, own, path).values())
-
-    @classmethod
-    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: str | Path) -> dict[str, Integers]:
-        """The arrays of a file as they are held here, checked."""
+    def _check(cls, checks: CodeChecks) -> None:
+        """Check the arrays."""
         raise NotImplementedError
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the labels and the arrays."""
+        return {"labels": self.labels, **{name: getattr(self, name) for name in self._kinds}}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the features that a file holds."""
+        labels = state.texts("labels")
+        arrays = {name: state.array(name, kind) for name, kind in cls._kinds.items()}
+        cls._check(CodeChecks(arrays, labels, require))
+        return cls._of(labels, *arrays.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))

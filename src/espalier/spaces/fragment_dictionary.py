@@ -59,12 +59,12 @@ class FragmentDictionary(Codes[Fragment]):
         start: Integers,
         code: Integers,
     ) -> None:
-        self._set_given(labels, production_start, production_part, start, code).subset()
+        self._set_given(labels, production_start, production_part, start, code)
 
     @classmethod
-    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
-        check.subset()
-        return arrays
+    def _check(cls, checks: CodeChecks) -> None:
+        checks.arrays(cls._kinds)
+        checks.subset()
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:

@@ -90,12 +90,12 @@ class NgramDictionary(Codes[Ngram]):
     _kinds = PARTIAL_ARRAYS
 
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self._set_given(labels, start, code).symbols()
+        self._set_given(labels, start, code)
 
     @classmethod
-    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
-        check.symbols()
-        return arrays
+    def _check(cls, checks: CodeChecks) -> None:
+        checks.arrays(cls._kinds)
+        checks.symbols()
 
     @classmethod
     def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:

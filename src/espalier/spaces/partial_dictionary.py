@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,27 +42,12 @@ class PartialDictionary(Codes[Fragment]):
     _kinds = PARTIAL_ARRAYS
 
     def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self._set_given(labels, start, code).partial()
-
-    def arrays(self) -> dict[str, Integers]:
-        """The arrays as files hold them: twice the label, since version 0.1 added 1 for a word."""
-        code = self.code.copy()
-        code[1::2] *= 2
-        return {**super().arrays(), "code": code}
+        self._set_given(labels, start, code)
 
     @classmethod
-    def _checked(cls, check: CodeChecks, arrays: dict[str, Integers], path: Any) -> dict[str, Integers]:
-        check.partial(doubled=True)
-        code = arrays["code"].copy()
-        code[1::2] //= 2
-        if (arrays["code"][1::2] % 2).any():
-            warnings.warn(
-                f"{path} holds partial trees of Espalier 0.1, which told a word from a node with the same label. Now "
-                "both count as one fragment, so features and scores may differ. Fit the model again.",
-                UserWarning,
-                stacklevel=6,
-            )
-        return {**arrays, "code": code}
+    def _check(cls, checks: CodeChecks) -> None:
+        checks.arrays(cls._kinds)
+        checks.partial()
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:

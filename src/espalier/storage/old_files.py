@@ -15,6 +15,8 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.storage.states import ARRAY, KIND, Arrays
 
+_RENAMED = {"max_passes": "max_iterations"}  # settings of learners that had other names
+
 Header = Mapping[str, Any]
 Content = dict[str, Any]
 
@@ -92,7 +94,7 @@ def _classifier(header: Header, arrays: Arrays, path: Any) -> Content:
 def _reranker(header: Header, arrays: Arrays, path: Any) -> Content:
     own = {name.removeprefix("state."): {ARRAY: name} for name in arrays if name.startswith("state.")}
     own |= header["state"]
-    settings = {name: value for name, value in header["settings"].items() if name != "n_threads"}
+    settings = {_RENAMED.get(name, name): value for name, value in header["settings"].items() if name != "n_threads"}
     chooser = {
         KIND: header["learner"],
         "settings": {**settings, "kernel": _kernel(header["kernel"])},

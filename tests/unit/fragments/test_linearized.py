@@ -183,14 +183,14 @@ def test_a_model_that_is_no_sum_of_weights_is_one_clear_error(tmp_path, dictiona
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (THREE / 1.0, "not 0.0 of type float"),
+        (THREE * 1j, "not 0j of type complex"),
         (np.array([b"a", b"b", b"c"])[THREE], "not b'a' of type bytes"),
         (np.array(["a", "\ud800"], object)[THREE % 2], "no character of UTF-8"),
     ],
-    ids=["numbers", "bytes", "half a character"],
+    ids=["complex numbers", "bytes", "half a character"],
 )
 def test_classes_that_no_file_can_hold_are_one_clear_error(tmp_path, labels, message):
-    model = LinearizedTreeClassifier(n_fragments=20).fit(TREES, THREE if labels.dtype.kind == "S" else labels)
+    model = LinearizedTreeClassifier(n_fragments=20).fit(TREES, THREE if labels.dtype.kind in "Sc" else labels)
     model.classes_ = np.unique(labels)  # scikit-learn's own models refuse some of them
     with pytest.raises(es.InputError, match=message):
         model.save(tmp_path / "x")
@@ -213,9 +213,9 @@ def saved(tmp_path):
 
 
 DAMAGES = {
-    "another version": (lambda h, a: put(h, "version", 2), "version 2"),
-    "another format": (lambda h, a: put(h, "format", "x"), "not a classifier that Espalier saved"),
-    "a forest": (lambda h, a: put(h, "format", "espalier.forest"), "not a classifier that Espalier saved"),
+    "another version": (lambda h, a: put(h["$file"], "version", 2), "version 2"),
+    "another format": (lambda h, a: put(h["$file"], "format", "x"), "not one that Espalier saved"),
+    "a forest": (lambda h, a: put(h["$file"], "kind", "Forest"), "holds a Forest, no Linear"),
     "no weights": (lambda h, a: a.pop("weights"), "damaged.*'weights'"),
     "no intercepts": (lambda h, a: a.pop("intercepts"), "damaged.*'intercepts'"),
     "weights of other numbers": (lambda h, a: put(a, "weights", a["weights"].astype(np.float32)), "matrix of float64"),
@@ -229,25 +229,25 @@ DAMAGES = {
     "one intercept": (lambda h, a: put(a, "intercepts", a["intercepts"][:1]), "1 scores do not fit 3 classes"),
     "intercepts in a table": (lambda h, a: put(a, "intercepts", a["intercepts"][None]), "vector of float64"),
     "no classes": (lambda h, a: h.pop("classes"), "damaged.*'classes'"),
-    "no type of classes": (lambda h, a: h.pop("class_type"), "damaged.*'class_type'"),
-    "a class too few": (lambda h, a: h["classes"].pop(), "3 scores do not fit 2 classes"),
-    "one class": (lambda h, a: put(h, "classes", [1]), "two classes or more"),
-    "classes in a text": (lambda h, a: put(h, "classes", "012"), "two classes or more"),
-    "a class twice": (lambda h, a: put(h["classes"], 0, 1), "listed twice"),
-    "classes of two types": (lambda h, a: put(h["classes"], 0, "0"), "of type int64"),
-    "a boolean among integers": (lambda h, a: put(h["classes"], 0, False), "of type int64"),
-    "classes of another type": (lambda h, a: put(h, "class_type", "str"), "of type str"),
-    "classes of a type that runs code": (lambda h, a: put(h, "class_type", "exit()"), "damaged"),
-    "a type that is a list": (lambda h, a: put(h, "class_type", ["str"]), "damaged"),
-    "a class beyond numbers": (lambda h, a: put(h["classes"], 0, 2**64), "damaged"),
-    "a class beyond its type": (lambda h, a: h.update(class_type="int8", classes=[0, 1, 300]), "damaged"),
-    "a class that numpy cuts": (lambda h, a: h.update(class_type="str", classes=["a", "b", "a\0"]), "no str"),
+    "no type of classes": (lambda h, a: h["classes"].pop("type"), "damaged.*'type'"),
+    "a class too few": (lambda h, a: h["classes"]["labels"].pop(), "3 scores do not fit 2 classes"),
+    "one class": (lambda h, a: put(h["classes"], "labels", [1]), "two classes or more"),
+    "classes in a text": (lambda h, a: put(h["classes"], "labels", "012"), "two classes or more"),
+    "a class twice": (lambda h, a: put(h["classes"]["labels"], 0, 1), "listed twice"),
+    "classes of two types": (lambda h, a: put(h["classes"]["labels"], 0, "0"), "of type int64"),
+    "a boolean among integers": (lambda h, a: put(h["classes"]["labels"], 0, False), "of type int64"),
+    "classes of another type": (lambda h, a: put(h["classes"], "type", "str"), "of type str"),
+    "classes of a type that runs code": (lambda h, a: put(h["classes"], "type", "exit()"), "damaged"),
+    "a type that is a list": (lambda h, a: put(h["classes"], "type", ["str"]), "damaged"),
+    "a class beyond numbers": (lambda h, a: put(h["classes"]["labels"], 0, 2**64), "damaged"),
+    "a class beyond its type": (lambda h, a: h["classes"].update(type="int8", labels=[0, 1, 300]), "damaged"),
+    "a class that numpy cuts": (lambda h, a: h["classes"].update(type="str", labels=["a", "b", "a\0"]), "no str"),
     "a class of a megabyte": (
-        lambda h, a: h.update(class_type="str", classes=["a", "b", "x" * 10**6]),
+        lambda h, a: h["classes"].update(type="str", labels=["a", "b", "x" * 10**6]),
         "more than 1,000 characters",
     ),
-    "a fragment cut off": (lambda h, a: put(a["0.code"], 0, -1), "cut off"),
-    "no vectorizer": (lambda h, a: h.pop("terms"), "damaged.*'terms'"),
+    "a fragment cut off": (lambda h, a: put(a["vectorizer.terms[0].code"], 0, -1), "cut off"),
+    "no vectorizer": (lambda h, a: h["vectorizer"].pop("terms"), "damaged.*'terms'"),
 }
 
 
@@ -260,11 +260,11 @@ def test_damaged_files_are_one_clear_error(saved, name):
 
 
 def test_vectorizers_and_classifiers_are_not_taken_for_each_other(saved, tmp_path):
-    with pytest.raises(es.InputError, match=r"holds no vectorizer, but what LinearizedTreeClassifier.load reads"):
+    with pytest.raises(es.InputError, match=r"holds a LinearizedTreeClassifier, no FragmentVectorizer"):
         FragmentVectorizer.load(saved)
     path = tmp_path / "vectorizer"
     LinearizedTreeClassifier.load(saved).vectorizer_.save(path)
-    with pytest.raises(es.InputError, match=r"holds no classifier, but what FragmentVectorizer.load reads"):
+    with pytest.raises(es.InputError, match=r"holds a FragmentVectorizer, no LinearizedTreeClassifier"):
         LinearizedTreeClassifier.load(path)
 
 

@@ -64,13 +64,13 @@ def test_weights_of_scores_are_numbers(learner, weight):
 def test_files_that_hold_something_else(tmp_path):
     PCFG.from_treebank([A]).save(tmp_path / "grammar")
     Reranker().fit(groups_of(0)).save(tmp_path / "reranker")
-    with pytest.raises(es.InputError, match=r"grammar holds no reranker, but what PCFG\.load reads"):
+    with pytest.raises(es.InputError, match=r"grammar holds a PCFG, no Reranker"):
         Reranker.load(tmp_path / "grammar")
-    with pytest.raises(es.InputError, match=r"reranker holds no grammar, but what Reranker\.load reads"):
+    with pytest.raises(es.InputError, match=r"reranker holds a Reranker, no PCFG"):
         PCFG.load(tmp_path / "reranker")
-    with pytest.raises(es.InputError, match=r"grammar holds no tagger, but what PCFG\.load reads"):
+    with pytest.raises(es.InputError, match=r"grammar holds a PCFG, no Tagger"):
         Tagger.load(tmp_path / "grammar")
-    with pytest.raises(IsADirectoryError, match="A reranker is one file, and this is a folder"):
+    with pytest.raises(IsADirectoryError, match="A saved file is one file, and this is a folder"):
         Reranker.load(tmp_path)
     with pytest.raises(FileNotFoundError, match="No such file"):
         Reranker.load(tmp_path / "nowhere")

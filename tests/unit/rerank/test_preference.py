@@ -17,10 +17,10 @@ from espalier.jobs.progress import Progress
 from espalier.kernels.inputs import Inputs
 from espalier.rerank import GPPreference, Reranker
 from espalier.rerank.choice import check_covariances, largest, pairwise
-from espalier.rerank.chooser import State
 from espalier.rerank.pair_scores import SCORE, PairScores
 from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import TrainingSet
+from espalier.storage import State
 from espalier.structures.group import Group
 from reference import preference as slow
 from reference.gaussian_process import central_difference
@@ -361,19 +361,20 @@ def test_a_loaded_model_is_as_sure(tmp_path, weight):
         ("score_variance", -1.0),
         ("score_unit", 0.0),
         ("score_weight", "much"),
-        ("kernel", "exit()"),
+        ("kernel", {"$kind": "exit"}),
     ],
 )
 def test_a_damaged_state_is_refused(name, value):
-    header = {"kernel": "1.0 * SubsetTree()", "score_variance": 1.0, "score_unit": 2.0, "score_weight": None}
+    header = {"kernel": {"$kind": "SubsetTree"}, "score_variance": 1.0, "score_unit": 2.0, "score_weight": None}
     arrays = {"start": np.array([0, 3, 6]), "score_differences": np.arange(4.0)}
+    references = {own: {"$array": own} for own in arrays}
     model = GPPreference(1.0 * TREE)
-    model._set_state(State(dict(header), dict(arrays), []))
+    model._set_own_state(State({**header, **references}, arrays))
     with pytest.raises(InputError, match="other candidates"):
         model._set_support(["(S a)"], np.ones(1))
     (arrays if name in arrays else header)[name] = value
     with pytest.raises(InputError):
-        model._set_state(State(header, arrays, []))
+        model._set_own_state(State({**header, **references}, arrays))
 
 
 def test_learning_climbs_and_restarts_do_not_hurt():

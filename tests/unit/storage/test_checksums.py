@@ -99,7 +99,7 @@ def test_damage_says_what_is_wrong_and_what_to_do(files, tmp_path):
         Forest.load(tmp_path / "x")
 
 
-@pytest.mark.parametrize("name", ["forest", "sequences", "arcs", "graphs", "grammar", "tagger"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_a_file_without_a_checksum_is_refused(files, tmp_path, name):
     """Files of Espalier 0.1 had none and load: see ``tests/golden/test_old_files.py``. All later ones have one."""
     data = (files / name).read_bytes()
