@@ -20,7 +20,7 @@ from espalier_experiments.beck2014 import emotion, question_models, questions, s
 from espalier_experiments.beck2014.emotion_page import shares
 from espalier_experiments.beck2014.lexical import Lexical
 from espalier_experiments.beck2014.question_models import MODELS, VIEWS, grid_of, start_of, weights_of
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.store import Store
 
 
@@ -94,13 +94,13 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
 @pytest.mark.parametrize("module", [questions, sentiment, emotion])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
-    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Plan(tmp_path, quick=quick))]
+    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Setup(tmp_path, quick=quick))]
     assert len(set(keys)) == len(keys) > 0
     assert str(tmp_path) not in "".join(keys)
 
 
 def test_nothing_is_chosen_by_test_questions(data, views, monkeypatch):
-    plan, before = Plan(data, quick=True, n_threads=1), {}
+    setup, before = Setup(data, quick=True, n_threads=1), {}
     test = np.array(views["part"]) == "test"
     for turned in (False, True):
         table = views
@@ -112,7 +112,7 @@ def test_nothing_is_chosen_by_test_questions(data, views, monkeypatch):
         monkeypatch.setattr(sets, "question_views", lambda folder, table=table: table)
         questions._questions.cache_clear()
         questions._kernel_of.cache_clear()
-        found = questions.classify("words", "coarse", plan)
+        found = questions.classify("words", "coarse", setup)
         chosen = {**found, "grid": {**found["grid"], "accuracy": 0}, "machine": {**found["machine"], "accuracy": 0}}
         chosen["process"] = {**found["process"], "accuracy": 0}
         before = before or chosen
@@ -144,7 +144,7 @@ def test_models_with_wordnet_are_left_out_where_it_is_not(monkeypatch, tmp_path)
 
     monkeypatch.setattr(question_models, "WordNet", missing)
     question_models.has_wordnet.cache_clear()
-    models = {task.key["model"] for task in questions.tasks(Plan(tmp_path))}
+    models = {task.key["model"] for task in questions.tasks(Setup(tmp_path))}
     question_models.has_wordnet.cache_clear()
     assert "LSA + characters + trees" in models and not any("WordNet" in model for model in models)
     assert len(models) < len(MODELS)

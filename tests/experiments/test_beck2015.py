@@ -15,7 +15,7 @@ from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGU
 from espalier_experiments.beck2015.emotion_page import joined_pearson, largest_decays
 from espalier_experiments.beck2015.quality_models import MODELS as QUALITY_MODELS
 from espalier_experiments.beck2015.quality_page import inputs_of, side_values
-from espalier_experiments.beck2015.settings import Plan
+from espalier_experiments.beck2015.settings import Setup
 from espalier_experiments.measures import Moments, pearson
 
 
@@ -44,7 +44,7 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
 def test_a_second_run_computes_nothing_and_writes_the_same(data, tmp_path):
     pytest.importorskip("espalier.gp")
     seen = []
-    run = {"data": data, "out": tmp_path, "quick": True, "progress": lambda _, state: seen.append(state.done)}
+    run = {"data": data, "out": tmp_path, "quick": True, "progress": seen.append}
     (path,) = beck2015.run("quality", **run)
     before = path.read_bytes()
     seen.clear()
@@ -101,15 +101,15 @@ def test_other_settings_are_not_mixed(data, tmp_path):
 @pytest.mark.parametrize("module", [synthetic, timing, emotion, quality])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
-    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Plan(tmp_path, quick=quick))]
+    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Setup(tmp_path, quick=quick))]
     assert len(set(keys)) == len(keys) > 0
     assert str(tmp_path) not in "".join(keys)
 
 
 def test_all_rows_of_the_paper_are_run(tmp_path):
-    models = {task.key["model"] for task in emotion.tasks(Plan(tmp_path))}
+    models = {task.key["model"] for task in emotion.tasks(Setup(tmp_path))}
     assert len(PAPER_FIGURES) == 9 and models == {*PAPER_FIGURES, *OWN} == set(MODELS)
-    assert len(synthetic.tasks(Plan(tmp_path))) == 2 * 3 * 6 * 20
+    assert len(synthetic.tasks(Setup(tmp_path))) == 2 * 3 * 6 * 20
 
 
 def test_joined_correlations_are_those_of_joined_data():

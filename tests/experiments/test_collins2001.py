@@ -21,8 +21,8 @@ from espalier_experiments import collins2001
 from espalier_experiments.collins2001 import beyond, corpora, cost, questions, questions_page, tagging, treebanks
 from espalier_experiments.collins2001.candidates import N_KNOWN, Judged, Lists, best_grammar, make_lists
 from espalier_experiments.collins2001.learning import add_test, best_trial, best_weight, choose, trial
-from espalier_experiments.collins2001.page import counted, mean
-from espalier_experiments.papers import Plan
+from espalier_experiments.collins2001.tables import counted, mean
+from espalier_experiments.papers import Setup
 from espalier_experiments.store import Store
 
 
@@ -90,7 +90,7 @@ def test_the_weight_of_the_score_is_the_one_that_fit_would_choose(lists):
     share, weight = best_weight(bare.decision_function(lists.development.groups), lists.development)
     assert weight == pytest.approx(own.score_weight_) and (share == 0.0) == (weight == 0.0)
     found = trial(VotedPerceptron(SubsetTree(0.5), score_weight=0.0, **options), lists)
-    chosen = lists.development.evaluation(own.predict(lists.development.groups).tolist())
+    chosen = lists.development.evaluation(own.chosen(lists.development.groups).tolist())
     assert found["development"]["weighed"] == lists.development.measured(chosen)
 
 
@@ -101,13 +101,13 @@ def test_what_is_chosen_is_trained_on_training_and_development_groups_together(l
     add_test(record, VotedPerceptron(SubsetTree(0.5), **options), lists)
     first = VotedPerceptron(SubsetTree(0.5), **options).fit(lists.train)
     both = VotedPerceptron(SubsetTree(0.5), **options).fit([*lists.train, *lists.development.groups])
-    alone = lists.test.evaluation(both.predict(lists.test.groups).tolist())
+    alone = lists.test.evaluation(both.chosen(lists.test.groups).tolist())
     assert record["test"]["alone"] == lists.test.measured(alone)
     # The score keeps its weight beside values that have grown.
     known = lists.train[:N_KNOWN]
     grown = spread(both.decision_function(known)) / spread(first.decision_function(known))
     both.score_weight_ = record["weight"] * grown
-    weighed = lists.test.evaluation(both.predict(lists.test.groups).tolist())
+    weighed = lists.test.evaluation(both.chosen(lists.test.groups).tolist())
     assert grown > 1.0 and record["test"]["weighed"] == lists.test.measured(weighed)
 
 
@@ -190,7 +190,7 @@ def test_a_page_says_what_is_not_there_yet(data, tmp_path):
 @pytest.mark.parametrize("module", [questions, beyond, treebanks, tagging, cost])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
-    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Plan(tmp_path, quick=quick))]
+    keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Setup(tmp_path, quick=quick))]
     assert len(set(keys)) == len(keys) > 0
     assert str(tmp_path) not in "".join(keys)
 

@@ -119,9 +119,9 @@ def test_a_failing_task_does_not_lose_the_others(tmp_path):
 def test_progress_counts_what_was_there(tmp_path):
     run_tasks(tasks(1), opened(tmp_path))
     seen: list[Progress] = []
-    run_tasks(tasks(1, 2, 3), opened(tmp_path), progress=seen.append)
-    assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
-    assert seen[0].remaining is None and seen[1].remaining is not None and seen[-1].remaining == 0
+    run_tasks(tasks(1, 2, 3), opened(tmp_path), what="doubles", progress=seen.append)
+    assert [(p.what, p.fraction) for p in seen] == [("doubles", 1 / 3), ("doubles", 2 / 3), ("doubles", 1.0)]
+    assert seen[0].seconds_left is None and seen[1].seconds_left is not None and seen[-1].seconds_left == 0
 
 
 def test_keys_are_used_once(tmp_path):

@@ -1,4 +1,4 @@
-"""What all papers share: experiments with a plan, run from where they stopped, and their pages."""
+"""What all papers share: experiments with a setup, run from where they stopped, and their pages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from espalier.errors import InputError
+from espalier.jobs import Progress
 from espalier_experiments.data import data_folder
 from espalier_experiments.page import Page
-from espalier_experiments.store import Progress, Results, Store, Task, run_tasks
+from espalier_experiments.store import Results, Store, Task, run_tasks
 
-Report = Callable[[str, Progress], None]
+Report = Callable[[Progress], object]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Setup:
     """How to run an experiment.
 
     Parameters
@@ -40,7 +41,7 @@ class Plan:
     @property
     def arguments(self) -> dict[str, Any]:
         """What every task needs beside its key."""
-        return {"plan": self}
+        return {"setup": self}
 
 
 class Experiment(Protocol):
@@ -51,7 +52,7 @@ class Experiment(Protocol):
     def settings(self, *, quick: bool) -> Mapping[str, Any]:
         """What all results of the experiment have in common, beside the seed."""
 
-    def tasks(self, plan: Plan) -> Sequence[Task]:
+    def tasks(self, setup: Setup) -> Sequence[Task]:
         """All that is to be computed."""
 
     def page(self, results: Results) -> Page:
@@ -114,17 +115,17 @@ class Paper:
         pages_only
             Compute nothing: write the pages of the results that are there.
         progress
-            Called with the experiment's name and its progress.
+            Called with an :class:`espalier.jobs.Progress` whose ``what`` is the experiment's name.
         """
         names = self.chosen(experiment)
-        plan = Plan(Path(), seed, quick) if pages_only else _plan(data, seed, quick, jobs)
+        setup = Setup(Path(), seed, quick) if pages_only else _setup(data, seed, quick, jobs)
         store = Store(Path(out) / self.name)
         pages = []
         for name in names:
             module = cast(Experiment, import_module(f"espalier_experiments.{self.name}.{self.experiments[name]}"))
             settings = {**module.settings(quick=quick), "seed": seed, "quick": quick}
             results = store.open(f"{name}-quick" if quick else name, settings=settings)
-            tasks = module.tasks(plan)
+            tasks = module.tasks(setup)
             if not pages_only:
                 _compute(name, tasks, results, 1 if name in self.alone else jobs, only, progress)
             n_missing = sum(task.key not in results for task in tasks)
@@ -164,11 +165,11 @@ class Paper:
         return page.write(folder)
 
 
-def _plan(data: str | Path | None, seed: int, quick: bool, jobs: int) -> Plan:
+def _setup(data: str | Path | None, seed: int, quick: bool, jobs: int) -> Setup:
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, got {jobs}.")
     # Tiny problems gain nothing from threads.
-    return Plan(data_folder(data).resolve(), seed, quick, n_threads=1)
+    return Setup(data_folder(data).resolve(), seed, quick, n_threads=1)
 
 
 def _compute(
@@ -183,5 +184,4 @@ def _compute(
         tasks = [task for task in tasks if str(task.key.get(entry)) == value]
         if not tasks:
             raise InputError(f"The experiment {name} has no task with {entry}={value}.")
-    tell = None if progress is None else lambda state: progress(name, state)
-    run_tasks(tasks, results, n_jobs=jobs, progress=tell)
+    run_tasks(tasks, results, n_jobs=jobs, what=name, progress=progress)

@@ -13,22 +13,19 @@ import hashlib
 import json
 import math
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import espalier as es
 from espalier.errors import InputError
+from espalier.jobs import Processes, Progress
 from espalier.structures import read_text, write_text
 
 Key = Mapping[str, Any]
@@ -54,17 +51,6 @@ class Task:
     key: Key
     function: Callable[..., Result]
     arguments: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is; ``remaining`` seconds are estimated once a first task is done."""
-
-    done: int
-    total: int
-    elapsed: float
-    remaining: float | None
-    key: Key | None
 
 
 class Store:
@@ -185,7 +171,8 @@ def run_tasks(
     results: Results,
     *,
     n_jobs: int = 1,
-    progress: Callable[[Progress], None] | None = None,
+    what: str = "tasks",
+    progress: Callable[[Progress], object] | None = None,
 ) -> None:
     """Compute what is not there yet and keep each result as it arrives.
 
@@ -198,8 +185,8 @@ def run_tasks(
     n_jobs
         With 1, tasks run in this process, with all the threads they like; with more, each runs in one of as many
         processes, on one thread.
-    progress
-        Called before the first task and after each.
+    what, progress
+        ``progress`` is called before the first task and after each, and told that this is being done.
 
     Raises
     ------
@@ -213,7 +200,7 @@ def run_tasks(
     if n_jobs < 1:
         raise InputError(f"jobs must be at least 1, got {n_jobs}.")
     todo = [task for task in tasks if task.key not in results]
-    meter = _Meter(len(tasks), len(tasks) - len(todo), progress)
+    meter = _Meter(what, len(tasks), len(tasks) - len(todo), progress)
     outcomes = _here(todo) if n_jobs == 1 else _elsewhere(todo, min(n_jobs, max(1, len(todo))))
     failures: list[tuple[Key, Exception]] = []
     for task, outcome in outcomes:
@@ -222,7 +209,7 @@ def run_tasks(
         else:
             result, seconds = outcome
             results.add(task.key, result, seconds=seconds)
-        meter.step(task.key)
+        meter.step()
     if failures:
         key, error = failures[0]
         error.add_note(f"{len(failures)} of {len(todo)} tasks failed; this is the first, {_name(key)}.")
@@ -238,39 +225,10 @@ def _here(tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
 
 
 def _elsewhere(tasks: Sequence[Task], n_jobs: int) -> Iterator[tuple[Task, Outcome]]:
-    with _pool(n_jobs) as pool:
+    with Processes(n_jobs) as pool:
         futures: dict[Future[Outcome], Task] = {pool.submit(_attempt, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures[future], future.result()
-
-
-@contextmanager
-def _pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with the block, finished or not: a long task must not outlive an interruption."""
-    # Spawned, not forked: the threads of the compiled core and of BLAS do not survive a fork.
-    pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_start_worker)
-    try:
-        yield pool
-    except BaseException:
-        workers = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
-        raise
-    pool.shutdown()
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers an interruption
-    threadpool_limits(1)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent was killed, which no signal tells it."""
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os._exit(1)
 
 
 def _attempt(task: Task) -> Outcome:
@@ -283,23 +241,23 @@ def _attempt(task: Task) -> Outcome:
 
 
 class _Meter:
-    """Counts tasks and estimates what remains from those done in this run."""
+    """Counts tasks and estimates the time that is left from those done in this run."""
 
-    def __init__(self, total: int, done: int, report: Callable[[Progress], None] | None) -> None:
-        self._total, self._done, self._found, self._report = total, done, done, report
+    def __init__(self, what: str, total: int, done: int, report: Callable[[Progress], object] | None) -> None:
+        self._what, self._total, self._done, self._found, self._report = what, total, done, done, report
         self._start = time.perf_counter()
-        self._tell(None)
+        self._tell()
 
-    def step(self, key: Key) -> None:
+    def step(self) -> None:
         self._done += 1
-        self._tell(key)
+        self._tell()
 
-    def _tell(self, key: Key | None) -> None:
+    def _tell(self) -> None:
         if self._report is None:
             return
         elapsed, fresh = time.perf_counter() - self._start, self._done - self._found
-        remaining = elapsed / fresh * (self._total - self._done) if fresh else None
-        self._report(Progress(self._done, self._total, elapsed, remaining, key))
+        left = elapsed / fresh * (self._total - self._done) if fresh else None
+        self._report(Progress(self._what, self._done / self._total if self._total else 1.0, left))
 
 
 def compact(value: Any) -> Any:

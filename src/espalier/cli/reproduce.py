@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,8 @@ from espalier.cli.reporting import reported
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+
+    from espalier.jobs import Progress
 
 PACKAGE = "espalier_experiments"
 HERE = Path("docs/results")
@@ -87,18 +89,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _bars(console: object) -> Bars:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = [TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    columns = [TextColumn("{task.description:<10}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()]
     return Progress(*columns, TextColumn("{task.fields[rest]}"), console=console)  # type: ignore[arg-type]
-
-
-class _Progress(Protocol):
-    """The progress of an experiment."""
-
-    done: int
-    total: int
-    remaining: float | None
 
 
 class _Meter:
@@ -108,11 +102,11 @@ class _Meter:
         self._bars = bars
         self._tasks: dict[str, int] = {}
 
-    def __call__(self, name: str, state: _Progress) -> None:
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=state.total, rest="")
-        rest = "" if state.remaining is None else f"about {_spoken(state.remaining)} left"
-        self._bars.update(self._tasks[name], completed=state.done, rest=rest)  # type: ignore[arg-type]
+    def __call__(self, progress: Progress) -> None:
+        if progress.what not in self._tasks:
+            self._tasks[progress.what] = self._bars.add_task(progress.what, total=1.0, rest="")
+        rest = "" if progress.seconds_left is None else f"about {_spoken(progress.seconds_left)} left"
+        self._bars.update(self._tasks[progress.what], completed=progress.fraction, rest=rest)  # type: ignore[arg-type]
 
 
 def _spoken(seconds: float) -> str:

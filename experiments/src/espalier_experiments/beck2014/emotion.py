@@ -31,7 +31,7 @@ from espalier_experiments.beck2014.emotion_page import emotion_page
 from espalier_experiments.beck2014.question_models import has_wordnet
 from espalier_experiments.measures import Moments
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import fit_gp, fit_record
 from espalier_experiments.selection import Record
 from espalier_experiments.store import Results, Task
@@ -112,12 +112,12 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"folds": N_FOLDS, "rows": 60 if quick else 1000}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task for each model, emotion and fold; models with WordNet are left out where it is not installed."""
-    models = [model for model in (QUICK_MODELS if plan.quick else MODELS) if "WordNet" not in model or has_wordnet()]
-    emotions, folds = (data.EMOTIONS[:2], range(1)) if plan.quick else (data.EMOTIONS, range(N_FOLDS))
+    models = [model for model in (QUICK_MODELS if setup.quick else MODELS) if "WordNet" not in model or has_wordnet()]
+    emotions, folds = (data.EMOTIONS[:2], range(1)) if setup.quick else (data.EMOTIONS, range(N_FOLDS))
     return [
-        Task({"model": model, "emotion": emotion, "fold": fold}, learn, plan.arguments)
+        Task({"model": model, "emotion": emotion, "fold": fold}, learn, setup.arguments)
         for model in models
         for fold in folds
         for emotion in emotions
@@ -148,14 +148,14 @@ def _kernel(model: str, folder: Path, seed: int, n_rows: int) -> Kernel:
     return MODELS[model].kernel(_headlines(folder, seed, n_rows)[0])
 
 
-def learn(model: str, emotion: str, fold: int, plan: Plan) -> Record:
+def learn(model: str, emotion: str, fold: int, setup: Setup) -> Record:
     """Learn one emotion from one training fold; keep what the correlations of the test fold are made of."""
-    place = (plan.data, plan.seed, settings(quick=plan.quick)["rows"])
+    place = (setup.data, setup.seed, settings(quick=setup.quick)["rows"])
     table, folds = _headlines(*place)
     train, test = table[folds != fold], table[folds == fold]
     scores = table["emotions"][:, data.EMOTIONS.index(emotion)]
     mean = float(scores[folds != fold].mean())
-    options: dict[str, Any] = {"noise": 0.5, "random_state": plan.seed, "n_threads": plan.n_threads}
+    options: dict[str, Any] = {"noise": 0.5, "random_state": setup.seed, "n_threads": setup.n_threads}
     if MODELS[model].root:  # a root needs the scores themselves
         y = scores[folds != fold]
         fitted, seconds = fit_gp(_kernel(model, *place), train, y, target_transform=SquareRoot(1.0), **options)

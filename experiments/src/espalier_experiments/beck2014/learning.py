@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels import Kernel, Precomputed
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ N_FOLDS = 3  # in which machines are chosen
 
 
 def choose_machine(
-    kernels: Sequence[Kernel], C: Sequence[float], X: Any, y: NDArray[Any], groups: NDArray[Any], plan: Plan
+    kernels: Sequence[Kernel], C: Sequence[float], X: Any, y: NDArray[Any], groups: NDArray[Any], setup: Setup
 ) -> KernelGridSearch:
     """Choose a kernel and C by cross-validation on training rows, equal texts in one fold, and fit them on all."""
     from sklearn.model_selection import StratifiedGroupKFold
@@ -34,10 +34,10 @@ def choose_machine(
     from espalier.svm import KernelGridSearch, KernelSVC
 
     search = KernelGridSearch(
-        KernelSVC(kernels[0], n_threads=plan.n_threads),
+        KernelSVC(kernels[0], n_threads=setup.n_threads),
         {"kernel": list(kernels), "C": list(C)},
-        cv=StratifiedGroupKFold(N_FOLDS, shuffle=True, random_state=plan.seed),
-        n_threads=plan.n_threads,
+        cv=StratifiedGroupKFold(N_FOLDS, shuffle=True, random_state=setup.seed),
+        n_threads=setup.n_threads,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds
@@ -45,7 +45,7 @@ def choose_machine(
 
 
 def choose_on_matrices(
-    grams: Sequence[Matrix], crosses: Sequence[Matrix], C: Sequence[float], y: NDArray[Any], groups: Any, plan: Plan
+    grams: Sequence[Matrix], crosses: Sequence[Matrix], C: Sequence[float], y: NDArray[Any], groups: Any, setup: Setup
 ) -> tuple[NDArray[Any], int, Record]:
     """As ``choose_machine``, where matrices are there already: of the training rows, and of new rows with them.
 
@@ -56,16 +56,16 @@ def choose_on_matrices(
     from espalier.svm import MatrixRows
 
     kernels = [Precomputed(gram) for gram in grams]
-    search = choose_machine(kernels, C, np.arange(len(y)), y, groups, plan)
+    search = choose_machine(kernels, C, np.arange(len(y)), y, groups, setup)
     chosen = next(number for number, kernel in enumerate(kernels) if kernel is search.best_params_["kernel"])
     predicted = np.asarray(search.best_estimator_.predict(MatrixRows(crosses[chosen])))
     return predicted, chosen, {"cv_score": float(search.best_score_), "C": float(search.best_params_["C"])}
 
 
-def matrices(kernel: Kernel, train: Any, test: Any, plan: Plan) -> tuple[Matrix, Matrix]:
+def matrices(kernel: Kernel, train: Any, test: Any, setup: Setup) -> tuple[Matrix, Matrix]:
     """The matrix of the training rows, and that of the test rows (rows) with them (columns)."""
-    cross = kernel(train, test, n_threads=plan.n_threads)
-    return kernel(train, n_threads=plan.n_threads), np.ascontiguousarray(cross.T)
+    cross = kernel(train, test, n_threads=setup.n_threads)
+    return kernel(train, n_threads=setup.n_threads), np.ascontiguousarray(cross.T)
 
 
 def accuracy(observed: NDArray[Any], predicted: NDArray[Any]) -> float:

@@ -24,7 +24,7 @@ from espalier_experiments.beck2014.question_models import (
 )
 from espalier_experiments.beck2014.questions_page import questions_page
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -42,16 +42,16 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"rows": None, "learning_rows": LEARNING_ROWS, "iterations": MAX_ITERATIONS}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task for each model and kind of label, those with the most views first and the slowest view last.
 
     Models with WordNet are left out where it is not installed.
     """
-    models = sorted(filter(is_possible, QUICK_MODELS if plan.quick else MODELS), key=_order)
+    models = sorted(filter(is_possible, QUICK_MODELS if setup.quick else MODELS), key=_order)
     return [
-        Task({"model": model, "labels": labels}, classify, plan.arguments)
+        Task({"model": model, "labels": labels}, classify, setup.arguments)
         for model in models
-        for labels in (LABELS[:1] if plan.quick else LABELS)
+        for labels in (LABELS[:1] if setup.quick else LABELS)
     ]
 
 
@@ -60,53 +60,53 @@ def _order(model: str) -> int:
 
 
 @cache
-def _questions(plan: Plan) -> tuple[Table, int]:
+def _questions(setup: Setup) -> tuple[Table, int]:
     """Training questions and behind them test questions, with the number of each row; and how many are for training."""
-    n_rows = settings(quick=plan.quick)["rows"]
-    table = data.question_views(plan.data)
-    rng, part = np.random.default_rng(plan.seed), np.array(table["part"])
+    n_rows = settings(quick=setup.quick)["rows"]
+    table = data.question_views(setup.data)
+    rng, part = np.random.default_rng(setup.seed), np.array(table["part"])
     rows = [np.sort(rng.permutation(np.flatnonzero(part == name))[:n_rows]) for name in ("train", "test")]
     table = table[np.concatenate(rows)]
     return table.with_column("row", np.arange(len(table))), len(rows[0])
 
 
 @cache
-def _kernel_of(view: str, plan: Plan) -> Kernel:
+def _kernel_of(view: str, setup: Setup) -> Kernel:
     """The normalised kernel of a view at its start; the matrix of one that is only computed once."""
-    table, n_train = _questions(plan)
+    table, n_train = _questions(setup)
     kernel = Normalized(VIEWS[view].start(table[:n_train]))
     if not VIEWS[view].once:
         return kernel
-    return Precomputed(kernel(table, n_threads=plan.n_threads), on="row")
+    return Precomputed(kernel(table, n_threads=setup.n_threads), on="row")
 
 
-def classify(model: str, labels: str, plan: Plan) -> Record:
+def classify(model: str, labels: str, setup: Setup) -> Record:
     """Choose a machine from a grid; learn the kernel by a Gaussian process and let both learners use it."""
-    table, n_train = _questions(plan)
+    table, n_train = _questions(setup)
     train, test, y = table[:n_train], table[n_train:], np.array(table[labels])
     groups = np.unique([data.plain_text(text) for text in train["text"]], return_inverse=True)[1]
-    search = choose_machine(grid_of(model, partial(_kernel_of, plan=plan)), C_GRID, train, y[:n_train], groups, plan)
+    search = choose_machine(grid_of(model, partial(_kernel_of, setup=setup)), C_GRID, train, y[:n_train], groups, setup)
     grid = {
         "cv_score": float(search.best_score_),
         "C": float(search.best_params_["C"]),
         "kernel": repr(search.best_params_["kernel"]),
         "accuracy": accuracy(y[n_train:], search.predict(test)),
     }
-    return {"grid": grid, **_learned(model, y, groups, plan)}
+    return {"grid": grid, **_learned(model, y, groups, setup)}
 
 
-def _learned(model: str, y: NDArray[Any], groups: NDArray[Any], plan: Plan) -> Record:
+def _learned(model: str, y: NDArray[Any], groups: NDArray[Any], setup: Setup) -> Record:
     """Learn the kernel from some training questions; condition on all, and let a machine use the kernel too."""
-    common = settings(quick=plan.quick)
-    table, n_train = _questions(plan)
-    rows = np.sort(np.random.default_rng(plan.seed).permutation(n_train)[: common["learning_rows"]])
-    start = start_of(model, partial(_kernel_of, plan=plan))
-    options = {"max_iterations": common["iterations"], "n_threads": plan.n_threads}
+    common = settings(quick=setup.quick)
+    table, n_train = _questions(setup)
+    rows = np.sort(np.random.default_rng(setup.seed).permutation(n_train)[: common["learning_rows"]])
+    start = start_of(model, partial(_kernel_of, setup=setup))
+    options = {"max_iterations": common["iterations"], "n_threads": setup.n_threads}
     found = one_vs_rest.learn(start, table[rows], y[rows], **options)
-    gram, cross = matrices(found.kernel, table[:n_train], table[n_train:], plan)
+    gram, cross = matrices(found.kernel, table[:n_train], table[n_train:], setup)
     # C belongs to the scale of a kernel, so machines are given the learned one with a mean of 1 on the diagonal.
     unit = float(gram.diagonal().mean())
-    by_machine, _, machine = choose_on_matrices([gram / unit], [cross / unit], C_GRID, y[:n_train], groups, plan)
+    by_machine, _, machine = choose_on_matrices([gram / unit], [cross / unit], C_GRID, y[:n_train], groups, setup)
     by_process = one_vs_rest.predict(gram, cross, y[:n_train], found.noise)
     return {
         "process": {

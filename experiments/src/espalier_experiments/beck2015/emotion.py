@@ -17,7 +17,7 @@ from espalier_experiments import data
 from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES, Model
 from espalier_experiments.beck2015.emotion_page import emotion_page
-from espalier_experiments.beck2015.settings import Plan
+from espalier_experiments.beck2015.settings import Setup
 from espalier_experiments.measures import Moments
 from espalier_experiments.page import Page
 from espalier_experiments.records import fit_gp, fit_record
@@ -35,12 +35,12 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"folds": N_FOLDS, "restarts": 0 if quick else RESTARTS, "rows": 60 if quick else 1000}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task per model, emotion and fold; the paper's models first."""
-    models = QUICK_MODELS if plan.quick else (*PAPER_FIGURES, *OWN)
-    emotions, folds = (data.EMOTIONS[:2], range(1)) if plan.quick else (data.EMOTIONS, range(N_FOLDS))
+    models = QUICK_MODELS if setup.quick else (*PAPER_FIGURES, *OWN)
+    emotions, folds = (data.EMOTIONS[:2], range(1)) if setup.quick else (data.EMOTIONS, range(N_FOLDS))
     return [
-        Task({"model": model, "emotion": emotion, "fold": fold}, learn, plan.arguments)
+        Task({"model": model, "emotion": emotion, "fold": fold}, learn, setup.arguments)
         for model in models
         for fold in folds
         for emotion in emotions
@@ -77,28 +77,28 @@ def _split(folder: Path, seed: int, n_rows: int, fold: int) -> tuple[Table, Tabl
     return parts[0], parts[1]
 
 
-def learn(model: str, emotion: str, fold: int, plan: Plan) -> Record:
+def learn(model: str, emotion: str, fold: int, setup: Setup) -> Record:
     """Learn one emotion from one training fold; keep what the correlations of the test fold are made of."""
-    common = settings(quick=plan.quick)
-    train, test = _split(plan.data, plan.seed, common["rows"], fold)
+    common = settings(quick=setup.quick)
+    train, test = _split(setup.data, setup.seed, common["rows"], fold)
     column = data.EMOTIONS.index(emotion)
     mean = float(train["emotions"][:, column].mean())
     y, y_test = train["emotions"][:, column] - mean, test["emotions"][:, column] - mean
-    labels = data.inner_labels(_headlines(plan.data, plan.seed, common["rows"])[0]["tree"])
+    labels = data.inner_labels(_headlines(setup.data, setup.seed, common["rows"])[0]["tree"])
     chosen = MODELS[model]
     if chosen.kind == "svm":
-        predicted, record = _svm(chosen, train, y, test, plan)
+        predicted, record = _svm(chosen, train, y, test, setup)
     else:
-        predicted, record = _gp(chosen, labels, train, y, mean, test, plan)
+        predicted, record = _gp(chosen, labels, train, y, mean, test, setup)
     moments = Moments.of(y_test, predicted)
     return {**record, "mean": mean, "moments": vars(moments), "pearson": moments.pearson()}
 
 
 def _gp(
-    model: Model, labels: Sequence[str], train: Table, y: NDArray[np.float64], mean: float, test: Table, plan: Plan
+    model: Model, labels: Sequence[str], train: Table, y: NDArray[np.float64], mean: float, test: Table, setup: Setup
 ) -> tuple[NDArray[np.float64], Record]:
-    restarts = settings(quick=plan.quick)["restarts"]
-    options = {"noise": 0.5, "restarts": restarts, "random_state": plan.seed, "n_threads": plan.n_threads}
+    restarts = settings(quick=setup.quick)["restarts"]
+    options = {"noise": 0.5, "restarts": restarts, "random_state": setup.seed, "n_threads": setup.n_threads}
     if model.root:  # a root needs the scores themselves
         scores = np.maximum(y + mean, 0.0)  # what rounding left below 0
         fitted, seconds = fit_gp(model.kernel(labels), train, scores, target_transform=SquareRoot(1.0), **options)
@@ -108,11 +108,11 @@ def _gp(
 
 
 def _svm(
-    model: Model, train: Table, y: NDArray[np.float64], test: Table, plan: Plan
+    model: Model, train: Table, y: NDArray[np.float64], test: Table, setup: Setup
 ) -> tuple[NDArray[np.float64], Record]:
-    kernels = model.grid()[:2] if plan.quick else model.grid()
-    C, epsilon = ([1.0, 10.0], [1.0]) if plan.quick else (model.C, model.epsilon)
-    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=plan.n_threads)
+    kernels = model.grid()[:2] if setup.quick else model.grid()
+    C, epsilon = ([1.0, 10.0], [1.0]) if setup.quick else (model.C, model.epsilon)
+    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=setup.n_threads)
     return search.predict(test), search_record(search, seconds)
 
 

@@ -20,7 +20,7 @@ from espalier_experiments.beck2015.quality_models import (
     Transform,
 )
 from espalier_experiments.beck2015.quality_page import quality_page
-from espalier_experiments.beck2015.settings import Plan
+from espalier_experiments.beck2015.settings import Setup
 from espalier_experiments.page import Page
 from espalier_experiments.records import fit_gp, fit_record, point_scores, regression_scores
 from espalier_experiments.selection import Record
@@ -39,19 +39,19 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"restarts": RESTARTS, "noise": 0.5, "tolerance": TOLERANCE, "rows": 80 if quick else None}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task per model, transform, pair and fold; what learns hundreds of numbers last."""
-    pairs = (data.PAIRS[-1],) if plan.quick else data.PAIRS[::-1]
-    folds = range(1) if plan.quick else range(N_FOLDS)
-    names = QUICK_MODELS if plan.quick else tuple(MODELS)
+    pairs = (data.PAIRS[-1],) if setup.quick else data.PAIRS[::-1]
+    folds = range(1) if setup.quick else range(N_FOLDS)
+    names = QUICK_MODELS if setup.quick else tuple(MODELS)
     slow = [name for name in names if "symbol-aware" in name]
     models: list[tuple[str, Transform]] = [(name, "log") for name in names if name not in slow]
-    if not plan.quick:
+    if not setup.quick:
         models += [(name, other) for other in OTHER_TRANSFORMS for name in TRANSFORMED]
-    models += [(name, "none") for name in (list(BASELINES)[:1] if plan.quick else BASELINES)]
+    models += [(name, "none") for name in (list(BASELINES)[:1] if setup.quick else BASELINES)]
     models += [(name, "log") for name in slow]
     return [
-        Task({"pair": pair, "model": model, "transform": transform, "fold": fold}, learn, plan.arguments)
+        Task({"pair": pair, "model": model, "transform": transform, "fold": fold}, learn, setup.arguments)
         for model, transform in models
         for pair in pairs
         for fold in folds
@@ -72,13 +72,13 @@ def _split(folder: Path, pair: data.Pair, fold: int, n_rows: int | None, seed: i
     return train, test
 
 
-def learn(pair: data.Pair, model: str, transform: Transform, fold: int, plan: Plan) -> Record:
+def learn(pair: data.Pair, model: str, transform: Transform, fold: int, setup: Setup) -> Record:
     """Learn from one training fold; keep what a choice needs, and the errors on the test fold."""
-    common = settings(quick=plan.quick)
-    train, test = _split(plan.data, pair, fold, common["rows"], plan.seed)
+    common = settings(quick=setup.quick)
+    train, test = _split(setup.data, pair, fold, common["rows"], setup.seed)
     y, y_test = np.array(train["response"]), np.array(test["response"])
     if model in BASELINES:
-        return _baseline(model, train, y, test, y_test, plan)
+        return _baseline(model, train, y, test, y_test, setup)
     chosen = MODELS[model]
     groups = length_groups(train, test) if chosen.noise_by_length else (None, None)
     fitted, seconds = fit_gp(
@@ -90,8 +90,8 @@ def learn(pair: data.Pair, model: str, transform: Transform, fold: int, plan: Pl
         target_transform=None if transform == "none" else transform,
         restarts=common["restarts"],
         tolerance=common["tolerance"],
-        random_state=plan.seed,
-        n_threads=plan.n_threads,
+        random_state=setup.seed,
+        n_threads=setup.n_threads,
     )
     return {**fit_record(fitted, y, seconds), **regression_scores(fitted, test, y_test, groups=groups[1])}
 
@@ -105,12 +105,12 @@ def length_groups(train: Table, test: Table) -> tuple[list[str], list[str]]:
     return first, second
 
 
-def _baseline(model: str, train: Table, y: Any, test: Table, y_test: Any, plan: Plan) -> Record:
+def _baseline(model: str, train: Table, y: Any, test: Table, y_test: Any, setup: Setup) -> Record:
     chosen = BASELINES[model]
     kernels, C, epsilon = chosen.kernels(), chosen.C, chosen.epsilon
-    if plan.quick:
+    if setup.quick:
         kernels, C, epsilon = kernels[:2], C[:2], epsilon[:1]
-    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=plan.n_threads)
+    search, seconds = fit_svm(kernels, train, y, C=C, epsilon=epsilon, n_threads=setup.n_threads)
     return {**search_record(search, seconds), **point_scores(search.predict(test), y_test)}
 
 

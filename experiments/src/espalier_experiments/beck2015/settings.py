@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from espalier_experiments.papers import Experiment, Plan
+from espalier_experiments.papers import Experiment, Setup
 
-__all__ = ["PAPER", "Experiment", "Plan"]
+__all__ = ["PAPER", "Experiment", "Setup"]
 
 PAPER = (
     "Beck, Cohn, Hardmeier and Specia, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier_experiments import measures
 from espalier_experiments.beck2015 import samples
-from espalier_experiments.beck2015.settings import PAPER, Plan
+from espalier_experiments.beck2015.settings import PAPER, Setup
 from espalier_experiments.page import COLOURS, GREY, Page, logarithmic, number
 from espalier_experiments.records import fit_gp, short
 from espalier_experiments.selection import Record, quartiles
@@ -39,14 +39,14 @@ def settings(*, quick: bool) -> dict[str, Any]:
     }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task per truth, model, training size and repetition, kernels normalised and not; the cheap ones first."""
-    sizes, repetitions = ((20, 40), 1) if plan.quick else (SIZES, REPETITIONS)
+    sizes, repetitions = ((20, 40), 1) if setup.quick else (SIZES, REPETITIONS)
     return [
         Task(
             {"truth": truth, "model": model, "normalized": normalized, "size": size, "repetition": repetition},
             learn,
-            plan.arguments,
+            setup.arguments,
         )
         for size in sizes
         for normalized in (False, True)
@@ -55,20 +55,20 @@ def tasks(plan: Plan) -> list[Task]:
     ]
 
 
-def learn(truth: str, model: str, normalized: bool, size: int, repetition: int, plan: Plan) -> Record:
+def learn(truth: str, model: str, normalized: bool, size: int, repetition: int, setup: Setup) -> Record:
     """Learn a kernel from one sample; say what was found, and the error on the test trees."""
-    common = settings(quick=plan.quick)
+    common = settings(quick=setup.quick)
     sample = samples.draw(
-        plan.data,
+        setup.data,
         truth,
         normalized=normalized,
         n_trees=common["trees"],
-        n_test=common["trees"] // 5 if plan.quick else samples.N_TEST,
+        n_test=common["trees"] // 5 if setup.quick else samples.N_TEST,
         repetition=repetition,
-        seed=plan.seed,
+        seed=setup.seed,
     )
     train, y = sample.part(size)
-    options = {"standardize": False, "tolerance": common["tolerance"], "n_threads": plan.n_threads}
+    options = {"standardize": False, "tolerance": common["tolerance"], "n_threads": setup.n_threads}
     start = samples.start_kernel(model, sample.forest, normalized=normalized)
     fitted, seconds = fit_gp(
         start, train, y, noise=samples.START_NOISE, restarts=common["restarts"], random_state=repetition, **options

@@ -12,7 +12,7 @@ from espalier.kernels import SubsetTree
 from espalier_experiments import measures
 from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015 import samples
-from espalier_experiments.beck2015.settings import PAPER, Plan
+from espalier_experiments.beck2015.settings import PAPER, Setup
 from espalier_experiments.page import COLOURS, Page, logarithmic, number
 from espalier_experiments.records import fit_gp, short
 from espalier_experiments.selection import Record, quartiles
@@ -41,30 +41,30 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"trees": 60 if quick else TREES, "grids": {"coarse": GRIDS["coarse"]} if quick else GRIDS}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """Gaussian processes with growing budgets of iterations, and grids of growing fineness, by training size."""
-    sizes, repetitions, iterations = ((40,), 1, (2,)) if plan.quick else (SIZES, REPETITIONS, ITERATIONS)
+    sizes, repetitions, iterations = ((40,), 1, (2,)) if setup.quick else (SIZES, REPETITIONS, ITERATIONS)
     budgets = [("gp", f"{count} iterations") for count in iterations]
-    budgets += [("svm", f"{name} grid") for name in settings(quick=plan.quick)["grids"]]
+    budgets += [("svm", f"{name} grid") for name in settings(quick=setup.quick)["grids"]]
     return [
-        Task({"method": method, "budget": budget, "size": size, "repetition": repetition}, spend, plan.arguments)
+        Task({"method": method, "budget": budget, "size": size, "repetition": repetition}, spend, setup.arguments)
         for size in sizes
         for repetition in range(repetitions)
         for method, budget in budgets
     ]
 
 
-def spend(method: str, budget: str, size: int, repetition: int, plan: Plan) -> Record:
+def spend(method: str, budget: str, size: int, repetition: int, setup: Setup) -> Record:
     """Learn within a budget, on one thread; say how long it took, and the error on the test trees."""
-    n_trees = settings(quick=plan.quick)["trees"]
+    n_trees = settings(quick=setup.quick)["trees"]
     sample = samples.draw(
-        plan.data,
+        setup.data,
         "subset",
         normalized=False,
         n_trees=n_trees,
         n_test=n_trees // 5,
         repetition=repetition,
-        seed=plan.seed,
+        seed=setup.seed,
     )
     train, y = sample.part(size)
     with threadpool_limits(1):

@@ -12,7 +12,6 @@ from espalier.kernels import Kernel, Learned, Normalized, PartialTree, PerLabel,
 from espalier.rerank import RankingSVM, VotedPerceptron
 from espalier_experiments.collins2001.candidates import Lists
 from espalier_experiments.collins2001.learning import PAPER, UPDATES, add_test, best_trial, choose, trial
-from espalier_experiments.collins2001.page import HEADER, HOW_MEASURED, counted, measures
 from espalier_experiments.collins2001.questions import (
     GP_DECAY,
     SVM_C,
@@ -23,8 +22,9 @@ from espalier_experiments.collins2001.questions import (
     preference_trial,
 )
 from espalier_experiments.collins2001.questions import settings as questions_settings
+from espalier_experiments.collins2001.tables import HEADER, HOW_MEASURED, counted, measures
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -72,7 +72,7 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {**own, **partial, **lists, "svm_C": SVM_C["small"], "passes": SVM_PASSES, **preference_settings()}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task for each model and split; those on the same candidates stand side by side."""
     groups: dict[Callable[..., Record], Sequence[str]] = {
         learn_kernel: list(KERNELS),
@@ -81,31 +81,31 @@ def tasks(plan: Plan) -> list[Task]:
         learn_hyperparameters: list(LEARNED),
     }
     return [
-        Task({"split": split, "model": model}, function, plan.arguments)
-        for split in range(settings(quick=plan.quick)["splits"])
+        Task({"split": split, "model": model}, function, setup.arguments)
+        for split in range(settings(quick=setup.quick)["splits"])
         for function, models in groups.items()
         for model in models
     ]
 
 
-def _lists(plan: Plan, split: int) -> Lists:
-    return lists_of(plan, "small", "plain", split)[0]
+def _lists(setup: Setup, split: int) -> Lists:
+    return lists_of(setup, "small", "plain", split)[0]
 
 
-def learn_kernel(split: int, model: str, plan: Plan) -> Record:
+def learn_kernel(split: int, model: str, setup: Setup) -> Record:
     """A perceptron with one of several kernels."""
-    options = common_options(plan, split)
+    options = common_options(setup, split)
     if model.startswith("partial"):
         options["sample"] = PARTIAL_SAMPLE
     chooser = VotedPerceptron(KERNELS[model], epochs=EPOCHS, updates=UPDATES, **options)
-    return {"perceptron": _tried(chooser, _lists(plan, split), unit=model == BASE)}
+    return {"perceptron": _tried(chooser, _lists(setup, split), unit=model == BASE)}
 
 
-def learn_variant(split: int, model: str, plan: Plan) -> Record:
+def learn_variant(split: int, model: str, setup: Setup) -> Record:
     """A perceptron that differs in one setting."""
-    options = {**common_options(plan, split), "epochs": EPOCHS, "updates": UPDATES, **VARIANTS[model]}
+    options = {**common_options(setup, split), "epochs": EPOCHS, "updates": UPDATES, **VARIANTS[model]}
     chooser = VotedPerceptron(SubsetTree(DECAY), **options)
-    return {"perceptron": _tried(chooser, _lists(plan, split))}
+    return {"perceptron": _tried(chooser, _lists(setup, split))}
 
 
 def _tried(chooser: VotedPerceptron, lists: Lists, *, unit: bool = False) -> Record:
@@ -115,10 +115,10 @@ def _tried(chooser: VotedPerceptron, lists: Lists, *, unit: bool = False) -> Rec
     return record
 
 
-def learn_voting(split: int, model: str, plan: Plan) -> Record:
+def learn_voting(split: int, model: str, setup: Setup) -> Record:
     """Every perceptron on the way chooses; the weight of the score is the one with which they choose best together."""
-    lists = _lists(plan, split)
-    options = {**common_options(plan, split), "epochs": EPOCHS, "updates": UPDATES, "vote": "vote"}
+    lists = _lists(setup, split)
+    options = {**common_options(setup, split), "epochs": EPOCHS, "updates": UPDATES, "vote": "vote"}
     chooser = VotedPerceptron(SubsetTree(DECAY), **{**options, "score_weight": "chosen"})
     chooser.fit(lists.train, development=lists.development.groups)
     weight = chooser.score_weight_
@@ -132,18 +132,18 @@ def learn_voting(split: int, model: str, plan: Plan) -> Record:
     return {"perceptron": out}
 
 
-def learn_hyperparameters(split: int, model: str, plan: Plan) -> Record:
+def learn_hyperparameters(split: int, model: str, setup: Setup) -> Record:
     """A Gaussian process learns a kernel; perceptron and machine then use it too."""
-    lists = _lists(plan, split)
-    record, kernel = preference_trial(LEARNED[model](), lists, plan, split)
+    lists = _lists(setup, split)
+    record, kernel = preference_trial(LEARNED[model](), lists, setup, split)
     while isinstance(kernel, Scaled):  # a scale changes no perceptron, and C belongs to a kernel without
         kernel = kernel.kernel
-    options = common_options(plan, split)
+    options = common_options(setup, split)
 
     def machine(C: float) -> RankingSVM:
         return RankingSVM(kernel, C=C, max_iterations=SVM_PASSES, **options)
 
-    prices = SVM_C["small"][: 1 if plan.quick else None]
+    prices = SVM_C["small"][: 1 if setup.quick else None]
     machines = [{"C": C, **trial(machine(C), lists)} for C in prices]
     choose(machines, lists, lambda own: machine(own["C"]))
     perceptron = _tried(VotedPerceptron(kernel, epochs=EPOCHS, updates=UPDATES, **options), lists)

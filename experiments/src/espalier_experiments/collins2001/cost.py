@@ -17,7 +17,7 @@ from espalier.structures import Group
 from espalier_experiments.collins2001.corpora import question_trees, shuffled
 from espalier_experiments.collins2001.learning import PAPER, SAMPLE, UPDATES
 from espalier_experiments.page import COLOURS, Page, logarithmic
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -42,24 +42,24 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"decay": DECAY, **counts, "updates": UPDATES}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """All in one task, because all is measured on the same candidates."""
-    return [Task({"what": "all"}, measure, plan.arguments)]
+    return [Task({"what": "all"}, measure, setup.arguments)]
 
 
-def measure(what: str, plan: Plan) -> Record:
+def measure(what: str, setup: Setup) -> Record:
     """Train on all questions, rerank others, and let a model grow in both forms; on one thread."""
-    common = settings(quick=plan.quick)
-    sizes = (10, 20) if plan.quick else GROUPS
-    n_parsed, n_scored = (20, 5) if plan.quick else (PARSED, SCORED)
-    trees, _ = question_trees(plan.data)
-    train, test = shuffled(trees, plan.seed, (sizes[-1], n_parsed))
+    common = settings(quick=setup.quick)
+    sizes = (10, 20) if setup.quick else GROUPS
+    n_parsed, n_scored = (20, 5) if setup.quick else (PARSED, SCORED)
+    trees, _ = question_trees(setup.data)
+    train, test = shuffled(trees, setup.seed, (sizes[-1], n_parsed))
     start = time.process_time()
-    groups = jackknifed(train, common["candidates"], random_state=plan.seed, n_threads=1)
+    groups = jackknifed(train, common["candidates"], random_state=setup.seed, n_threads=1)
     full = propose(PCFG.from_treebank(train), test, common["candidates"], n_threads=1)
     parse_seconds = time.process_time() - start
     full = [group for group in full if len(group) == common["candidates"]][:n_scored]
-    options = {"sample": common["sampled"], "score_weight": 0.0, "random_state": plan.seed, "updates": UPDATES}
+    options = {"sample": common["sampled"], "score_weight": 0.0, "random_state": setup.seed, "updates": UPDATES}
     learner = VotedPerceptron(COMPRESSED, **options)
     seconds = _seconds(lambda: learner.fit(groups))
     rerank = _seconds(lambda: learner.predict(full))
@@ -71,7 +71,7 @@ def measure(what: str, plan: Plan) -> Record:
         "train_seconds": short(seconds),
         "reranked": len(full),
         "rerank_seconds": short(rerank),
-        "growth": [_grown(groups[:size], full[: n_scored // 3], common["sampled"], plan) for size in sizes],
+        "growth": [_grown(groups[:size], full[: n_scored // 3], common["sampled"], setup) for size in sizes],
     }
 
 
@@ -88,10 +88,10 @@ def _least_seconds(run: Callable[[], Result]) -> tuple[float, Result]:
     return min(seconds), results[-1]
 
 
-def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, plan: Plan) -> Record:
+def _grown(groups: Sequence[Group], others: Sequence[Group], sample: int, setup: Setup) -> Record:
     """Train on some groups in both forms, and score other candidates with what was learned."""
-    compressed_train, learner = _least_seconds(partial(one_epoch, groups, COMPRESSED, sample, plan.seed))
-    support_train, _ = _least_seconds(partial(one_epoch, groups, SUPPORT, sample, plan.seed))
+    compressed_train, learner = _least_seconds(partial(one_epoch, groups, COMPRESSED, sample, setup.seed))
+    support_train, _ = _least_seconds(partial(one_epoch, groups, SUPPORT, sample, setup.seed))
     coefficients = learner.coefficients_
     support = Forest.from_trees(learner.support_)
     model = CompressedModel(COMPRESSED, support)

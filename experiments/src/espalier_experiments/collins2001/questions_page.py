@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from espalier_experiments.collins2001.candidates import N_KNOWN
 from espalier_experiments.collins2001.learning import PAPER, best_trial, having
-from espalier_experiments.collins2001.page import HEADER, HOW_MEASURED, counted, gaps, measures, over
+from espalier_experiments.collins2001.tables import HEADER, HOW_MEASURED, counted, gaps, measures, over
 from espalier_experiments.page import Page
 from espalier_experiments.records import Record
 from espalier_experiments.store import Results

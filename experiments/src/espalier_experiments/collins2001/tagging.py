@@ -14,9 +14,9 @@ from espalier.structures import TaggedSequence
 from espalier_experiments.collins2001.candidates import Lists, make_lists, shared_settings
 from espalier_experiments.collins2001.corpora import PARTS, tagged_sentences
 from espalier_experiments.collins2001.learning import PAPER, UPDATES, best_trial, choose, trial
-from espalier_experiments.collins2001.page import over
+from espalier_experiments.collins2001.tables import over
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -48,20 +48,20 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"candidates": K, "sampled": SAMPLED, "groups": LEARNED, "epochs": EPOCHS, **fixed}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task for each set of tags: its kernels are compared on development data, and the best are tested."""
-    return [Task({"data": data}, learn, plan.arguments) for data in (list(SETS)[:1] if plan.quick else SETS)]
+    return [Task({"data": data}, learn, setup.arguments) for data in (list(SETS)[:1] if setup.quick else SETS)]
 
 
 @lru_cache(maxsize=1)
-def lists_of(plan: Plan, data: str) -> tuple[Lists, Record]:
+def lists_of(setup: Setup, data: str) -> tuple[Lists, Record]:
     """The candidates, made once for all kernels; and what is known of the data."""
-    common, (treebank, tags) = settings(quick=plan.quick), SETS[data]
-    parts = [tagged_sentences(plan.data, treebank, part, tags) for part in PARTS]
-    if plan.quick:
+    common, (treebank, tags) = settings(quick=setup.quick), SETS[data]
+    parts = [tagged_sentences(setup.data, treebank, part, tags) for part in PARTS]
+    if setup.quick:
         parts = [part[:size] for part, size in zip(parts, (60, 20, 20), strict=True)]
     counts = {"k": common["candidates"], "sample": common["groups"]}
-    lists = make_lists(parts, seed=plan.seed, make=Tagger.from_sentences, **counts)
+    lists = make_lists(parts, seed=setup.seed, make=Tagger.from_sentences, **counts)
     return lists, {"sentences": [len(part) for part in parts], **_unknown(parts[0], parts[2], lists)}
 
 
@@ -77,18 +77,18 @@ def _unknown(train: list[TaggedSequence], test: list[TaggedSequence], lists: Lis
     return {"unknown": short(100.0 * total / n_words), "unknown_right": short(100.0 * right / max(total, 1))}
 
 
-def learn(data: str, plan: Plan) -> Record:
+def learn(data: str, setup: Setup) -> Record:
     """Perceptrons with the kernel of tagged sequences."""
-    lists, known = lists_of(plan, data)
-    common = settings(quick=plan.quick)
+    lists, known = lists_of(setup, data)
+    common = settings(quick=setup.quick)
     options = {"epochs": common["epochs"], "sample": common["sampled"], "score_weight": 0.0, "updates": UPDATES}
-    options |= {"random_state": plan.seed, "n_threads": plan.n_threads}
+    options |= {"random_state": setup.seed, "n_threads": setup.n_threads}
 
     def perceptron(record: Record) -> VotedPerceptron:
         return VotedPerceptron(Tagging(record["decay"], record["word_weight"]), **options)
 
     kernels = [{"decay": decay, "word_weight": word} for decay in DECAYS for word in WORD_WEIGHTS]
-    trials = [{**own, **trial(perceptron(own), lists)} for own in (kernels[:1] if plan.quick else kernels)]
+    trials = [{**own, **trial(perceptron(own), lists)} for own in (kernels[:1] if setup.quick else kernels)]
     choose(trials, lists, perceptron)
     several = float(np.mean([len(group) > 1 for group in lists.test.groups]))
     return {**known, "baselines": lists.baselines, "several": short(100.0 * several), "trials": trials}

@@ -11,9 +11,9 @@ from espalier.structures import Tree
 from espalier_experiments.collins2001.candidates import Lists, best_grammar, make_lists, shared_settings
 from espalier_experiments.collins2001.corpora import PARTS, newspaper_trees, shuffled, up_to, web_trees
 from espalier_experiments.collins2001.learning import PAPER, SAMPLE, UPDATES, best_trial, choose, trial
-from espalier_experiments.collins2001.page import HEADER, HOW_MEASURED, gaps, measures
+from espalier_experiments.collins2001.tables import HEADER, HOW_MEASURED, gaps, measures
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -38,61 +38,61 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"words": WORDS, "candidates": K, "sampled": SAMPLE, "groups": LEARNED, **fixed}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One task for each treebank, grammar and learner; learners on the same candidates stand side by side."""
     return [
-        Task({"treebank": treebank, "parser": parser, "learner": learner}, LEARNERS[learner], plan.arguments)
+        Task({"treebank": treebank, "parser": parser, "learner": learner}, LEARNERS[learner], setup.arguments)
         for treebank in TREEBANKS
         for parser in PARSERS
         for learner in LEARNERS
     ]
 
 
-def parts_of(plan: Plan, treebank: str) -> list[list[Tree]]:
+def parts_of(setup: Setup, treebank: str) -> list[list[Tree]]:
     """Training, development and test trees."""
-    n_words = settings(quick=plan.quick)["words"]
-    if plan.quick or treebank == "wsj":
-        trees = newspaper_trees(plan.data) if treebank == "wsj" else web_trees(plan.data, "test")
-        return shuffled(up_to(trees, n_words), plan.seed, (60, 20, 20) if plan.quick else (*WSJ_PARTS, None))
-    return [up_to(web_trees(plan.data, part), n_words) for part in PARTS]
+    n_words = settings(quick=setup.quick)["words"]
+    if setup.quick or treebank == "wsj":
+        trees = newspaper_trees(setup.data) if treebank == "wsj" else web_trees(setup.data, "test")
+        return shuffled(up_to(trees, n_words), setup.seed, (60, 20, 20) if setup.quick else (*WSJ_PARTS, None))
+    return [up_to(web_trees(setup.data, part), n_words) for part in PARTS]
 
 
 @lru_cache(maxsize=1)
-def lists_of(plan: Plan, treebank: str, parser: str) -> tuple[Lists, Record]:
+def lists_of(setup: Setup, treebank: str, parser: str) -> tuple[Lists, Record]:
     """The candidates, made once for all learners; and the options of the grammar with the numbers of sentences."""
-    common, parts = settings(quick=plan.quick), parts_of(plan, treebank)
+    common, parts = settings(quick=setup.quick), parts_of(setup, treebank)
     options: Record = {}
     if parser == "markov":
         few = parts[1][:N_CHOOSING]
         options = best_grammar(parts[0], few, markovs=MARKOV_GRID, rares=RARE_GRID, beam=BEAM)
     counts = {"k": common["candidates"], "sample": common["groups"]}
-    lists = make_lists(parts, seed=plan.seed, beam=BEAM, **counts, **options)
+    lists = make_lists(parts, seed=setup.seed, beam=BEAM, **counts, **options)
     return lists, {"grammar": options, "sentences": [len(part) for part in parts], "groups": len(lists.train)}
 
 
-def learn_perceptron(treebank: str, parser: str, learner: str, plan: Plan) -> Record:
+def learn_perceptron(treebank: str, parser: str, learner: str, setup: Setup) -> Record:
     """Perceptrons by decay."""
-    lists, known = lists_of(plan, treebank, parser)
+    lists, known = lists_of(setup, treebank, parser)
 
     def perceptron(record: Record) -> Chooser:
         kernel = SubsetTree(record["decay"])
-        return VotedPerceptron(kernel, epochs=EPOCHS, updates=UPDATES, **_common(plan))
+        return VotedPerceptron(kernel, epochs=EPOCHS, updates=UPDATES, **_common(setup))
 
-    settings = [{"decay": decay} for decay in (DECAYS[:1] if plan.quick else DECAYS)]
+    settings = [{"decay": decay} for decay in (DECAYS[:1] if setup.quick else DECAYS)]
     trials = [{**own, **trial(perceptron(own), lists)} for own in settings]
     choose(trials, lists, perceptron)
     return {**known, "baselines": lists.baselines, "trials": trials}
 
 
-def learn_svm(treebank: str, parser: str, learner: str, plan: Plan) -> Record:
+def learn_svm(treebank: str, parser: str, learner: str, setup: Setup) -> Record:
     """Ranking machines by C."""
-    lists, _ = lists_of(plan, treebank, parser)
+    lists, _ = lists_of(setup, treebank, parser)
 
     def machine(C: float) -> RankingSVM:
-        return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_iterations=SVM_PASSES, **_common(plan))
+        return RankingSVM(SubsetTree(SVM_DECAY), C=C, max_iterations=SVM_PASSES, **_common(setup))
 
     trials = []
-    for C in SVM_C[:1] if plan.quick else SVM_C:
+    for C in SVM_C[:1] if setup.quick else SVM_C:
         own = machine(C)
         record = {"decay": SVM_DECAY, "C": C, **trial(own, lists)}
         trials.append({**record, "passes": own.n_passes_, "gap": short(own.gap_)})
@@ -100,9 +100,9 @@ def learn_svm(treebank: str, parser: str, learner: str, plan: Plan) -> Record:
     return {"trials": trials}
 
 
-def _common(plan: Plan) -> dict[str, Any]:
-    sample = settings(quick=plan.quick)["sampled"]
-    return {"sample": sample, "score_weight": 0.0, "random_state": plan.seed, "n_threads": plan.n_threads}
+def _common(setup: Setup) -> dict[str, Any]:
+    sample = settings(quick=setup.quick)["sampled"]
+    return {"sample": sample, "score_weight": 0.0, "random_state": setup.seed, "n_threads": setup.n_threads}
 
 
 LEARNERS = {"perceptron": learn_perceptron, "svm": learn_svm}

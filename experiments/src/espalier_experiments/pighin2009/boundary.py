@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus import Forest
 from espalier.kernels import Kernel, Normalized, SubsetTree
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.pighin2009.boundary_page import page
 from espalier_experiments.pighin2009.learning import TEST_RUNS, choose, learn_linear, machine, timed
 from espalier_experiments.propositions import role_candidates
@@ -35,62 +35,62 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"fragments": 60 if quick else N_FRAGMENTS, "choice_rows": 400 if quick else CHOICE_ROWS}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """The kernel machine on what it can learn from, and the linear one on everything."""
-    kernel_sizes, linear_sizes = (QUICK_SIZES, QUICK_SIZES) if plan.quick else (KERNEL_SIZES, LINEAR_SIZES)
-    out = [Task({"method": "kernel", "rows": n}, measure, plan.arguments) for n in kernel_sizes]
-    return out + [Task({"method": "linear", "rows": n}, measure, plan.arguments) for n in linear_sizes]
+    kernel_sizes, linear_sizes = (QUICK_SIZES, QUICK_SIZES) if setup.quick else (KERNEL_SIZES, LINEAR_SIZES)
+    out = [Task({"method": "kernel", "rows": n}, measure, setup.arguments) for n in kernel_sizes]
+    return out + [Task({"method": "linear", "rows": n}, measure, setup.arguments) for n in linear_sizes]
 
 
-def measure(method: str, rows: int, plan: Plan) -> Record:
+def measure(method: str, rows: int, setup: Setup) -> Record:
     """Learn from some candidates, test on all of the test part."""
-    train, y = training_rows(plan, rows)
-    test, y_test = held_out(plan)
-    kernel, C, record = chosen(plan)
+    train, y = training_rows(setup, rows)
+    test, y_test = held_out(setup)
+    kernel, C, record = chosen(setup)
     record = {**record, "kernel": repr(kernel), "C": C, "positives": float(y.mean()), "test_rows": len(test)}
-    own = _kernel(kernel, C, train, y, test, plan) if method == "kernel" else _linear(kernel, C, train, y, test, plan)
+    own = _kernel(kernel, C, train, y, test, setup) if method == "kernel" else _linear(kernel, C, train, y, test, setup)
     predicted = own.pop("predicted")
     return {**record, **own, **_found(y_test, predicted)}
 
 
-def _kernel(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, plan: Plan) -> Record:
-    learner, seconds = timed(lambda: machine(kernel, C, plan).fit(train, y))
+def _kernel(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, setup: Setup) -> Record:
+    learner, seconds = timed(lambda: machine(kernel, C, setup).fit(train, y))
     predicted, test_seconds = timed(lambda: learner.predict(test), TEST_RUNS)
     support = len(learner.support_)
     return {"train_seconds": seconds, "test_seconds": test_seconds, "support": support, "predicted": predicted}
 
 
-def _linear(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, plan: Plan) -> Record:
+def _linear(kernel: Kernel, C: float, train: Forest, y: NDArray[Any], test: Forest, setup: Setup) -> Record:
     n_splits = max(N_SPLITS, math.ceil(len(train) / LARGEST_PART))
-    n_fragments = settings(quick=plan.quick)["fragments"]
-    vectorizer, model, record = learn_linear(kernel, C, train, y, plan, n_fragments=n_fragments, n_splits=n_splits)
+    n_fragments = settings(quick=setup.quick)["fragments"]
+    vectorizer, model, record = learn_linear(kernel, C, train, y, setup, n_fragments=n_fragments, n_splits=n_splits)
     scores, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_[0]) + model.intercept_, TEST_RUNS)
     return {**record, "test_seconds": test_seconds, "predicted": scores > 0}
 
 
-def _candidates(plan: Plan, part: Any) -> tuple[Forest, NDArray[np.bool_]]:
-    table = role_candidates(plan.data, part, 200 if plan.quick else None)
+def _candidates(setup: Setup, part: Any) -> tuple[Forest, NDArray[np.bool_]]:
+    table = role_candidates(setup.data, part, 200 if setup.quick else None)
     return table["tree"], np.array(table["role"]) != ""
 
 
-def training_rows(plan: Plan, n: int) -> tuple[Forest, NDArray[np.bool_]]:
+def training_rows(setup: Setup, n: int) -> tuple[Forest, NDArray[np.bool_]]:
     """The first ``n`` candidates in one random order: a smaller sample stands inside each larger one."""
-    forest, y = _candidates(plan, "train")
-    rows = np.sort(np.random.default_rng(plan.seed).permutation(len(forest))[:n])
+    forest, y = _candidates(setup, "train")
+    rows = np.sort(np.random.default_rng(setup.seed).permutation(len(forest))[:n])
     return forest[rows].compact(), y[rows]
 
 
-def held_out(plan: Plan) -> tuple[Forest, NDArray[np.bool_]]:
+def held_out(setup: Setup) -> tuple[Forest, NDArray[np.bool_]]:
     """All candidates of the test part."""
-    return _candidates(plan, "test")
+    return _candidates(setup, "test")
 
 
 @cache
-def chosen(plan: Plan) -> tuple[Kernel, float, Record]:
+def chosen(setup: Setup) -> tuple[Kernel, float, Record]:
     """The decay and C of the best F1 in cross-validation on the first training candidates."""
-    train, y = training_rows(plan, settings(quick=plan.quick)["choice_rows"])
+    train, y = training_rows(setup, settings(quick=setup.quick)["choice_rows"])
     kernels = [Normalized(SubsetTree(decay)) for decay in DECAYS]
-    return choose(kernels, C_GRID, train, y, plan, scoring="f1")
+    return choose(kernels, C_GRID, train, y, setup, scoring="f1")
 
 
 def _found(observed: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> Record:

@@ -13,7 +13,7 @@ from espalier.fragments import FragmentDictionary, mine_fragments
 from espalier.kernels import Normalized, SubsetTree
 from espalier_experiments import data
 from espalier_experiments.page import Page
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.pighin2009 import published
 from espalier_experiments.pighin2009.learning import PAPER, machine
 from espalier_experiments.propositions import role_candidates
@@ -36,35 +36,35 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"fragments": 300 if quick else N_FRAGMENTS, "rows": 300 if quick else BOUNDARY_ROWS}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """One machine each."""
-    return [Task({"machine": name}, compare, plan.arguments) for name in MACHINES]
+    return [Task({"machine": name}, compare, setup.arguments) for name in MACHINES]
 
 
-def compare(machine: str, plan: Plan) -> Record:
+def compare(machine: str, setup: Setup) -> Record:
     """Train a machine, mine it exactly, and look the paper's fragments up in the lists of its classes."""
-    common = settings(quick=plan.quick)
-    train, y = _rows(machine, plan, common["rows"])
-    return {"rows": len(train), "classes": _ranks(machine, train, y, common["fragments"], plan)}
+    common = settings(quick=setup.quick)
+    train, y = _rows(machine, setup, common["rows"])
+    return {"rows": len(train), "classes": _ranks(machine, train, y, common["fragments"], setup)}
 
 
-def _rows(name: str, plan: Plan, n: int) -> tuple[Forest, NDArray[Any]]:
+def _rows(name: str, setup: Setup, n: int) -> tuple[Forest, NDArray[Any]]:
     if name.startswith("questions"):
-        table = data.questions(plan.data, "train")
-        n_rows = n if plan.quick else len(table)
+        table = data.questions(setup.data, "train")
+        n_rows = n if setup.quick else len(table)
         return table["tree"][:n_rows], np.array(table["coarse"])[:n_rows]
-    table = role_candidates(plan.data, "train", 100 if plan.quick else BOUNDARY_SENTENCES)
-    rows = np.sort(np.random.default_rng(plan.seed).permutation(len(table))[:n])
+    table = role_candidates(setup.data, "train", 100 if setup.quick else BOUNDARY_SENTENCES)
+    rows = np.sort(np.random.default_rng(setup.seed).permutation(len(table))[:n])
     forest: Forest = table["tree"]
     return forest[rows].compact(), np.array(table["role"])[rows] != ""
 
 
-def _ranks(name: str, train: Forest, y: NDArray[Any], n: int, plan: Plan) -> dict[str, Record]:
+def _ranks(name: str, train: Forest, y: NDArray[Any], n: int, setup: Setup) -> dict[str, Record]:
     """For each class: the rank and the weight of each of the paper's fragments, by both weights."""
     decay, C = MACHINES[name]
-    learner = machine(Normalized(SubsetTree(decay)), C, plan).fit(train, y)
+    learner = machine(Normalized(SubsetTree(decay)), C, setup).fit(train, y)
     out: dict[str, Record] = {}
-    for part in mine_fragments(learner, n=n, n_threads=plan.n_threads):
+    for part in mine_fragments(learner, n=n, n_threads=setup.n_threads):
         label = part.name if part.name in published.FRAGMENTS else "boundary"
         assert isinstance(part.fragments, FragmentDictionary)  # of subset trees
         saved = part.fragments.n_productions - part.fragments.depths

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from espalier.corpus import Forest
 from espalier.fragments import FragmentVectorizer
 from espalier.kernels import Kernel
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ N_FOLDS = 3
 TEST_RUNS = 5  # a test may take a tenth of a second
 
 
-def machine(kernel: Kernel, C: float, plan: Plan) -> KernelSVC:
+def machine(kernel: Kernel, C: float, setup: Setup) -> KernelSVC:
     """A kernel machine that is not fitted yet."""
     from espalier.svm import KernelSVC
 
-    return KernelSVC(kernel, C=C, n_threads=plan.n_threads)
+    return KernelSVC(kernel, C=C, n_threads=setup.n_threads)
 
 
 def linear_machine(C: float) -> Any:
@@ -42,17 +42,17 @@ def linear_machine(C: float) -> Any:
 
 
 def choose(
-    kernels: Sequence[Kernel], grid: Sequence[float], X: Forest, y: NDArray[Any], plan: Plan, *, scoring: str
+    kernels: Sequence[Kernel], grid: Sequence[float], X: Forest, y: NDArray[Any], setup: Setup, *, scoring: str
 ) -> tuple[Kernel, float, Record]:
     """Choose a kernel and C by cross-validation on training data."""
     from sklearn.model_selection import StratifiedKFold
 
     from espalier.svm import KernelGridSearch
 
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=plan.seed)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=setup.seed)
     settings = {"kernel": list(kernels), "C": list(grid)}
     search = KernelGridSearch(
-        machine(kernels[0], 1.0, plan), settings, cv=folds, scoring=scoring, refit=False, n_threads=plan.n_threads
+        machine(kernels[0], 1.0, setup), settings, cv=folds, scoring=scoring, refit=False, n_threads=setup.n_threads
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds
@@ -69,16 +69,16 @@ def fit_linear(C: float, features: Any, y: NDArray[Any]) -> tuple[Any, float]:
 
 
 def learn_linear(
-    kernel: Kernel, C: float, X: Forest, y: NDArray[Any], plan: Plan, *, n_fragments: int, n_splits: int
+    kernel: Kernel, C: float, X: Forest, y: NDArray[Any], setup: Setup, *, n_fragments: int, n_splits: int
 ) -> tuple[FragmentVectorizer, Any, Record]:
     """All stages of linear learning: machines on parts, their fragments, features, and a linear machine."""
     vectorizer = FragmentVectorizer(
         kernel,
-        learner=machine(kernel, C, plan),
+        learner=machine(kernel, C, setup),
         n_fragments=n_fragments,
         n_splits=n_splits,
-        random_state=plan.seed,
-        n_threads=plan.n_threads,
+        random_state=setup.seed,
+        n_threads=setup.n_threads,
     )
     _, mine_seconds = timed(lambda: vectorizer.fit(X, y))
     features, extract_seconds = timed(lambda: vectorizer.transform(X))

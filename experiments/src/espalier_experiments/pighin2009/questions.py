@@ -14,7 +14,7 @@ from espalier.fragments import FragmentVectorizer
 from espalier.kernels import Kernel, Normalized, PartialTree, SubsetTree
 from espalier_experiments import data
 from espalier_experiments.page import Page, number
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.pighin2009 import published
 from espalier_experiments.pighin2009.learning import N_FOLDS, PAPER, choose, fit_linear, machine, scores, timed
 from espalier_experiments.records import short
@@ -49,11 +49,11 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"fragments": 300 if quick else N_FRAGMENTS, "rows": 200 if quick else None}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """The paper's settings and chosen ones, for each problem."""
-    problems = ["coarse classes"] if plan.quick else list(PROBLEMS)
+    problems = ["coarse classes"] if setup.quick else list(PROBLEMS)
     return [
-        Task({"problem": problem, "values": values}, classify, plan.arguments)
+        Task({"problem": problem, "values": values}, classify, setup.arguments)
         for problem in problems
         for values in ("paper", "chosen")
         if not (values == "paper" and problem != "coarse classes")
@@ -74,21 +74,21 @@ def _questions(folder: Path, column: str, target: str, n_rows: int | None, seed:
     return tuple(out)
 
 
-def classify(problem: str, values: str, plan: Plan) -> Record:
+def classify(problem: str, values: str, setup: Setup) -> Record:
     """Train the kernel machine, mine it in both ways, and train linear models over what was mined."""
     column, target, kernel_of, decays = PROBLEMS[problem]
-    common = settings(quick=plan.quick)
-    train, y, test, y_test = _questions(plan.data, column, target, common["rows"], plan.seed)
+    common = settings(quick=setup.quick)
+    train, y, test, y_test = _questions(setup.data, column, target, common["rows"], setup.seed)
     kernel, C, record = kernel_of(PAPER_DECAY), PAPER_C, Record()
     if values == "chosen":
-        kernel, C, record = choose([kernel_of(decay) for decay in decays], C_GRID, train, y, plan, scoring="accuracy")
+        kernel, C, record = choose([kernel_of(decay) for decay in decays], C_GRID, train, y, setup, scoring="accuracy")
     record |= {"kernel": repr(kernel), "C": C}
-    learner, seconds = timed(lambda: machine(kernel, C, plan).fit(train, y))
+    learner, seconds = timed(lambda: machine(kernel, C, setup).fit(train, y))
     predicted, test_seconds = timed(lambda: learner.predict(test))
     record["machine"] = {**scores(y_test, predicted), "fit_seconds": seconds, "test_seconds": test_seconds}
     n = common["fragments"]
     for strategy in ("exact", "greedy") if column == "tree" else ("exact",):
-        record[strategy] = _linearized(learner, C, strategy, n, (train, y, test, y_test), plan)
+        record[strategy] = _linearized(learner, C, strategy, n, (train, y, test, y_test), setup)
     return record
 
 
@@ -105,14 +105,14 @@ class _Fitted:
         return self
 
 
-def _linearized(learner: Any, C: float, strategy: str, n: int, parts: tuple[Any, ...], plan: Plan) -> Record:
+def _linearized(learner: Any, C: float, strategy: str, n: int, parts: tuple[Any, ...], setup: Setup) -> Record:
     train, y, test, y_test = parts
     vectorizer = FragmentVectorizer(
         learner=_Fitted(learner),
         n_fragments=n,
         strategy=strategy,  # type: ignore[arg-type]
         max_expansions=MAX_EXPANSIONS if strategy == "greedy" else None,
-        n_threads=plan.n_threads,
+        n_threads=setup.n_threads,
     )
     _, mine_seconds = timed(lambda: vectorizer.fit(train, y))
     features, extract_seconds = timed(lambda: vectorizer.transform(train))

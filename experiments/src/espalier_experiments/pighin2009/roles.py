@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from espalier.corpus import Forest
 from espalier.kernels import Kernel, Normalized, SubsetTree
 from espalier_experiments.page import Page, number
-from espalier_experiments.papers import Plan
+from espalier_experiments.papers import Setup
 from espalier_experiments.pighin2009 import published
 from espalier_experiments.pighin2009.learning import (
     N_FOLDS,
@@ -41,26 +41,26 @@ def settings(*, quick: bool) -> dict[str, Any]:
     return {"fragments": N_FRAGMENTS, "kernel_rows": KERNEL_ROWS, "choice_rows": CHOICE_ROWS}
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(setup: Setup) -> list[Task]:
     """Both methods on what the kernel machine can learn from, and the linear one on all arguments."""
     pairs = (("kernel", "kernel's"), ("linear", "kernel's"), ("linear", "all"))
-    return [Task({"method": method, "arguments": rows}, classify, plan.arguments) for method, rows in pairs]
+    return [Task({"method": method, "arguments": rows}, classify, setup.arguments) for method, rows in pairs]
 
 
-def classify(method: str, arguments: str, plan: Plan) -> Record:
+def classify(method: str, arguments: str, setup: Setup) -> Record:
     """Learn from arguments whose boundaries are known; test on all of the test part."""
-    common = settings(quick=plan.quick)
-    train, y = _arguments(plan, "train", common["kernel_rows"] if arguments == "kernel's" else None)
-    test, y_test = _arguments(plan, "test", None)
-    kernel, C, record = _chosen(plan)
+    common = settings(quick=setup.quick)
+    train, y = _arguments(setup, "train", common["kernel_rows"] if arguments == "kernel's" else None)
+    test, y_test = _arguments(setup, "test", None)
+    kernel, C, record = _chosen(setup)
     record = {**record, "kernel": repr(kernel), "C": C, "rows": len(train), "test_rows": len(test)}
     if method == "kernel":
-        learner, seconds = timed(lambda: machine(kernel, C, plan).fit(train, y))
+        learner, seconds = timed(lambda: machine(kernel, C, setup).fit(train, y))
         predicted, test_seconds = timed(lambda: learner.predict(test), TEST_RUNS)
         record |= {"support": len(learner.support_), "train_seconds": seconds}
     else:
         n = common["fragments"] // N_SPLITS
-        vectorizer, model, stages = learn_linear(kernel, C, train, y, plan, n_fragments=n, n_splits=N_SPLITS)
+        vectorizer, model, stages = learn_linear(kernel, C, train, y, setup, n_fragments=n, n_splits=N_SPLITS)
         values, test_seconds = timed(lambda: vectorizer.weighed(test, model.coef_.T) + model.intercept_, TEST_RUNS)
         predicted = model.classes_[values.argmax(axis=1)]
         record |= stages
@@ -68,20 +68,20 @@ def classify(method: str, arguments: str, plan: Plan) -> Record:
 
 
 @cache
-def _arguments(plan: Plan, part: Any, n: int | None) -> tuple[Forest, NDArray[Any]]:
+def _arguments(setup: Setup, part: Any, n: int | None) -> tuple[Forest, NDArray[Any]]:
     """Some arguments of a part, in one random order, and their roles."""
-    table = role_candidates(plan.data, part, 200 if plan.quick else None)
+    table = role_candidates(setup.data, part, 200 if setup.quick else None)
     role = np.array(table["role"])
     rows = np.flatnonzero(np.isin(role, ROLES))
-    rows = np.sort(np.random.default_rng(plan.seed).permutation(rows)[:n])
+    rows = np.sort(np.random.default_rng(setup.seed).permutation(rows)[:n])
     return table["tree"][rows].compact(), role[rows]
 
 
 @cache
-def _chosen(plan: Plan) -> tuple[Kernel, float, Record]:
+def _chosen(setup: Setup) -> tuple[Kernel, float, Record]:
     """The decay and C of the best accuracy in cross-validation on the first arguments."""
-    train, y = _arguments(plan, "train", settings(quick=plan.quick)["choice_rows"])
-    return choose([Normalized(SubsetTree(decay)) for decay in DECAYS], C_GRID, train, y, plan, scoring="accuracy")
+    train, y = _arguments(setup, "train", settings(quick=setup.quick)["choice_rows"])
+    return choose([Normalized(SubsetTree(decay)) for decay in DECAYS], C_GRID, train, y, setup, scoring="accuracy")
 
 
 def page(results: Results) -> Page:
