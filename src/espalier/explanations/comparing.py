@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
@@ -34,7 +35,6 @@ class _Rival(NamedTuple):
 
 def compare(
     model: Any,
-    dual: DualForm,
     group: Group,
     winner: Which,
     loser: Which,
@@ -44,6 +44,7 @@ def compare(
 ) -> Comparison:
     """Say why a model values one candidate of a group more than another."""
     chooser = _chooser_of(model)
+    dual: DualForm = model.dual_form()
     values = chooser.decision_function([group])[0]
     chosen = int(values.argmax())
     first = _rival("winner", winner, group) or _Rival(chosen, group.candidates[chosen])
@@ -75,6 +76,8 @@ def compare(
 
 
 def _chooser_of(model: Any) -> Chooser:
+    if isinstance(model, Reranker):
+        check_is_fitted(model, "chooser_")
     chooser = model.chooser_ if isinstance(model, Reranker) else model
     if not isinstance(chooser, Chooser):
         raise TypeError(

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
-from espalier.explanations.weighing import at, evidence, interval, taken_apart
+from espalier.explanations.listed import listed_apart, listed_scores
+from espalier.explanations.weighing import Parts, at, evidence, interval, taken_apart
 from espalier.fragments.mining import check_count, mine_fragments
-from espalier.gram.forms import DualForm
+from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.space import Feature, Floats
@@ -41,7 +42,8 @@ def explain(
     Parameters
     ----------
     model
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker`` or anything with a method ``dual_form()``,
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier`` or anything
+        with a method ``dual_form()`` or ``primal_form()``,
         over kernels of trees or words alone, normalised, with scales and in sums, also with other kernels.
     example
         A tree, its brackets, a text, or a table or dict of one row; a whole model is explained where None. For
@@ -82,21 +84,25 @@ def explain(
     check_count("n", n)
     if max_size is not None:
         check_count("max_size", max_size, none=True)
-    if not hasattr(model, "dual_form"):
+    if not hasattr(model, "dual_form") and not hasattr(model, "primal_form"):
         raise TypeError(
-            "A model is explained by its coefficients on training rows: fit a KernelSVC, KernelSVR, GPRegressor or "
-            f"Reranker, or give a model with a method dual_form(); got {type(model).__name__}."
+            "A model is explained by its coefficients on training rows or its weights of features: fit a KernelSVC, "
+            "KernelSVR, GPRegressor, Reranker or LinearizedTreeClassifier, or give a model with a method dual_form() "
+            f"or primal_form(); got {type(model).__name__}."
         )
-    dual: DualForm = model.dual_form()
     schedule = Schedule.of(n_threads, memory)
     if isinstance(example, Group):
         from espalier.explanations.comparing import compare
 
-        return compare(model, dual, example, winner, loser, n, max_size, schedule)
+        return compare(model, example, winner, loser, n, max_size, schedule)
     if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
         raise TypeError("One group is explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
+    if hasattr(model, "primal_form"):
+        primal: PrimalForm = model.primal_form()
+        return _of_linear_model(model, n) if example is None else _of_listed(primal, example, n, score, schedule)
+    dual: DualForm = model.dual_form()
     if example is None:
         return _of_model(model, dual, n, max_size, schedule)
     return _of_example(dual, example, n, score, max_size, schedule)
@@ -125,17 +131,40 @@ def _of_example(
     options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     k = 0
     if len(dual.names) > 1 or score is not None:
-        k = _chosen(
-            dual, dual.coefficients @ dual.kernel(dual.inputs, inputs, **options)[:, 0] + dual.intercepts, score
-        )
+        values = dual.coefficients @ dual.kernel(dual.inputs, inputs, **options)[:, 0] + dual.intercepts
+        k = _chosen(dual.names, values, score)
     parts = taken_apart(dual, k, inputs, (1.0,), n, max_size, schedule)
+    return _explanation(parts, float(dual.intercepts[k]))
+
+
+def _of_linear_model(model: Any, n: int) -> Explanation:
+    """The features of the largest weights; a linear model keeps no training rows to show them in."""
+    reasons = [
+        Reason(part.name, part.term.column, feature, weight, None, None, None)
+        for part in mine_fragments(model, n=n)
+        for feature, weight in part
+    ]
+    return Explanation(tuple(reasons))
+
+
+@blas_threads()
+def _of_listed(primal: PrimalForm, example: Any, n: int, score: str | None, schedule: Schedule) -> Explanation:
+    inputs = _one(example, None)
+    for part in primal.parts:
+        inputs.read_strings(part.term.kernel._tree_columns(), "trees")
+    values = primal.intercepts + listed_scores(primal, inputs, schedule)[0]
+    k = _chosen(primal.names, values, score)
+    return _explanation(listed_apart(primal, k, inputs, n, schedule), float(primal.intercepts[k]))
+
+
+def _explanation(parts: Parts, constant: float) -> Explanation:
+    """The explanation of one example."""
     reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.contribution or 0.0))
     trees = [
         TreeShares(term.column, tree, own.total, own.shares[0], own.split, term.space.item)
         for term, own in zip(parts.terms, parts.local, strict=True)
         if (tree := own.trees[0]) is not None
     ]
-    constant = float(dual.intercepts[k])
     return Explanation(
         tuple(reasons), parts.value, constant, parts.elsewhere, parts.variance, tuple(trees), parts.left_out
     )
@@ -155,7 +184,7 @@ def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.inte
     return best
 
 
-def _one(example: Any, like: Inputs) -> Inputs:
+def _one(example: Any, like: Inputs | None) -> Inputs:
     if isinstance(example, str | Tree | TaggedSequence | DependencyTree):
         example = [example]
     elif isinstance(example, Mapping) and all(isinstance(value, str | Tree) for value in example.values()):
@@ -166,9 +195,9 @@ def _one(example: Any, like: Inputs) -> Inputs:
     return inputs
 
 
-def _chosen(dual: DualForm, values: Floats, score: str | None) -> int:
+def _chosen(names: tuple[str, ...], values: Floats, score: str | None) -> int:
     if score is None:
         return int(values.argmax()) if len(values) > 1 else 0
-    if score not in dual.names:
-        raise InputError(f"The model has no score {score!r}; it has {', '.join(map(repr, dual.names))}.")
-    return dual.names.index(score)
+    if score not in names:
+        raise InputError(f"The model has no score {score!r}; it has {', '.join(map(repr, names))}.")
+    return names.index(score)

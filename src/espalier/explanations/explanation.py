@@ -48,7 +48,8 @@ class Reason:
     low, high
         Between these the weight lies with a probability of 95 %, for Gaussian processes; None for other models.
     n_trees
-        How many trees of the model hold it; for a support vector machine, those that it kept.
+        How many trees of the model hold it; for a support vector machine, those that it kept. None for models that
+        keep no trees.
     contribution
         What it adds to the score of the example that is explained; None where a model is explained.
     variance
@@ -65,7 +66,7 @@ class Reason:
     weight: float
     low: float | None
     high: float | None
-    n_trees: int
+    n_trees: int | None
     contribution: float | None = None
     variance: float | None = None
     example: Example | None = None

@@ -48,7 +48,7 @@ body{background:#f6f8fa}
 </div></td>
 {% if intervals %}<td class="n">{{ row.interval }}</td>{% endif %}
 {% if compared %}<td class="n">{{ row.reason.in_winner|length }}</td><td class="n">{{ row.reason.in_loser|length }}</td>
-{% endif %}<td class="n">{{ row.reason.n_trees }}</td>
+{% endif %}<td class="n">{{ "" if row.reason.n_trees is none else row.reason.n_trees }}</td>
 <td><code>{{ (row.reason.column ~ ": ") if row.reason.column else "" }}{{ row.reason.fragment }}</code></td></tr>
 {% endfor %}</table>
 {% if drawn %}<p>The heaviest, each in {{ "a tree" if kind == "fragment" else "an item" }} of the model:</p>

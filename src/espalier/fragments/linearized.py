@@ -17,6 +17,7 @@ from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.forms import PrimalForm, PrimalPart
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel
@@ -143,6 +144,22 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
             weights[columns, k] = found[0][:, 0]
             intercepts[k] = found[1][0]
         return weights, intercepts
+
+    def primal_form(self) -> PrimalForm:
+        """Return the weights of all features: what mining and explaining need of the model."""
+        check_is_fitted(self, "_weights")
+        if self._weights is None:
+            raise InputError(
+                "The scores of this classifier are no plain sums of weights over features. Use a linear model with "
+                "coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier or SGDClassifier."
+            )
+        weights, intercepts = self._weights
+        parts, first = [], 0
+        for own in self.vectorizer_.terms_:
+            rows = slice(first, first := first + len(own.fragments))
+            parts.append(PrimalPart(own.term, own.fragments, np.sqrt(own.term.scale) * weights[rows]))
+        names = self.classes_.tolist()[1:] if weights.shape[1] == 1 else self.classes_.tolist()
+        return PrimalForm(tuple(parts), np.broadcast_to(intercepts, weights.shape[1]), tuple(map(str, names)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return one label for each tree."""

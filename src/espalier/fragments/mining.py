@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
-from espalier.gram.forms import DualForm
+from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.memory import show_bytes
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.space import Search
+from espalier.spaces.space import Found, Search
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
@@ -55,8 +55,9 @@ def mine_fragments(
     Parameters
     ----------
     model_or_weights
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor`` or anything with a method ``dual_form()``; or one
-        coefficient for each row of ``forest``, or a line of them for each of several scores.
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``LinearizedTreeClassifier`` or anything with a method
+        ``dual_form()`` or ``primal_form()``; or one coefficient for each row of ``forest``, or a line of them for each
+        of several scores.
     forest
         The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model knows
         its own; where they are given they must be those that it was fitted to.
@@ -106,6 +107,10 @@ def mine_fragments(
     True
     """
     _check_options(n, strategy, max_expansions, max_size, max_visits)
+    if hasattr(model_or_weights, "primal_form"):
+        if forest is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
+            raise ValueError("A linear model lists its own features: only n chooses among them.")
+        return _of_primal(model_or_weights.primal_form(), n)
     # Which fragments a limit leaves out must not depend on who came first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
@@ -131,6 +136,19 @@ def mine_fragments(
                 ) from None
             parts.append(MinedTerm(name, term, *found))
     return MinedFragments(parts, left_out)
+
+
+def _of_primal(primal: PrimalForm, n: int) -> MinedFragments:
+    """The features of the largest weights among those that a model lists."""
+    mined = []
+    for part in primal.parts:
+        for name, weights in zip(primal.names, part.weights.T, strict=True):
+            order = np.argsort(-np.abs(weights), kind="stable")[:n]
+            order = order[weights[order] != 0]
+            bound = float(abs(weights[order[-1]])) if len(order) == n else 0.0
+            found = Found(part.features[order].compact(), weights[order], True, bound, len(weights), 0, None)
+            mined.append(MinedTerm(name, part.term, *found))
+    return MinedFragments(mined, [])
 
 
 def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:

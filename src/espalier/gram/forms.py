@@ -1,19 +1,25 @@
-"""The dual form of a fitted model: coefficients on training rows, which is all that its kernel space needs.
+"""The two forms in which a fitted model shows itself: coefficients on training rows, or weights on features.
 
-Every learner whose score is a sum over training rows, ``score(x) = sum_i coefficient_i k(x_i, x) + intercept``, says so
-with a method ``dual_form()``. Whoever looks inside a model (mining, explaining) asks for that and nothing else.
+If a score is a sum over training rows, ``score(x) = sum_i coefficient_i k(x_i, x) + intercept``, the learner has a
+method ``dual_form()``. If it is a sum over listed features, ``score(x) = sum_f weight_f feature_f(x) + intercept``, the
+learner has a method ``primal_form()``. Mining and explaining ask for one of these and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+
+if TYPE_CHECKING:
+    from espalier.spaces.codes import Codes
+    from espalier.spaces.terms import Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +55,42 @@ class DualForm:
     solve: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     unit: float = 1.0
     constant_variance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalPart:
+    """The features of one kernel inside a model's kernel, and their weights.
+
+    Attributes
+    ----------
+    term
+        The kernel, with its scale and norms.
+    features
+        The features, listed.
+    weights
+        One row for each feature, one column for each score. They multiply the features of the kernel without its
+        scale, divided by the item's norm: the weights that mining a model in dual form gives.
+    """
+
+    term: Term
+    features: Codes[Any]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalForm:
+    """Scores as sums over listed features.
+
+    Attributes
+    ----------
+    parts
+        The features of each kernel in a sum.
+    intercepts
+        One for each score.
+    names
+        What a large score speaks for: a class, or the prediction.
+    """
+
+    parts: tuple[PrimalPart, ...]
+    intercepts: NDArray[np.float64]
+    names: tuple[str, ...]

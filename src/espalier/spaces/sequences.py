@@ -6,6 +6,7 @@ are listed by enumeration: there are as many n-grams as positions, and with gaps
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,19 +55,15 @@ class SequenceSpace(Space[Sequences]):
         from scipy.sparse import csr_matrix, hstack
 
         kernel: Any = self.kernel if values == "kernel" else self.counting()
-        number = np.full(len(listed.labels), len(corpus.vocabulary), np.int64)  # a symbol that no sequence has
-        here = listed._labels_of(corpus.vocabulary)
-        number[here[here >= 0]] = np.flatnonzero(here >= 0)
-        keys, places = keys_of(np.split(number[listed.code], listed.start[1:-1]) if len(listed) else [], _base(corpus))
         weights = kernel._subsequence_weights(list(corpus.vocabulary))
-        found = [csr_matrix((len(corpus), 0))]
+        found, places = _listed_levels(listed, corpus, weights)
+        blocks = [csr_matrix((len(corpus), 0))]
         offsets = [0, 0]  # of the columns of each length
-        for level in levels(corpus, weights, len(keys), 0, _base(corpus), keys):
-            order = weights.order[level.code.shape[1] - 1] if level.code.shape[1] <= len(weights.order) else 0.0
-            found.append(order * level.matrix(len(corpus)))
+        for level in found:
+            blocks.append(_order(weights, level) * level.matrix(len(corpus)))
             offsets.append(offsets[-1] + len(level.key))
         columns = np.array([offsets[length] + node for length, node in places], np.int64)
-        return csr_matrix(hstack(found).tocsr()[:, columns])
+        return csr_matrix(hstack(blocks).tocsr()[:, columns])
 
     def local(
         self,
@@ -87,23 +84,32 @@ class SequenceSpace(Space[Sequences]):
         held = levels(rows[np.flatnonzero(coefficients)], weights, len(found), 0, base, [level.key for level in found])
         beta = coefficients[coefficients != 0]
         best = _Heaviest(n)
-        by_position: Floats = np.zeros(len(items.arrays[0]))
+        shared = _Shares(items, factors, gaps=weights.has_gaps)
         for level, own in zip(found, held, strict=False):
-            order = weights.order[level.code.shape[1] - 1]
-            weight = order**2 * (own.matrix(len(beta)).T @ beta)
+            weight = _order(weights, level) ** 2 * (own.matrix(len(beta)).T @ beta)
             if max_size is None or level.code.shape[1] <= max_size:
                 best.add(level, weight * (level.matrix(len(items)).T @ factors))
-            entry = weight[level.feature] * level.value * factors[level.row[level.position]] / level.code.shape[1]
-            for back in range(level.code.shape[1]):
-                np.add.at(by_position, level.position - back, entry)
-        if weights.has_gaps:
-            by_position = self._by_end(rows, coefficients, items, factors)
-        shares = tuple(
-            _placed(tree, by_position[start:end], self.kernel.of)
-            for tree, start, end in zip(trees, items.arrays[1][:-1], items.arrays[1][1:], strict=True)
-        )
-        split = "last word" if weights.has_gaps else "words"
-        return Local(trees, best.listed(self.listing, items.vocabulary), best.weights, shares, split)
+            shared.add(level, weight)
+        if weights.has_gaps:  # also of subsequences that are longer than those listed
+            shared.by_position = self._by_end(rows, coefficients, items, factors)
+        listed = best.listed(self.listing, items.vocabulary)
+        return Local(trees, listed, best.weights, shared.placed(trees), shared.split)
+
+    def local_listed(
+        self, listed: NgramDictionary, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
+    ) -> Local:
+        items = self.corpus(examples)
+        trees = tuple(self.drawn(examples, row) for row in range(len(items)))
+        own = self.kernel._subsequence_weights(list(items.vocabulary))
+        found, places = _listed_levels(listed, items, own)
+        shared = _Shares(items, factors, gaps=own.has_gaps)
+        for length, level in enumerate(found, start=1):
+            weight = np.zeros(len(level.key))
+            here = [k for k, place in enumerate(places) if place[0] == length]
+            np.add.at(weight, [places[k][1] for k in here], _order(own, level) * weights[here])
+            shared.add(level, weight)
+        ngrams, contributions = self._listed_contributions(listed, weights, items, factors, n, schedule)
+        return Local(trees, ngrams, contributions, shared.placed(trees), shared.split)
 
     def _by_end(self, rows: Sequences, coefficients: Floats, items: Sequences, factors: Floats) -> Floats:
         """What ends at each position: the score up to there, less the score up to the position before."""
@@ -153,7 +159,7 @@ class SequenceSearch(Search):
         complete = True
         for level in levels(corpus, self._weights, longest, schedule.memory, _base(corpus)):
             length = level.code.shape[1]
-            self._best.add(level, self._weights.order[length - 1] * (level.matrix(len(beta)).T @ beta))
+            self._best.add(level, _order(self._weights, level) * (level.matrix(len(beta)).T @ beta))
             self._n_visited += len(level.key)
             if tell is not None:
                 tell(length / longest)
@@ -169,6 +175,37 @@ class SequenceSearch(Search):
     def seen(self) -> Seen:
         weights = self._best.weights
         return Seen(self._n_visited, len(weights), float(abs(weights[-1])) if len(weights) == self._best.n else 0.0)
+
+
+class _Shares:
+    """What each word of some sequences adds to their scores, each times its factor.
+
+    A run is shared equally by its words; a subsequence with gaps counts for its last word.
+    """
+
+    def __init__(self, items: Sequences, factors: Floats, *, gaps: bool) -> None:
+        self._items, self._factors, self._gaps = items, factors, gaps
+        self.split = "last word" if gaps else "words"
+        self.by_position: Floats = np.zeros(len(items.arrays[0]))
+
+    def add(self, level: Level, weights: Floats) -> None:
+        """Add the features of one length, each with its weight."""
+        length = 1 if self._gaps else level.code.shape[1]
+        entry = weights[level.feature] * level.value * self._factors[level.row[level.position]] / length
+        for back in range(length):
+            np.add.at(self.by_position, level.position - back, entry)
+
+    def placed(self, trees: tuple[Tree, ...]) -> tuple[Floats, ...]:
+        """The shares at the nodes of the drawn sequences."""
+        out = []
+        for row, tree in enumerate(trees):
+            start, end = self._items.arrays[1][row : row + 2]
+            place = {position: k for k, position in enumerate(tree.positions())}
+            shares: Floats = np.zeros(len(place))
+            nodes = [place[position] for position in symbol_nodes(tree, self._items.of)]
+            shares[nodes] = self.by_position[start:end]
+            out.append(shares)
+        return tuple(out)
 
 
 class _Heaviest:
@@ -192,6 +229,24 @@ class _Heaviest:
         return listing.from_ngrams([vocabulary[k] for k in code.tolist()] for code in self._code)
 
 
+def _listed_levels(
+    listed: NgramDictionary, corpus: Sequences, weights: SubsequenceWeights
+) -> tuple[Iterator[Level], list[tuple[int, int]]]:
+    """Listed features in a corpus, length by length, and the length and the column of each."""
+    number = np.full(len(listed.labels), len(corpus.vocabulary), np.int64)  # a symbol that no sequence has
+    here = listed._labels_of(corpus.vocabulary)
+    number[here[here >= 0]] = np.flatnonzero(here >= 0)
+    codes = np.split(number[listed.code], listed.start[1:-1]) if len(listed) else []
+    keys, places = keys_of(codes, _base(corpus))
+    return levels(corpus, weights, len(keys), 0, _base(corpus), keys), places
+
+
+def _order(weights: SubsequenceWeights, level: Level) -> float:
+    """What the length of some features counts for."""
+    length = level.code.shape[1]
+    return float(weights.order[length - 1]) if length <= len(weights.order) else 0.0
+
+
 def _base(corpus: Sequences) -> int:
     return len(corpus.vocabulary) + 1
 
@@ -200,11 +255,3 @@ def _longest(weights: SubsequenceWeights, corpus: Sequences, max_size: int | Non
     """The most symbols of a feature: no feature is longer than its sequence."""
     there = int(np.diff(corpus.arrays[1]).max(initial=0))
     return min(len(weights.order), there, max_size or there)
-
-
-def _placed(tree: Tree, values: Floats, of: Any) -> Floats:
-    """The values of symbols at the nodes of the drawn sequence."""
-    place = {position: k for k, position in enumerate(tree.positions())}
-    out: Floats = np.zeros(len(place))
-    out[[place[position] for position in symbol_nodes(tree, of)]] = values
-    return out

@@ -162,6 +162,22 @@ class Space(ABC, Generic[Corpus]):
         """
 
     @abstractmethod
+    def local_listed(
+        self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
+    ) -> Local:
+        """Take apart the scores of examples, each times its factor, in a model of weights on listed features."""
+
+    def _listed_contributions(
+        self, listed: Any, weights: Floats, corpus: Corpus, factors: Floats, n: int, schedule: Schedule
+    ) -> tuple[Any, Floats]:
+        """The listed features that add most to the scores, or take most away, and what they add."""
+        rows = self.features(listed, corpus, "kernel", n_threads=schedule.n_threads)
+        added = np.asarray(rows.T @ factors).ravel() * weights
+        order = np.argsort(-np.abs(added), kind="stable")[:n]
+        order = order[added[order] != 0]
+        return listed[order], added[order]
+
+    @abstractmethod
     def locate(self, feature: Any, tree: Tree | None) -> tuple[Position, ...]:
         """The nodes of a drawn item at which a feature stands."""
 

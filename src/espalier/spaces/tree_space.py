@@ -101,6 +101,28 @@ class TreeSpace(Space[Forest]):
             found.append(factor * own)
         return Local(trees, fragments, contributions, tuple(found), split)
 
+    def local_listed(
+        self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
+    ) -> Local:
+        forest = self.corpus(examples)
+        fragments, contributions = self._listed_contributions(listed, weights, forest, factors, n, schedule)
+
+        def score(nodes: Forest) -> Floats:
+            column = weights[:, None]
+            found = self.weighed(listed, nodes, "kernel", column, n_threads=schedule.n_threads)
+            if found is None:
+                found = self.features(listed, nodes, "kernel", n_threads=schedule.n_threads) @ column
+            return np.asarray(found[:, 0], np.float64)
+
+        trees = tuple(forest[row] for row in range(len(forest)))
+        shares = [
+            np.zeros(0 if tree is None else tree.size)
+            if tree is None or not factor
+            else factor * by_root(tree, forest, score)
+            for tree, factor in zip(trees, factors.tolist(), strict=True)
+        ]
+        return Local(trees, fragments, contributions, tuple(shares), "root")
+
     def _local_size(self, largest: int, max_size: int | None) -> int | None:
         """The most nodes or productions of the fragments of trees of at most ``largest`` nodes."""
         return max_size
