@@ -6,12 +6,16 @@ too little of its mistakes. :func:`jackknifed` lets each sentence be parsed by o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
+from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import Report, part_of, report_to, told_of
 from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
@@ -75,6 +79,7 @@ def jackknifed(
     n_threads: int | None = None,
     random_state: Any = 0,
     progress: Report | None = None,
+    executor: Executor | None = None,
     **grammar_options: Any,
 ) -> list[Group]:
     """What is proposed for each tree's words by a parser that was made of other trees.
@@ -97,6 +102,9 @@ def jackknifed(
         As for :func:`propose`.
     random_state
         A seed for the parts.
+    executor
+        Makes and asks the parsers elsewhere, such as in :class:`~espalier.jobs.Processes`; ``make`` must be a function
+        of a module then.
     **grammar_options
         Given to ``make``, such as ``markov=(2, 1)``.
 
@@ -115,23 +123,49 @@ def jackknifed(
     sentences = check_folds("folds", folds, golds)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
     order = generator(random_state).permutation(len(sentences)).tolist()
-    groups: dict[int, Group] = {}
     tell = told_of(progress, "candidates")
+    jobs = []
     for fold in range(folds):
         held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
-        own = [row for row in dict.fromkeys(wanted) if row in held_out]
-        if own:
-            others = [row for row in range(len(golds)) if row not in held_out]
-            try:
-                parser = make([golds[row] for row in others], **grammar_options)
-            except UntaggedWordError as error:
-                raise error.in_list(others) from None
-            part = None if tell is None else report_to(part_of(tell, fold / folds, (fold + 1) / folds))
-            found = _proposed(parser, [(row, golds[row]) for row in own], k, beam, n_threads, part)
-            groups.update(zip(own, found, strict=True))
-        if tell is not None:
-            tell((fold + 1) / folds)
+        asked = [row for row in dict.fromkeys(wanted) if row in held_out]
+        if asked:
+            known = [row for row in range(len(golds)) if row not in held_out]
+            jobs.append(_Fold(golds, known, asked, k, make, grammar_options, beam, n_threads))
+    if executor is None and tell is not None:  # jobs elsewhere say nothing before they are done
+        ends = np.cumsum([0.0, *(job.cost for job in jobs)]) / max(len(dict.fromkeys(wanted)), 1)
+        jobs = [replace(job, progress=report_to(part_of(tell, *ends[n : n + 2]))) for n, job in enumerate(jobs)]
+    groups: dict[int, Group] = {}
+    for job, found in zip(jobs, run_jobs(jobs, executor, tell), strict=True):
+        groups.update(zip(job.asked, found, strict=True))
     return [groups[row] for row in wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """A job: a parser of the trees that are known, and what it proposes for those that are asked for."""
+
+    golds: Sequence[Gold]
+    known: Sequence[int]
+    asked: Sequence[int]
+    k: int
+    make: Callable[..., Proposer]
+    options: Mapping[str, Any]
+    beam: float | None
+    n_threads: int | None
+    progress: Report | None = None
+
+    @property
+    def cost(self) -> float:
+        """The number of sentences to be parsed."""
+        return float(len(self.asked))
+
+    def __call__(self) -> list[Group]:
+        try:
+            parser = self.make([self.golds[row] for row in self.known], **self.options)
+        except UntaggedWordError as error:
+            raise error.in_list(self.known) from None
+        rows = [(row, self.golds[row]) for row in self.asked]
+        return _proposed(parser, rows, self.k, self.beam, self.n_threads, self.progress)
 
 
 def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]:

@@ -10,6 +10,7 @@ import pytest
 import espalier as es
 from espalier import parsing
 from espalier.errors import InputError
+from espalier.jobs import Processes
 from espalier.parsing import PCFG
 from espalier.rerank import jackknifed, propose
 
@@ -125,6 +126,14 @@ def test_progress_grows_to_one_over_all_folds():
     jackknifed(TREES, 2, folds=4, progress=seen.append)
     assert seen[-1].fraction == 1.0 and np.all(np.diff(list(map(float, seen))) >= 0)
     assert {progress.what for progress in seen} == {"candidates"}
+
+
+def test_folds_can_be_parsed_by_other_processes():
+    seen = []
+    with Processes(2) as processes:
+        elsewhere = jackknifed(TREES, 3, folds=4, executor=processes, progress=seen.append, markov=(2, 1))
+    assert elsewhere == jackknifed(TREES, 3, folds=4, markov=(2, 1))
+    assert [progress.fraction for progress in seen] == [0.25, 0.5, 0.75, 1.0]
 
 
 @pytest.mark.parametrize("folds", [0, 1, 13, 2.0, True])
