@@ -25,6 +25,7 @@ from espalier.kernels.checks import check_one_number
 from espalier.kernels.composite import Wrapper, check_kernels
 from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import kind_of
 from espalier.structures.numbers import as_float, shown
 
 SCALE_BOUNDS = (1e-5, 1e5)
@@ -216,10 +217,10 @@ class Constant(Kernel):
         return "nothing"
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return ConstantPlan((len(a), len(a if b is None else b)))
+        return ConstantPlan(kind_of(is_symmetric=b is None), (len(a), len(a if b is None else b)))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return ConstantPlan((len(a),))
+        return ConstantPlan("diagonal", (len(a),))
 
 
 def add(left: Kernel, right: Kernel) -> Sum:

@@ -15,89 +15,77 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent, check_finite, check_rows
-from espalier.kernels.composite import CompositePlan, Gradients, WrapperPlan, added, learns, own_gradient
+from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient
+from espalier.kernels.plan import SMALLER, Evaluation, Gradients, Kind, Matrix, Plan, Pullback
 from espalier.kernels.rows import ByRows, inner_product
-
-_SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
 
 
 class SumPlan(CompositePlan):
     """Add the matrices of the terms."""
 
-    def matrix(self, kernel: Any) -> Matrix:
+    def _values(self, kernel: Any) -> Matrix:
         return _joined(self._plans, kernel.terms, _add_in_place)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+    def _evaluate(self, kernel: Any) -> Evaluation:
         out: Matrix | None = None
         pullbacks: list[tuple[str, Pullback]] = []
         for plan, (prefix, term) in zip(self._plans, kernel._children(), strict=True):
+            part = plan._evaluate(term)
             if out is None:
-                out, pullback = plan.vjp(term)
+                out = part.taken()
             else:
-                pullback = plan._add_vjp(term, out)
+                part.add_to(out)
             if learns(term):
-                pullbacks.append((prefix, pullback))
+                pullbacks.append((prefix, part.pull_back))
+            del part  # its values are not needed beside those of the next
         assert out is not None
-        check_finite(out, advice=_SMALLER)
-        shape = out.shape
+        check_finite(out, advice=SMALLER)
 
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, shape)
+            cotangent = check_cotangent(cotangent, self.shape)
             return added(*(_prefixed(prefix, pullback(cotangent)) for prefix, pullback in pullbacks))
 
-        return out, pull_back
+        return Evaluation(out, pull_back)
 
 
 class ProductPlan(CompositePlan):
     """Multiply the matrices of the factors."""
 
-    def matrix(self, kernel: Any) -> Matrix:
+    def _values(self, kernel: Any) -> Matrix:
         return _joined(self._plans, kernel.factors, _multiply_in_place)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        values, pull_back = self._kept_vjp(kernel)
-        out = np.array(values)
-        check_finite(out, advice=_SMALLER)
-        return out, pull_back
-
-    def _kept_vjp(self, kernel: Any) -> tuple[ByRows, Pullback]:
-        parts = [plan._kept_vjp(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
-        values, shape = [part for part, _ in parts], parts[0][0].shape
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        parts = [plan._evaluate(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
+        values = [part.values for part in parts]
 
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
-            cotangent = check_rows(cotangent, shape)
+            cotangent = check_rows(cotangent, self.shape)
             gradients: list[Gradients] = []
             for k, (prefix, factor) in enumerate(kernel._children()):
                 if learns(factor):
                     inner = _multiplied([cotangent, *values[:k], *values[k + 1 :]])
-                    gradients.append(_prefixed(prefix, parts[k][1](inner)))
+                    gradients.append(_prefixed(prefix, parts[k].pull_back(inner)))
             return added(*gradients)
 
-        return _multiplied(values), pull_back
+        return Evaluation(_multiplied(values), pull_back)
 
 
 class ScaledPlan(WrapperPlan):
     """Multiply a matrix by a number."""
 
-    def matrix(self, kernel: Any) -> Matrix:
-        out = self._plans[0].matrix(kernel.kernel)
+    def _values(self, kernel: Any) -> Matrix:
+        out = self._plans[0]._values(kernel.kernel)
         return _scale_in_place(out, hyper.number_of(kernel.scale))
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        values, pull_back = self._kept_vjp(kernel)
-        out = np.array(values)
-        check_finite(out, advice=_SMALLER)
-        return out, pull_back
-
-    def _kept_vjp(self, kernel: Any) -> tuple[ByRows, Pullback]:
-        inner, pullback = self._plans[0]._kept_vjp(kernel.kernel)
-        scale, shape = hyper.number_of(kernel.scale), inner.shape
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        inside = self._plans[0]._evaluate(kernel.kernel)
+        inner, pullback = inside.values, inside.pull_back
+        scale = hyper.number_of(kernel.scale)
         kept = None if hyper.is_fixed(kernel.scale) else inner
 
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
-            cotangent = check_rows(cotangent, shape)
+            cotangent = check_rows(cotangent, self.shape)
             own = {} if kept is None else own_gradient("scale", kernel.scale, inner_product(cotangent, kept))
             # A pull-back is linear: scaling what it returns saves a scaled copy of the cotangent.
             below = pullback(cotangent) if learns(kernel.kernel) else {}
@@ -107,23 +95,22 @@ class ScaledPlan(WrapperPlan):
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 return scale * inner[rows]
 
-        return ByRows(shape, read), pull_back
+        return Evaluation(ByRows(self.shape, read), pull_back)
 
 
 class PowerPlan(WrapperPlan):
     """Raise a matrix to a power, entry by entry."""
 
-    def matrix(self, kernel: Any) -> Matrix:
-        inner = self._plans[0].matrix(kernel.kernel)
+    def _values(self, kernel: Any) -> Matrix:
+        inner = self._plans[0]._values(kernel.kernel)
         return _power(inner, kernel.exponent, out=inner)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        inner, pullback = self._plans[0].vjp(kernel.kernel)
-        exponent = kernel.exponent
-        out = _power(inner, exponent, out=np.empty_like(inner))
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        inside = self._plans[0]._evaluate(kernel.kernel)
+        inner, exponent = inside.taken(), kernel.exponent
 
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, inner.shape)
+            cotangent = check_cotangent(cotangent, self.shape)
             if not learns(kernel.kernel):
                 return {}
             with np.errstate(divide="ignore", over="ignore"):
@@ -131,26 +118,23 @@ class PowerPlan(WrapperPlan):
             slope[np.isinf(slope)] = 0.0
             slope *= exponent
             slope *= cotangent
-            return self._gradients(kernel, pullback(slope))
+            return self._gradients(kernel, inside.pull_back(slope))
 
-        return out, pull_back
+        return Evaluation(_power(inner, exponent, out=np.empty_like(inner)), pull_back)
 
 
 class ConstantPlan(Plan):
     """A matrix or a diagonal of one value."""
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._shape = shape
+    def __init__(self, kind: Kind, shape: tuple[int, ...]) -> None:
+        self.kind, self.shape = kind, shape
 
-    def matrix(self, kernel: Any) -> Matrix:
-        return np.full(self._shape, hyper.number_of(kernel.variance))
-
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+    def _evaluate(self, kernel: Any) -> Evaluation:
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self._shape)
+            cotangent = check_cotangent(cotangent, self.shape)
             return own_gradient("variance", kernel.variance, float(cotangent.sum()))
 
-        return self.matrix(kernel), pull_back
+        return Evaluation(np.full(self.shape, hyper.number_of(kernel.variance)), pull_back)
 
 
 def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
@@ -160,8 +144,8 @@ def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
 def _joined(plans: Sequence[Plan], kernels: Sequence[Any], join: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
     """The matrices of several kernels joined into the first one's."""
     pairs = zip(plans, kernels, strict=True)
-    out = reduce(join, (plan.matrix(kernel) for plan, kernel in pairs))
-    check_finite(out, advice=_SMALLER)
+    out = reduce(join, (plan._values(kernel) for plan, kernel in pairs))
+    check_finite(out, advice=SMALLER)
     return out
 
 
@@ -189,7 +173,7 @@ def _scale_in_place(out: Matrix, scale: float) -> Matrix:
     if scale != 1.0:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             out *= scale
-        check_finite(out, advice=_SMALLER)
+        check_finite(out, advice=SMALLER)
     return out
 
 
@@ -202,5 +186,5 @@ def _power(inner: Matrix, exponent: float, *, out: Matrix) -> Matrix:
         )
     with np.errstate(over="ignore", under="ignore"):
         np.power(inner, exponent, out=out)
-    check_finite(out, advice=_SMALLER)
+    check_finite(out, advice=SMALLER)
     return out

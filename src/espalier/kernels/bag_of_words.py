@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -147,9 +147,6 @@ class BagOfWords(FeatureKernel):
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
         whole = np.append(gradient, 0.0)  # the last would be the leaves'
         return hyper.label_gradients("weight", self.weight, features.labels, whole, leaves=False)
-
-    def _bound(self, labels: list[str]) -> BagOfWords:
-        return replace(self, weight=hyper.bind_labels(self.weight, labels, leaves=False))
 
 
 @dataclass(frozen=True, repr=False)

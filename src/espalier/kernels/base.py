@@ -8,111 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import functools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from espalier.blas import blas_threads
-from espalier.errors import MemoryBudgetError
-from espalier.jobs.budget import check_matrix, enough, naming_a_way_out
+from espalier.jobs.budget import check_matrix
 from espalier.jobs.executor import Executor
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.rows import ByRows, row_blocks
+from espalier.kernels.plan import Matrix as Matrix
+from espalier.kernels.plan import Plan as Plan
+from espalier.kernels.plan import Pullback as Pullback
 from espalier.kernels.stored import StorableKernel
 
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
 
-Matrix = NDArray[np.float64]
 # A kernel's view of an item. Strings are trees in brackets to kernels of trees and of graphs.
 Reads = Literal["trees", "graphs", "arcs", "tagged words", "tags", "words", "characters", "vectors", "items", "nothing"]
-Pullback = Callable[[Any], dict[str, float]]  # of a cotangent with the shape of the values
-
-
-class Plan:
-    """All that a kernel needs of its inputs, prepared once, at any hyperparameters.
-
-    ``matrix`` and ``vjp`` take a kernel of the same form as the one that made the plan: its hyperparameters may
-    differ, nothing else. For a diagonal plan the "matrix" is a vector.
-    """
-
-    _made_for: Kernel | None = None
-
-    def __init_subclass__(cls) -> None:
-        # Every plan refuses a kernel of another form, which it would compute wrongly without a word.
-        for name in {"matrix", "vjp", "bind"} & set(vars(cls)):
-            setattr(cls, name, _for_the_same_form(vars(cls)[name]))
-
-    def matrix(self, kernel: Any) -> Matrix:
-        """Return the kernel's values; the caller owns the array."""
-        raise NotImplementedError
-
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        """Return the values, and the function that pulls a cotangent back to the hyperparameters."""
-        raise NotImplementedError
-
-    def bind(self, kernel: Any) -> Any:
-        """Return the kernel with an entry for every label or dimension that the data has."""
-        return kernel
-
-    def _kept_vjp(self, kernel: Any) -> tuple[Matrix | ByRows, Pullback]:
-        """As ``vjp``, but the values may be those that the pull-back keeps: whoever asks must not change them.
-
-        They may also come block by block, and so may the cotangent that the pull-back is given.
-        """
-        return self.vjp(kernel)
-
-    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
-        """The least budget of the call, or a bound of it, with which no pair is too large."""
-        return 1
-
-    def _add_vjp(self, kernel: Any, out: Matrix) -> Pullback:
-        """Add the values to ``out``, and return the pull-back."""
-        values, pullback = self._kept_vjp(kernel)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for rows in row_blocks(out.shape):
-                out[rows] += values[rows]
-        return pullback
-
-
-def _for_the_same_form(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    @functools.wraps(method)
-    def checked(plan: Plan, kernel: Any) -> Any:
-        made_for = plan._made_for
-        if made_for is not None and (not isinstance(kernel, Kernel) or kernel._form() != made_for._form()):
-            raise TypeError(
-                f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
-                "Make a new plan with kernel.plan(...)."
-            )
-        gives_gradients = method.__name__ == "vjp"
-        with _naming_enough(plan, kernel, gives_gradients):
-            out = method(plan, kernel)
-        if not gives_gradients:
-            return out
-        # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
-        return out[0], blas_threads()(_naming_enough(plan, kernel, gives_gradients)(out[1]))
-
-    return checked
-
-
-@contextmanager
-def _naming_enough(plan: Plan, kernel: Any, gives_gradients: bool) -> Iterator[None]:
-    """Let an error of memory name what suffices for all pairs, for all parts of a plan, and for gradients."""
-    try:
-        with naming_a_way_out():
-            yield
-    except MemoryBudgetError as error:
-        if plan._made_for is None:  # a part of another plan, which knows more
-            raise
-        raise enough(error, lambda: plan._memory_needed(kernel, pulling_back=gives_gradients)) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,12 +74,12 @@ class Kernel(StorableKernel):
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         from espalier.kernels.python_plan import PythonPlan
 
-        return PythonPlan(a, b, schedule)
+        return PythonPlan(a, b)
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        from espalier.kernels.python_plan import PythonDiagonalPlan
+        from espalier.kernels.python_plan import PythonPlan
 
-        return PythonDiagonalPlan(a, schedule)
+        return PythonPlan(a, None, diagonal=True)
 
     def reads(self) -> Reads:
         """What the kernel reads of each item; ``"items"`` where it takes them as they are."""

@@ -20,9 +20,10 @@ from espalier.jobs.schedule import Schedule
 from espalier.jobs.tiles import Items, Tile, cut_to_fit, most_needed
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
 from espalier.kernels.sequence_memory import needed_for_one, which_pairs
 
 _TABLES = 1 << 26
@@ -135,6 +136,8 @@ class BlockPlan(Plan):
         self._items = Items(kernel._item) if items is None else items
         rows, columns = slice(0, len(a[0])), slice(0, len((a if b is None else b)[0]))
         self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
+        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
+        self.shape = self._whole.shape
         self._needed: dict[bool, int] = {}  # for all at once, with and without gradients
         if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
             _ = self._all  # what takes time is done now; a diagonal may never need it
@@ -160,28 +163,17 @@ class BlockPlan(Plan):
         """How many pairs of distinct subtrees can match."""
         return int(self._all.n_pairs)  # type: ignore[attr-defined]  # trees have it
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the matrix, or of the diagonal."""
-        return self._whole.shape
+    def _labels(self) -> Labels:
+        return Labels(self.labels)
 
-    def bind(self, kernel: BlockKernel) -> BlockKernel:
-        leaves = kernel._has_leaf_value()
-        changes = {
-            name: hyper.bind_labels(setting, self.labels, leaves=leaves)
-            for name, setting in kernel._label_settings()
-            if hasattr(kernel, name)
-        }
-        return replace(kernel, **changes)
-
-    def matrix(self, kernel: BlockKernel) -> Matrix:
+    def _values(self, kernel: BlockKernel) -> Matrix:
         out = np.empty(self.shape)
         if not self._fill(kernel, out):
             check_finite(out, item=kernel._item, advice=kernel._when_too_large())
         return out
 
-    def vjp(self, kernel: BlockKernel) -> tuple[Matrix, Pullback]:
-        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
+    def _evaluate(self, kernel: BlockKernel) -> Evaluation:
+        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
 
     def _fill(self, kernel: BlockKernel, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
@@ -202,16 +194,16 @@ class BlockPlan(Plan):
 
     def _pull_back(self, kernel: BlockKernel, cotangent: Matrix) -> dict[str, float]:
         totals, others = self._sums(kernel, check_cotangent(cotangent, self.shape))
-        out: dict[str, float] = {}
+        found: dict[str, dict[str, float]] = {}  # by setting
         for (name, setting), total in zip(kernel._label_settings(), totals, strict=True):
-            out.update(hyper.label_gradients(name, setting, self.labels, total, leaves=kernel._has_leaf_value()))
+            found[name] = hyper.label_gradients(name, setting, self.labels, total, leaves=kernel._has_leaf_value())
         for (name, _), gradient in zip(kernel._others(), others, strict=True):
             setting = getattr(kernel, name)
             if isinstance(setting, hyper.PerDimension):
-                out.update({f"{name}[{k}]": float(value) for k, value in enumerate(gradient)})
+                found[name] = {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}
             elif not hyper.is_fixed(setting):
-                out[name] = float(gradient.sum())
-        return out
+                found[name] = {name: float(gradient.sum())}
+        return {path: value for name, _ in kernel._settings() for path, value in found.get(name, {}).items()}
 
     def _sums(self, kernel: BlockKernel, cotangent: Matrix) -> tuple[list[Floats], list[Floats]]:
         """The gradients of each setting by label, the last that of leaves; and those of other settings."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan
+from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_cotangent, check_one_number
-
-Gradients = dict[str, float]
+from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan, bound
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,35 +40,34 @@ class Wrapper(Kernel):
 
 
 class CompositePlan(Plan):
-    """Plans of the kernels inside a kernel, in their order; by default one for each."""
+    """Plans of the kernels inside a kernel: one for each, in their order, or several that all serve the only one.
+
+    The first says what the values are.
+    """
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._plans = list(plans)
+        self.kind, self.shape = plans[0].kind, plans[0].shape
 
-    def bind(self, kernel: Any) -> Any:
+    def _served(self, kernel: Kernel) -> list[Kernel]:
+        """The kernel that each plan serves."""
         children = [child for _, child in kernel._children()]
-        return kernel._with_children([p.bind(child) for p, child in zip(self._plans, children, strict=True)])
+        return children if len(children) == len(self._plans) else children * len(self._plans)
 
-    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
+    def _labels(self) -> Labels:
+        found = [plan._labels() for plan in self._plans]
+        return Labels(inside=tuple((labels,) for labels in found))
+
+    def _memory_needed(self, kernel: Kernel, *, pulling_back: bool) -> int:
         inside = zip(self._plans, self._served(kernel), strict=True)
         return max(plan._memory_needed(child, pulling_back=pulling_back) for plan, child in inside)
-
-    def _served(self, kernel: Any) -> list[Any]:
-        """The kernel that each plan serves."""
-        return [child for _, child in kernel._children()]
 
 
 class WrapperPlan(CompositePlan):
     """Plans that all serve the one kernel inside a wrapper: its matrix, perhaps its diagonals."""
 
-    def bind(self, kernel: Any) -> Any:
-        inner = kernel.kernel
-        for plan in self._plans:
-            inner = plan.bind(inner)
-        return kernel._with_children([inner])
-
-    def _served(self, kernel: Any) -> list[Any]:
-        return [kernel.kernel] * len(self._plans)
+    def _labels(self) -> Labels:
+        return Labels(inside=(tuple(plan._labels() for plan in self._plans),))
 
     def _gradients(self, kernel: Wrapper, *parts: Gradients) -> Gradients:
         """The sum of gradients of the kernel inside, under the wrapper's paths."""
@@ -77,24 +75,34 @@ class WrapperPlan(CompositePlan):
         return {prefix + path: value for path, value in added(*parts).items()}
 
 
-class UnitDiagonalPlan(WrapperPlan):
+class UnitDiagonalPlan(Plan):
     """The diagonal of a kernel that is 1 for an item with itself, whatever the hyperparameters."""
 
-    def __init__(self, n: int, plans: Sequence[Plan]) -> None:
-        super().__init__(plans)
-        self._n = n
+    kind = "diagonal"
 
-    def matrix(self, kernel: Any) -> Matrix:
-        return np.ones(self._n)
+    def __init__(self, n: int, labels: Callable[[], Labels]) -> None:
+        self.shape = (n,)
+        self._find_labels = labels
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Any]:
-        bound = self.bind(kernel)
+    def _labels(self) -> Labels:
+        return self._find_labels()
 
-        def pullback(cotangent: Matrix) -> Gradients:
-            check_cotangent(cotangent, (self._n,))
-            return dict.fromkeys(bound.parameters(), 0.0)
+    def _values(self, kernel: Kernel) -> Matrix:
+        return np.ones(self.shape)
 
-        return self.matrix(kernel), pullback
+    def _evaluate(self, kernel: Kernel) -> Evaluation:
+        return constant(self, kernel)
+
+
+def constant(plan: Plan, kernel: Kernel) -> Evaluation:
+    """Evaluate a plan whose values depend on no hyperparameter."""
+    paths = bound(kernel, plan._labels()).parameters()
+
+    def pull_back(cotangent: Matrix) -> Gradients:
+        check_cotangent(cotangent, plan.shape)
+        return dict.fromkeys(paths, 0.0)
+
+    return Evaluation(plan._values(kernel), pull_back)
 
 
 def root_names(kernel: Kernel) -> set[str]:

@@ -7,11 +7,12 @@ after call, with thousands of trees against one: its diagonal is kept with it, f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kept import kept
+from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan
 
 MOST = 8  # diagonals that one side of a call keeps
 
@@ -19,30 +20,31 @@ MOST = 8  # diagonals that one side of a call keeps
 class RememberedDiagonalPlan(Plan):
     """The diagonal of a kernel over inputs; planned and computed only where the inputs do not remember it."""
 
+    kind = "diagonal"
+
     def __init__(self, kernel: Kernel, inputs: Inputs, schedule: Schedule) -> None:
+        self.shape = (len(inputs),)
         self._inputs = inputs
         self._make: Callable[[], Plan] = lambda: kernel._make_diagonal_plan(inputs, schedule)
-        self._made: Plan | None = None
 
+    @kept
     def _plan(self) -> Plan:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
+        return self._make()
 
-    def bind(self, kernel: Any) -> Any:
-        return self._plan().bind(kernel)
-
-    def matrix(self, kernel: Any) -> Matrix:
-        kept = self._inputs.diagonals
-        if kernel not in kept:
-            while len(kept) >= MOST:
-                kept.pop(next(iter(kept)), None)
-            kept[kernel] = self._plan().matrix(kernel)
-        values: Matrix = kept[kernel]
+    def _values(self, kernel: Kernel) -> Matrix:
+        known = self._inputs.diagonals
+        if kernel not in known:
+            while len(known) >= MOST:
+                known.pop(next(iter(known)), None)
+            known[kernel] = self._plan._values(kernel)
+        values: Matrix = known[kernel]
         return values.copy()
 
-    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
-        return self._plan()._memory_needed(kernel, pulling_back=pulling_back)
+    def _evaluate(self, kernel: Kernel) -> Evaluation:
+        return self._plan._evaluate(kernel)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        return self._plan().vjp(kernel)
+    def _labels(self) -> Labels:
+        return self._plan._labels()
+
+    def _memory_needed(self, kernel: Kernel, *, pulling_back: bool) -> int:
+        return self._plan._memory_needed(kernel, pulling_back=pulling_back)

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -84,10 +85,6 @@ class FeatureKernel(Kernel):
         """The gradients of the hyperparameters, from those of the weights of the parts."""
         raise NotImplementedError
 
-    def _bound(self, labels: list[str]) -> Any:
-        """The kernel with an entry for every part."""
-        return self
-
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         return FeaturePlan(self, self._corpus(a), None if b is None else self._corpus(b), schedule)
 
@@ -102,30 +99,26 @@ class FeaturePlan(Plan):
         if b is not None:
             check_same_vocabulary(a.vocabulary, b.vocabulary)
         self._features = kernel._features(a, b)
-        self._diagonal = diagonal
         self._schedule = schedule
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the matrix, or of the diagonal."""
         n, m = (side.shape[0] for side in self._features.sides)
-        return (n,) if self._diagonal else (n, m)
+        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
+        self.shape = (n,) if diagonal else (n, m)
 
     @property
     def labels(self) -> list[str]:
         """The names of the parts."""
         return list(self._features.labels)
 
-    def bind(self, kernel: FeatureKernel) -> Any:
-        return kernel._bound(self._features.labels)
+    def _labels(self) -> Labels:
+        return Labels(self._features.labels)
 
-    def matrix(self, kernel: FeatureKernel) -> Matrix:
+    def _values(self, kernel: FeatureKernel) -> Matrix:
         from scipy.sparse import diags_array
 
         a, b = self._features.sides
         weights = kernel._part_weights(self._features)[self._features.part]
         out = np.empty(self.shape)
-        if self._diagonal:
+        if self.kind == "diagonal":
             out[:] = a.multiply(a) @ weights
         else:
             weighed = (b @ diags_array(weights)).T.tocsr()
@@ -137,14 +130,14 @@ class FeaturePlan(Plan):
         check_finite(out, item=kernel._item, advice=ADVICE)
         return out
 
-    def vjp(self, kernel: FeatureKernel) -> tuple[Matrix, Pullback]:
-        return self.matrix(kernel), lambda cotangent: self._pull_back(kernel, cotangent)
+    def _evaluate(self, kernel: FeatureKernel) -> Evaluation:
+        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
 
     def _pull_back(self, kernel: FeatureKernel, cotangent: Matrix) -> dict[str, float]:
         cotangent = check_cotangent(cotangent, self.shape)
         a, b = self._features.sides
         by_column = np.zeros(a.shape[1])
-        if self._diagonal:
+        if self.kind == "diagonal":
             by_column += a.multiply(a).T @ cotangent
         else:
             for first in range(0, len(cotangent), ROWS):

@@ -321,3 +321,10 @@ def bind_labels(setting: Any, labels: Sequence[str], *, leaves: bool) -> Any:
     for name in setting.names([*labels, LEAF] if leaves else labels):
         values.setdefault(name, number_of(setting))
     return dataclasses.replace(setting, values=values)
+
+
+def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
+    """Give every dimension its own value."""
+    if is_fixed(setting) or setting.values is not None:
+        return setting
+    return dataclasses.replace(setting, values=(number_of(setting),) * n_dimensions)

@@ -10,11 +10,12 @@ import numpy as np
 
 from espalier.errors import InputError, user_level
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_rows
-from espalier.kernels.composite import Gradients, UnitDiagonalPlan, Wrapper, WrapperPlan, learns
+from espalier.kernels.composite import Wrapper, WrapperPlan, constant, learns
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Gradients, Matrix, Plan, bound
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.underflow import Mask, check_cancellation, lack, may_cancel, without_fragment
 
@@ -53,96 +54,72 @@ class Normalized(Wrapper):
             RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
             RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
         ]
-        return NormalizedCrossPlan(plans, _Zeros([a, b], schedule))
+        return NormalizedPlan(plans, _Zeros([a, b], schedule))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return NormalizedDiagonalPlan(len(a), self.kernel._make_diagonal_plan(a, schedule), _Zeros([a], schedule))
+        return NormalizedDiagonalPlan(self.kernel._make_diagonal_plan(a, schedule), _Zeros([a], schedule))
 
     def __repr__(self) -> str:
         return f"Normalized({self.kernel!r})"
 
 
 class NormalizedPlan(WrapperPlan):
-    """The normalised matrix of a corpus with itself."""
+    """A normalised matrix: plans of the matrix and, for two corpora, of a's diagonal and of b's diagonal."""
 
     def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
         super().__init__(plans)
         self._zeros = zeros
 
-    def matrix(self, kernel: Any) -> Matrix:
-        values = self._plans[0].matrix(kernel.kernel)
-        self._normalize(values, kernel.kernel)
+    def _values(self, kernel: Any) -> Matrix:
+        values, *diagonals = (plan._values(kernel.kernel) for plan in self._plans)
+        self._normalize(values, diagonals, kernel.kernel)
         return values
 
-    def _normalize(self, values: Matrix, inner: Kernel) -> Matrix:
-        """Normalise in place; return the roots of the diagonal."""
-        (root,) = self._zeros.roots(inner, [values.diagonal()])
-        _divide(values, root, root)
-        np.fill_diagonal(values, np.isfinite(root))
-        return root
+    def _normalize(self, values: Matrix, diagonals: list[Matrix], inner: Kernel) -> tuple[Matrix, Matrix]:
+        """Normalise in place; return the roots of the diagonals of both sides."""
+        roots = self._zeros.roots(inner, diagonals or [values.diagonal()])
+        rows, columns = roots[0], roots[-1]
+        _divide(values, rows, columns)
+        if self.kind == "symmetric":
+            np.fill_diagonal(values, np.isfinite(rows))
+        return rows, columns
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        values, pull_back = self._kept_vjp(kernel)
-        return values.copy(), pull_back
-
-    def _kept_vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        kept, pullback = self._plans[0].vjp(kernel.kernel)
-        root = self._normalize(kept, kernel.kernel)
-
-        def pull_back(cotangent: Matrix | ByRows) -> Gradients:
-            cotangent = check_rows(cotangent, kept.shape)
-            if not learns(kernel.kernel):
-                return {}
-            inner, rows, columns = _pulled(cotangent, kept, root, root, constant_diagonal=True)
-            np.fill_diagonal(inner, (rows + columns) * (-0.5 / root**2))
-            gradients = self._gradients(kernel, pullback(inner))
-            return _checked(self.bind(kernel), gradients, cotangent, kept, constant_diagonal=True)
-
-        return kept, pull_back
-
-
-class NormalizedCrossPlan(WrapperPlan):
-    """The normalised matrix of two corpora: plans of the matrix, of a's diagonal, of b's diagonal."""
-
-    def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
-        super().__init__(plans)
-        self._zeros = zeros
-
-    def matrix(self, kernel: Any) -> Matrix:
-        values, *diagonals = (plan.matrix(kernel.kernel) for plan in self._plans)
-        _divide(values, *self._zeros.roots(kernel.kernel, diagonals))
-        return values
-
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        (values, pullback), (rows, pull_rows), (columns, pull_columns) = (
-            plan.vjp(kernel.kernel) for plan in self._plans
-        )
-        roots = self._zeros.roots(kernel.kernel, [rows, columns])
-        _divide(values, *roots)
-        kept = values.copy()
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
+        values, diagonals = inside.taken(), [side.taken() for side in sides]
+        roots = self._normalize(values, diagonals, kernel.kernel)
+        is_symmetric = self.kind == "symmetric"
 
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
-            cotangent = check_rows(cotangent, kept.shape)
+            cotangent = check_rows(cotangent, self.shape)
             if not learns(kernel.kernel):
                 return {}
-            inner, row_sums, column_sums = _pulled(cotangent, kept, *roots)
-            row_pull, column_pull = row_sums * (-0.5 / roots[0] ** 2), column_sums * (-0.5 / roots[1] ** 2)
-            gradients = self._gradients(kernel, pullback(inner), pull_rows(row_pull), pull_columns(column_pull))
-            return _checked(self.bind(kernel), gradients, cotangent, kept)
+            inner, rows, columns = _pulled(cotangent, values, *roots, constant_diagonal=is_symmetric)
+            if is_symmetric:
+                np.fill_diagonal(inner, (rows + columns) * (-0.5 / roots[0] ** 2))
+            parts = [inside.pull_back(inner)]
+            for side, sums, root in zip(sides, (rows, columns), roots, strict=False):
+                parts.append(side.pull_back(sums * (-0.5 / root**2)))
+            gradients = self._gradients(kernel, *parts)
+            named = bound(kernel, self._labels())
+            return _checked(named, gradients, cotangent, values, constant_diagonal=is_symmetric)
 
-        return values, pull_back
+        return Evaluation(values, pull_back, is_kept=True)
 
 
-class NormalizedDiagonalPlan(UnitDiagonalPlan):
+class NormalizedDiagonalPlan(WrapperPlan):
     """Ones, and zeros for items without any fragment."""
 
-    def __init__(self, n: int, plan: Plan, zeros: _Zeros) -> None:
-        super().__init__(n, [plan])
+    def __init__(self, plan: Plan, zeros: _Zeros) -> None:
+        super().__init__([plan])
         self._zeros = zeros
 
-    def matrix(self, kernel: Any) -> Matrix:
-        (root,) = self._zeros.roots(kernel.kernel, [self._plans[0].matrix(kernel.kernel)])
+    def _values(self, kernel: Any) -> Matrix:
+        (root,) = self._zeros.roots(kernel.kernel, [self._plans[0]._values(kernel.kernel)])
         return np.isfinite(root).astype(np.float64)
+
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        return constant(self, kernel)
 
 
 def _roots(diagonal: Matrix) -> Matrix:

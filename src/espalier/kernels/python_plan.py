@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback
+from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_cotangent
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Gradients, Matrix, Plan, kind_of
 
 _STEP = 1e-5  # relative
 
 
 class PythonPlan(Plan):
-    """Two lists of items."""
+    """Two lists of items, or one; of one also each item with itself."""
 
-    def __init__(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> None:
+    def __init__(self, a: Inputs, b: Inputs | None, *, diagonal: bool = False) -> None:
         self._inputs = (a, b)
+        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
+        self.shape = (len(a),) if diagonal else (len(a), len(a if b is None else b))
 
-    def matrix(self, kernel: Kernel) -> Matrix:
-        on = getattr(kernel, "on", None)
+    def _values(self, kernel: Kernel) -> Matrix:
+        on = kernel._column()
         a, b = self._inputs
         rows = a.items(on)
+        if self.kind == "diagonal":
+            return np.array([kernel.block([x], [x])[0][0] for x in rows], np.float64)
         columns = rows if b is None else b.items(on)
         values = np.array(kernel.block(rows, columns), np.float64)
         if values.shape != (len(rows), len(columns)):
@@ -33,34 +34,15 @@ class PythonPlan(Plan):
             )
         return values
 
-    def vjp(self, kernel: Kernel) -> tuple[Matrix, Pullback]:
-        return self.matrix(kernel), numerical_pullback(self.matrix, kernel)
+    def _evaluate(self, kernel: Kernel) -> Evaluation:
+        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
 
-
-class PythonDiagonalPlan(Plan):
-    """One list of items, each with itself."""
-
-    def __init__(self, a: Inputs, schedule: Schedule) -> None:
-        self._inputs = a
-
-    def matrix(self, kernel: Kernel) -> Matrix:
-        items = self._inputs.items(getattr(kernel, "on", None))
-        return np.array([kernel.block([x], [x])[0][0] for x in items], np.float64)
-
-    def vjp(self, kernel: Kernel) -> tuple[Matrix, Pullback]:
-        return self.matrix(kernel), numerical_pullback(self.matrix, kernel)
-
-
-def numerical_pullback(matrix: Callable[[Any], Matrix], kernel: Kernel) -> Pullback:
-    """Pull back by central differences: two matrices for each hyperparameter."""
-
-    def pullback(cotangent: Matrix) -> dict[str, float]:
-        out: dict[str, float] = {}
+    def _pull_back(self, kernel: Kernel, cotangent: Matrix) -> Gradients:
+        """Pull back by central differences: two matrices for each hyperparameter."""
+        out: Gradients = {}
         for path, value in kernel.parameters().items():
             step = _STEP * max(abs(value), _STEP)
-            above = matrix(kernel.with_parameters({path: value + step}))
-            below = matrix(kernel.with_parameters({path: value - step}))
+            above = self._values(kernel.with_parameters({path: value + step}))
+            below = self._values(kernel.with_parameters({path: value - step}))
             out[path] = float(np.vdot(check_cotangent(cotangent, above.shape), (above - below) / (2 * step)))
         return out
-
-    return pullback

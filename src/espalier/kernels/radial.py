@@ -9,10 +9,8 @@ import numpy as np
 
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
 from espalier.kernels.composite import (
-    Gradients,
     UnitDiagonalPlan,
     Wrapper,
     WrapperPlan,
@@ -22,6 +20,7 @@ from espalier.kernels.composite import (
 from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.underflow import Mask
 
@@ -67,7 +66,7 @@ class Radial(Wrapper):
         if b is None:
             return RadialPlan([self.kernel._make_plan(a, None, schedule)])
         parts = [schedule.part(k, 3) for k in range(3)]
-        return RadialCrossPlan(
+        return RadialPlan(
             [
                 self.kernel._make_plan(a, b, parts[0]),
                 RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
@@ -76,7 +75,8 @@ class Radial(Wrapper):
         )
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return UnitDiagonalPlan(len(a), [self.kernel._make_diagonal_plan(a, schedule)])
+        plan = self.kernel._make_diagonal_plan(a, schedule)
+        return UnitDiagonalPlan(len(a), lambda: Labels(inside=((plan._labels(),),)))
 
     def __repr__(self) -> str:
         width = "" if self.width == 1.0 else f", width={self.width!r}"
@@ -84,55 +84,33 @@ class Radial(Wrapper):
 
 
 class RadialPlan(WrapperPlan):
-    """The matrix of a corpus with itself."""
+    """Plans of the inner matrix and, for two corpora, of a's diagonal and of b's diagonal."""
 
-    def matrix(self, kernel: Any) -> Matrix:
-        values = self._plans[0].matrix(kernel.kernel)
-        _halve_distances(kernel, values, values.diagonal().copy())
+    def _values(self, kernel: Any) -> Matrix:
+        values, *diagonals = (plan._values(kernel.kernel) for plan in self._plans)
+        _halve_distances(kernel, values, *(diagonals or [values.diagonal().copy()]))
         return _fall(values, kernel, out=values)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        half, pullback = self._plans[0].vjp(kernel.kernel)
-        _halve_distances(kernel, half, half.diagonal().copy())
-        out = _fall(half, kernel, out=np.empty_like(half))
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
+        half = inside.taken()
+        _halve_distances(kernel, half, *([side.taken() for side in sides] or [half.diagonal().copy()]))
 
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, half.shape)
+            cotangent = check_cotangent(cotangent, self.shape)
             own, pulled = _pull_to_distances(kernel, half, cotangent)
             if not learns(kernel.kernel):
                 return own
-            # An item is at distance 0 from itself, whatever the hyperparameters.
-            np.fill_diagonal(pulled, 0.0)
-            diagonal = -0.5 * (pulled.sum(axis=0) + pulled.sum(axis=1))
-            np.fill_diagonal(pulled, diagonal)
-            return own | self._gradients(kernel, pullback(pulled))
+            if self.kind == "symmetric":
+                # An item is at distance 0 from itself, whatever the hyperparameters.
+                np.fill_diagonal(pulled, 0.0)
+                diagonal = -0.5 * (pulled.sum(axis=0) + pulled.sum(axis=1))
+                np.fill_diagonal(pulled, diagonal)
+            parts = [inside.pull_back(pulled)]
+            parts += [side.pull_back(-0.5 * pulled.sum(axis=1 - k)) for k, side in enumerate(sides)]
+            return own | self._gradients(kernel, *parts)
 
-        return out, pull_back
-
-
-class RadialCrossPlan(WrapperPlan):
-    """The matrix of two corpora: plans of the inner matrix, of a's diagonal, of b's diagonal."""
-
-    def matrix(self, kernel: Any) -> Matrix:
-        values, rows, columns = (plan.matrix(kernel.kernel) for plan in self._plans)
-        _halve_distances(kernel, values, rows, columns)
-        return _fall(values, kernel, out=values)
-
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
-        (half, pullback), (rows, pull_rows), (columns, pull_columns) = (plan.vjp(kernel.kernel) for plan in self._plans)
-        _halve_distances(kernel, half, rows, columns)
-        out = _fall(half, kernel, out=np.empty_like(half))
-
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, half.shape)
-            own, pulled = _pull_to_distances(kernel, half, cotangent)
-            if not learns(kernel.kernel):
-                return own
-            row_pull, column_pull = -0.5 * pulled.sum(axis=1), -0.5 * pulled.sum(axis=0)
-            below = (pullback(pulled), pull_rows(row_pull), pull_columns(column_pull))
-            return own | self._gradients(kernel, *below)
-
-        return out, pull_back
+        return Evaluation(_fall(half, kernel, out=np.empty_like(half)), pull_back)
 
 
 def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matrix | None = None) -> None:

@@ -14,12 +14,12 @@ import numpy as np
 
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Matrix, Plan, Pullback
 from espalier.kernels.checks import check_cotangent
-from espalier.kernels.composite import Gradients, own_gradient
+from espalier.kernels.composite import UnitDiagonalPlan, own_gradient
 from espalier.kernels.distances import FAR, are_small, nearer_to_zero, squared_differences, squared_distances
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
@@ -61,7 +61,7 @@ class Stationary(VectorKernel):
         return StationaryPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return StationaryDiagonalPlan(a.vectors(self.on), None)
+        return UnitDiagonalPlan(len(a), lambda: Labels(n_dimensions=a.vectors(self.on).shape[1]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,9 +166,9 @@ class StationaryPlan(VectorPlan):
         super().__init__(a, b)
         self._a, self._b = nearer_to_zero(self._a, self._b)
 
-    def matrix(self, kernel: Stationary) -> Matrix:
+    def _values(self, kernel: Stationary) -> Matrix:
         out = self._scaled_squares(kernel)
-        for rows in row_blocks(self._shape):
+        for rows in row_blocks(self.shape):
             out[rows] = kernel._profile(out[rows])
         return out
 
@@ -186,23 +186,21 @@ class StationaryPlan(VectorPlan):
             out = squared_distances(a, b, same=self._is_symmetric)
         return np.minimum(out, FAR, out=out)
 
-    def vjp(self, kernel: Stationary) -> tuple[Matrix, Pullback]:
-        values = self.matrix(kernel)
-
+    def _evaluate(self, kernel: Stationary) -> Evaluation:
         def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self._shape)
+            cotangent = check_cotangent(cotangent, self.shape)
             if hyper.is_fixed(kernel.lengthscale):
                 return {}
             if isinstance(kernel.lengthscale, PerDimension):
                 gradient = self._pull_dimensions(kernel, self._scaled_squares(kernel), cotangent)
                 return dimension_gradients("lengthscale", kernel.lengthscale, gradient)
             total = 0.0
-            for rows in row_blocks(self._shape):
+            for rows in row_blocks(self.shape):
                 squared = self._scaled_squares(kernel, rows)
                 total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
             return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
 
-        return values, pull_back
+        return Evaluation(self._values(kernel), pull_back)
 
     def _pull_dimensions(self, kernel: Stationary, squares: Matrix, cotangent: Matrix) -> Dense:
         """The sum over pairs of ``weight * (x_k - y_k)^2 / scale_k^3``, by expanding the square."""
@@ -217,7 +215,7 @@ class StationaryPlan(VectorPlan):
         lengths, others = squared_lengths(a, 1.0), squared_lengths(b, 1.0)
         weights = squares  # its own from here on: it becomes the weight of each pair
         by_pair = np.zeros(self._n_dimensions)
-        for rows in row_blocks(self._shape):
+        for rows in row_blocks(self.shape):
             slope = kernel._slope(squares[rows])
             slope[squares[rows] == 0] = 0.0  # equal vectors have no part in it, rounding included
             slope *= cotangent[rows]
@@ -228,22 +226,6 @@ class StationaryPlan(VectorPlan):
         gradient += np.asarray(squared_entries(a).T @ weights.sum(axis=1)).ravel()
         gradient += np.asarray(squared_entries(b).T @ weights.sum(axis=0)).ravel()
         return np.asarray((gradient + by_pair) / scales, np.float64)
-
-
-class StationaryDiagonalPlan(VectorPlan):
-    """Ones."""
-
-    def matrix(self, kernel: Stationary) -> Matrix:
-        return np.ones(self._shape[0])
-
-    def vjp(self, kernel: Stationary) -> tuple[Matrix, Pullback]:
-        bound = self.bind(kernel)
-
-        def pull_back(cotangent: Matrix) -> Gradients:
-            check_cotangent(cotangent, self._shape[:1])
-            return dict.fromkeys(bound.parameters(), 0.0)
-
-        return self.matrix(kernel), pull_back
 
 
 def _within_reach(vectors: Vectors) -> Vectors:

@@ -6,7 +6,7 @@ Stationary kernels stand in ``stationary``. Sparse vectors stay sparse; a matrix
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Kernel, Matrix, Plan, Pullback, Reads
+from espalier.kernels.base import Kernel, Reads
 from espalier.kernels.checks import check_cotangent, check_finite, check_one_number
-from espalier.kernels.composite import Gradients, own_gradient
+from espalier.kernels.composite import own_gradient
 from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan, kind_of
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.structures.numbers import whole_number
 
@@ -48,22 +49,18 @@ class VectorKernel(Kernel):
 
 
 class VectorPlan(Plan):
-    """Vectors on one side or two."""
+    """Vectors on one side or two, or each with itself."""
 
-    def __init__(self, a: Vectors, b: Vectors | None) -> None:
+    def __init__(self, a: Vectors, b: Vectors | None, *, diagonal: bool = False) -> None:
         self._a = a
         self._b = a if b is None else b
         self._is_symmetric = b is None
-        self._shape: tuple[int, ...] = (self._a.shape[0], self._b.shape[0])
+        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
+        self.shape = (a.shape[0],) if diagonal else (a.shape[0], self._b.shape[0])
         self._n_dimensions = max(self._a.shape[1], self._b.shape[1])
 
-    def bind(self, kernel: Any) -> Any:
-        changes = {
-            name: bind_dimensions(setting, self._n_dimensions)
-            for name, setting in kernel._settings()
-            if isinstance(setting, PerDimension)
-        }
-        return replace(kernel, **changes) if changes else kernel
+    def _labels(self) -> Labels:
+        return Labels(n_dimensions=self._n_dimensions)
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,17 +94,19 @@ class Linear(VectorKernel):
         return LinearPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return LinearDiagonalPlan(a.vectors(self.on), None)
+        return LinearPlan(a.vectors(self.on), None, diagonal=True)
 
 
 class LinearPlan(VectorPlan):
-    """Dot products, kept where one variance serves all dimensions."""
+    """Dot products, kept where one variance serves all dimensions; squared lengths for the diagonal."""
 
     _dots: Matrix | None = None
 
-    def matrix(self, kernel: Linear) -> Matrix:
+    def _values(self, kernel: Linear) -> Matrix:
         variances = dimension_values(kernel.variance, self._n_dimensions)
-        if isinstance(variances, float):
+        if self.kind == "diagonal":
+            out = squared_lengths(self._a, variances)
+        elif isinstance(variances, float):
             if self._dots is None:
                 self._dots = dot_products(self._a, self._b)
             with np.errstate(over="ignore", invalid="ignore"):
@@ -119,36 +118,21 @@ class LinearPlan(VectorPlan):
         check_finite(out, advice=_SMALLER)
         return out
 
-    def vjp(self, kernel: Linear) -> tuple[Matrix, Pullback]:
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self._shape)
-            if not isinstance(kernel.variance, PerDimension):
-                dots = self._dots
-                assert dots is not None
-                return own_gradient("variance", kernel.variance, float(np.vdot(cotangent, dots)))
-            return dimension_gradients("variance", kernel.variance, bilinear(self._a, cotangent, self._b))
+    def _evaluate(self, kernel: Linear) -> Evaluation:
+        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
 
-        return self.matrix(kernel), pull_back
-
-
-class LinearDiagonalPlan(VectorPlan):
-    """Squared lengths."""
-
-    def matrix(self, kernel: Linear) -> Matrix:
-        variances = dimension_values(kernel.variance, self._n_dimensions)
-        out = squared_lengths(self._a, variances)
-        check_finite(out, advice=_SMALLER)
-        return out
-
-    def vjp(self, kernel: Linear) -> tuple[Matrix, Pullback]:
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self._shape[:1])
+    def _pull_back(self, kernel: Linear, cotangent: Matrix) -> Gradients:
+        cotangent = check_cotangent(cotangent, self.shape)
+        is_one = not isinstance(kernel.variance, PerDimension)
+        if is_one and self._dots is not None:
+            return own_gradient("variance", kernel.variance, float(np.vdot(cotangent, self._dots)))
+        if self.kind == "diagonal":
             gradient = np.asarray(squared_entries(self._a).T @ cotangent).ravel()
-            if isinstance(kernel.variance, PerDimension):
-                return dimension_gradients("variance", kernel.variance, gradient)
-            return own_gradient("variance", kernel.variance, float(gradient.sum()))
-
-        return self.matrix(kernel), pull_back
+        else:
+            gradient = bilinear(self._a, cotangent, self._b)
+        if isinstance(kernel.variance, PerDimension):
+            return dimension_gradients("variance", kernel.variance, gradient)
+        return own_gradient("variance", kernel.variance, float(gradient.sum()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,20 +171,20 @@ class Polynomial(VectorKernel):
         object.__setattr__(self, "degree", whole_number("degree", self.degree))
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        vectors, others = a.vectors(self.on), None if b is None else b.vectors(self.on)
-        return PolynomialPlan(dot_products(vectors, vectors if others is None else others))
+        return PolynomialPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
 
     def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return PolynomialPlan(squared_lengths(a.vectors(self.on), 1.0))
+        return PolynomialPlan(a.vectors(self.on), None, diagonal=True)
 
 
-class PolynomialPlan(Plan):
+class PolynomialPlan(VectorPlan):
     """Dot products, or squared lengths for the diagonal."""
 
-    def __init__(self, dots: Matrix) -> None:
-        self._dots = dots
+    def __init__(self, a: Vectors, b: Vectors | None, *, diagonal: bool = False) -> None:
+        super().__init__(a, b, diagonal=diagonal)
+        self._dots = squared_lengths(a, 1.0) if diagonal else dot_products(self._a, self._b)
 
-    def matrix(self, kernel: Polynomial) -> Matrix:
+    def _values(self, kernel: Polynomial) -> Matrix:
         out = self._base(kernel)
         with np.errstate(over="ignore", invalid="ignore"):
             np.power(out, kernel.degree, out=out)
@@ -213,7 +197,7 @@ class PolynomialPlan(Plan):
             out += hyper.number_of(kernel.offset)
         return out
 
-    def vjp(self, kernel: Polynomial) -> tuple[Matrix, Pullback]:
+    def _evaluate(self, kernel: Polynomial) -> Evaluation:
         def pull_back(cotangent: Matrix) -> Gradients:
             pulled = self._base(kernel)
             np.power(pulled, kernel.degree - 1, out=pulled)
@@ -222,7 +206,7 @@ class PolynomialPlan(Plan):
             offset = own_gradient("offset", kernel.offset, float(pulled.sum()))
             return offset | own_gradient("scale", kernel.scale, float(np.vdot(pulled, self._dots)))
 
-        return self.matrix(kernel), pull_back
+        return Evaluation(self._values(kernel), pull_back)
 
 
 # One value per dimension.
@@ -248,13 +232,6 @@ def dimension_gradients(name: str, setting: PerDimension, gradient: NDArray[np.f
     if setting.values is not None and len(gradient) == 0:
         gradient = np.zeros(len(setting.values))
     return {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}
-
-
-def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
-    """Give every dimension its own value."""
-    if hyper.is_fixed(setting) or setting.values is not None:
-        return setting
-    return replace(setting, values=(hyper.number_of(setting),) * n_dimensions)
 
 
 # Arithmetic that is the same for dense and sparse vectors.

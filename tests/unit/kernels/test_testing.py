@@ -11,7 +11,7 @@ import pytest
 from espalier.errors import MemoryBudgetError
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
-from espalier.kernels.python_plan import PythonDiagonalPlan, PythonPlan
+from espalier.kernels.python_plan import PythonPlan
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.testing import check_kernel, laws, rename_labels
 
@@ -106,15 +106,15 @@ class OtherPlans(Broken):
     """A kernel whose plans are given by its class."""
 
     matrix_plan: type = PythonPlan
-    diagonal_plan_type: type = PythonDiagonalPlan
+    diagonal_plan_type: type = PythonPlan
 
     def _make_plan(self, a, b, schedule):
-        plan = self.matrix_plan(a, b, schedule)
+        plan = self.matrix_plan(a, b)
         plan.schedule = schedule
         return plan
 
     def _make_diagonal_plan(self, a, schedule):
-        return self.diagonal_plan_type(a, schedule)
+        return self.diagonal_plan_type(a, None, diagonal=True)
 
 
 class WrongGradientPlan(PythonPlan):
@@ -131,7 +131,7 @@ class SymmetrizingGradientPlan(PythonPlan):
         return values, lambda cotangent: pullback(np.triu(cotangent) + np.triu(cotangent, 1).T)
 
 
-class WrongDiagonalGradientPlan(PythonDiagonalPlan):
+class WrongDiagonalGradientPlan(PythonPlan):
     def vjp(self, kernel):
         return self.matrix(kernel), lambda cotangent: {"width": 1.0}
 
@@ -159,36 +159,36 @@ class SharesValuesPlan(PythonPlan):
         return values, lambda cotangent: {"width": float(np.vdot(cotangent, values))}
 
 
-class WrongDiagonalPlan(PythonDiagonalPlan):
-    def matrix(self, kernel):
-        return super().matrix(kernel) * (1 + 1e-9)
+class WrongDiagonalPlan(PythonPlan):
+    def _values(self, kernel):
+        return super()._values(kernel) * (1 + 1e-9)
 
 
 class ThreadsPlan(PythonPlan):
-    def matrix(self, kernel):
-        return super().matrix(kernel) * (1 + 2e-16 * self.schedule.n_threads)
+    def _values(self, kernel):
+        return super()._values(kernel) * (1 + 2e-16 * self.schedule.n_threads)
 
 
 class TilesPlan(PythonPlan):
-    def matrix(self, kernel):
+    def _values(self, kernel):
         if self.schedule.memory < 5000:
             raise MemoryBudgetError("too small")
-        return super().matrix(kernel) * (1 + 1e-11 * (self.schedule.memory < 1 << 20))
+        return super()._values(kernel) * (1 + 1e-11 * (self.schedule.memory < 1 << 20))
 
 
 class BackwardsPlan(PythonPlan):
-    def matrix(self, kernel):
+    def _values(self, kernel):
         for fraction in (0.5, 0.2):
             if self.schedule.tell is not None:
                 self.schedule.tell(fraction)
-        return super().matrix(kernel)
+        return super()._values(kernel)
 
 
 class MemoryPlan(Plan):
     """Answers with the first kernel it saw."""
 
-    def __init__(self, a, b, schedule):
-        self._plan, self._kernel = PythonPlan(a, b, schedule), None
+    def __init__(self, a, b):
+        self._plan, self._kernel = PythonPlan(a, b), None
 
     def matrix(self, kernel):
         self._kernel = self._kernel or kernel.with_parameters({"width": 1.0})
@@ -200,7 +200,7 @@ class MemoryPlan(Plan):
         return self.matrix(kernel), self._plan.vjp(kernel)[1]
 
 
-def with_plans(matrix=PythonPlan, diagonal=PythonDiagonalPlan):
+def with_plans(matrix=PythonPlan, diagonal=PythonPlan):
     class Made(OtherPlans):
         matrix_plan, diagonal_plan_type = matrix, diagonal
 

@@ -29,13 +29,13 @@ GRID = {"kernel": KERNELS, "C": [0.1, 1.0, 10.0]}
 def matrices(monkeypatch):
     """The shapes of all matrices that tree kernels compute."""
     shapes = []
-    compute = BlockPlan.matrix
+    compute = BlockPlan._values
 
     def counted(plan, kernel):
         shapes.append(plan.shape)
         return compute(plan, kernel)
 
-    monkeypatch.setattr(BlockPlan, "matrix", counted)
+    monkeypatch.setattr(BlockPlan, "_values", counted)
     return shapes
 
 

@@ -1,0 +1,186 @@
+"""What a kernel prepares of its inputs, and what evaluating it gives: values, and the way back to hyperparameters.
+
+A plan says what its values are: the matrix of one input with itself, that of two inputs, or a diagonal. Evaluating it
+gives an :class:`Evaluation`. The plan of a kernel that is made of other kernels evaluates the plans of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.blas import blas_threads
+from espalier.errors import MemoryBudgetError
+from espalier.jobs.budget import enough, naming_a_way_out
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.checks import check_finite
+from espalier.kernels.rows import ByRows, row_blocks
+
+if TYPE_CHECKING:
+    from espalier.kernels.base import Kernel
+
+Matrix = NDArray[np.float64]
+Gradients = dict[str, float]  # by path
+Pullback = Callable[[Any], Gradients]  # of gradient weights with the shape of the values
+Kind = Literal["symmetric", "cross", "diagonal"]
+AnyKernel = TypeVar("AnyKernel", bound="Kernel")
+
+SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The values of a kernel, and the function that pulls gradient weights of them back to the hyperparameters.
+
+    Attributes
+    ----------
+    values
+        To be read only; they may exist one block of rows at a time.
+    pull_back
+        Takes gradient weights, which may also come block by block.
+    is_kept
+        Whether the pull-back needs the values later, so that nobody may change them.
+    """
+
+    values: Matrix | ByRows
+    pull_back: Pullback
+    is_kept: bool = False
+
+    def taken(self) -> Matrix:
+        """Return the values as an array that the caller may change."""
+        if isinstance(self.values, ByRows):
+            out = np.array(self.values)
+            check_finite(out, advice=SMALLER)
+            return out
+        return self.values.copy() if self.is_kept else self.values
+
+    def add_to(self, out: Matrix) -> None:
+        """Add the values to an array, without another matrix."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for rows in row_blocks(out.shape):
+                out[rows] += self.values[rows]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What hyperparameters may belong to: labels, dimensions, and those of the kernels inside a kernel.
+
+    Attributes
+    ----------
+    names
+        The labels that the inputs have.
+    n_dimensions
+        The dimensions that they have.
+    inside
+        For each kernel inside, what was found for it; several if several plans serve it.
+    """
+
+    names: Sequence[str] = ()
+    n_dimensions: int = 0
+    inside: tuple[tuple[Labels, ...], ...] = ()
+
+
+def bound(kernel: AnyKernel, labels: Labels) -> AnyKernel:
+    """Return the kernel with an entry for every label and dimension, in ``PerLabel`` and ``PerDimension``."""
+    changes: dict[str, Any] = {}
+    for name, setting in kernel._settings():
+        if isinstance(setting, hyper.PerLabel):
+            changes[name] = hyper.bind_labels(setting, labels.names, leaves=kernel._has_leaf_value())
+        elif isinstance(setting, hyper.PerDimension):
+            changes[name] = hyper.bind_dimensions(setting, labels.n_dimensions)
+    if changes:
+        kernel = replace(kernel, **changes)
+    if not labels.inside:
+        return kernel
+    children = []
+    for (_, child), found in zip(kernel._children(), labels.inside, strict=True):
+        for own in found:
+            child = bound(child, own)
+        children.append(child)
+    return kernel._with_children(children)
+
+
+class Plan:
+    """All that a kernel needs of its inputs, prepared once, at any hyperparameters.
+
+    ``matrix``, ``vjp`` and ``bind`` take a kernel of the same form as the one that made the plan: its hyperparameters
+    may differ, nothing else. A subclass defines ``_evaluate``, and ``_values`` if values alone take less.
+
+    Attributes
+    ----------
+    kind
+        ``"symmetric"``, one input with itself; ``"cross"``, two inputs; ``"diagonal"``, each item with itself.
+    shape
+        The shape of the values: a matrix, or a vector for a diagonal.
+    """
+
+    kind: Kind
+    shape: tuple[int, ...]
+    _made_for: Kernel | None = None  # None in a part of another plan
+
+    def matrix(self, kernel: Any) -> Matrix:
+        """Return the kernel's values, a vector for a diagonal; the caller owns the array."""
+        with self._serving(kernel, pulling_back=False):
+            return self._values(kernel)
+
+    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+        """Return the values, and the function that pulls gradient weights back to the hyperparameters."""
+        with self._serving(kernel, pulling_back=True):
+            found = self._evaluate(kernel)
+            values = found.taken()
+
+        def pull_back(cotangent: Any) -> Gradients:
+            # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
+            with blas_threads(), self._serving(kernel, pulling_back=True):
+                return found.pull_back(cotangent)
+
+        return values, pull_back
+
+    def bind(self, kernel: AnyKernel) -> AnyKernel:
+        """Return the kernel with an entry for every label or dimension that the inputs have."""
+        with self._serving(kernel, pulling_back=False):
+            return bound(kernel, self._labels())
+
+    @contextmanager
+    def _serving(self, kernel: Any, *, pulling_back: bool) -> Iterator[None]:
+        """Refuse a kernel of another form, and let an error of memory name what suffices for the whole call."""
+        made_for = self._made_for
+        # A kernel of another form would be computed wrongly without a word.
+        if made_for is not None and (not isinstance(kernel, type(made_for)) or kernel._form() != made_for._form()):
+            raise TypeError(
+                f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
+                "Make a new plan with kernel.plan(...)."
+            )
+        try:
+            with naming_a_way_out():
+                yield
+        except MemoryBudgetError as error:
+            if made_for is None:
+                raise
+            raise enough(error, lambda: self._memory_needed(kernel, pulling_back=pulling_back)) from None
+
+    def _values(self, kernel: Any) -> Matrix:
+        """The values alone; the caller owns the array."""
+        return self._evaluate(kernel).taken()
+
+    def _evaluate(self, kernel: Any) -> Evaluation:
+        """The values with their pull-back."""
+        raise NotImplementedError
+
+    def _labels(self) -> Labels:
+        """What hyperparameters of the kernel may belong to."""
+        return Labels()
+
+    def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
+        """The least budget of the call, or a bound of it, with which no pair is too large."""
+        return 1
+
+
+def kind_of(*, is_symmetric: bool, is_diagonal: bool = False) -> Kind:
+    """What the values of a plan are."""
+    return "diagonal" if is_diagonal else "symmetric" if is_symmetric else "cross"
