@@ -12,6 +12,7 @@ from espalier import jobs as jobs
 from espalier import kernels as kernels
 from espalier import parsing as parsing
 from espalier import rerank as rerank
+from espalier import spaces as spaces
 from espalier import structures as structures
 from espalier import svm as svm
 from espalier.corpus import Arcs as Arcs

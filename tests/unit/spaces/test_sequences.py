@@ -9,6 +9,7 @@ import pytest
 from tests.reference.subsequence_weights import ngram_features, subsequence_features, word_features
 
 import espalier as es
+from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier import BagOfWords, KernelSVC, Normalized, PerLabel, Spectrum, Subsequence, fixed
 from espalier.errors import MemoryBudgetError
 from espalier.fragments import FragmentVectorizer, mine_fragments
@@ -209,3 +210,30 @@ def test_characters_and_tags_are_named_and_located(of):
     for feature, _ in mined:
         for place in Term("", Spectrum(2, of=of)).space.locate(feature, drawn):
             assert [drawn[node].label for node in feature.nodes(drawn, place)] == list(feature.symbols)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "groups"),
+    [
+        (Spectrum(2, shortest=1, of="tags"), tagged_groups),
+        (Normalized(Subsequence(3, of="tags")) + es.Tagging(), tagged_groups),
+        (es.SubsetTree(0.4) + Spectrum(2, of="tags"), groups_of),
+        (es.SubsetTree(0.4) + Spectrum(3, of="characters"), groups_of),
+        (Spectrum(2, of="tags") + es.DependencySubtree(), dependency_groups),
+    ],
+    ids=repr,
+)
+def test_candidates_are_compared_by_their_ngrams(kernel, groups):
+    model = es.VotedPerceptron(kernel, score_weight=0.2, random_state=0).fit(groups(0))
+    for group in groups(1, 4):
+        why = es.explain(model, group, winner=0, loser=1, n=MANY)
+        values = model.decision_function([group])[0]
+        assert why.value == pytest.approx(values[0] - values[1])
+        assert why.from_score + why.of_trees + why.elsewhere == pytest.approx(why.value)
+        for reason in why:
+            for tree, places in zip(why.trees, (reason.in_winner, reason.in_loser), strict=True):
+                if reason.fragment.kind == "n-gram" and reason.fragment.of == "tags":
+                    for place in places:
+                        nodes = reason.fragment.nodes(tree.tree, place)
+                        assert tuple(tree.tree[node].label for node in nodes) == reason.fragment.symbols
+        assert "<svg" in why.to_svg() and "<svg" in why.to_html()
