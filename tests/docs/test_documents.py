@@ -15,6 +15,7 @@ from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 from typer.testing import CliRunner
 
+import espalier
 from espalier.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,3 +80,9 @@ def test_links_of_the_document_lead_somewhere(path):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
     local = [link for link in links if "://" not in link and not link.startswith("mailto:")]
     assert [link for link in local if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_names_of_the_library_in_the_document_exist(path):
+    named = set(re.findall(r"\bes\.(\w+)", path.read_text()))
+    assert [name for name in sorted(named) if not hasattr(espalier, name)] == []

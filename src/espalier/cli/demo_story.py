@@ -26,7 +26,7 @@ def tell(answers: Answers, console: Console) -> None:
     """Print the whole story."""
     _heading(console, "1  Questions in which words mislead")
     console.print(
-        "A grammar in the package wrote these questions. Each holds who, where and when, five noun phrases "
+        "A grammar in the package generated these questions. Each has who, where and when, five noun phrases "
         "and three verbs; what is asked for (agent, patient, place or time) depends on the structure alone. "
         "One label in twenty is wrong on purpose, so the best possible score is known: 95 %.\n"
     )

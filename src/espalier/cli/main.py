@@ -78,7 +78,7 @@ def demo(
     n: Annotated[
         int, typer.Option(help="How many questions to draw; a quarter, rounded down to a multiple of 20, is held out.")
     ] = 1600,
-    seed: Annotated[int, typer.Option(help="Which questions: the same seed gives the same.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the questions: the same seed gives the same questions.")] = 0,
     svg: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Also write the drawings and a page here."),
@@ -122,7 +122,7 @@ def nearest(
     encoding: Encoding = "utf-8",
     threads: Threads = None,
 ) -> None:
-    """Show the trees that are most like one."""
+    """Show the trees most similar to a query."""
     from espalier.gram import nearest as find_nearest
     from espalier.structures.tree import Tree
 
@@ -139,7 +139,7 @@ def nearest(
 @app.command()
 @reported
 def gram(
-    file: Annotated[Path, input_file("FILE", "What the kernel compares: trees, lines of text or CoNLL-U; .gz too")],
+    file: Annotated[Path, input_file("FILE", "The items to compare: trees, lines of text or CoNLL-U; .gz too")],
     output: Annotated[
         Path,
         output_file(
@@ -152,12 +152,12 @@ def gram(
     threads: Threads = None,
     memory: Annotated[str | None, typer.Option(help="For intermediate results, such as '2 GiB'.")] = None,
     form: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu, if not as below.")
+        str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu; by default by kernel.")
     ] = None,
 ) -> None:
     """Write the kernel matrix of a file.
 
-    It holds the values of all items with each other.
+    It contains the values of all pairs of items.
 
     Tree kernels read trees in brackets; kernels over sequences a text in each line; Tagging, DependencySubtree,
     WeisfeilerLehman and kernels over tags CoNLL-U.

@@ -63,7 +63,7 @@ Markov = Annotated[
     typer.Option(
         metavar="ANCESTORS,SIBLINGS",
         help="How many ancestors a constituent remembers, itself included, and how many siblings a long rule does, "
-        "such as 2,1; rules as they stand by default.",
+        "such as 2,1; plain rules by default.",
     ),
 ]
 Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most this many times also train their class.")]
@@ -92,10 +92,10 @@ Beam = Annotated[
 Coarse = Annotated[
     float | None,
     typer.Option(
-        callback=positive, help="Parse with labels alone first, and keep what is within this distance of the best."
+        callback=positive, help="First parse with plain labels, and keep what is within this distance of the best."
     ),
 ]
-Memory = Annotated[str, typer.Option(help="For the search of one sentence; one that needs more has a narrower beam.")]
+Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs more, its beam is narrowed.")]
 Smoothing = Annotated[
     float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
 ]
@@ -106,7 +106,7 @@ SentenceFile = Annotated[
 Treebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees, plain or .gz")]
 ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
-Folds = Annotated[int, typer.Option(min=2, help="Into how many parts the sentences are dealt.")]
+Folds = Annotated[int, typer.Option(min=2, help="The number of parts into which sentences are divided.")]
 FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
 Skip = Annotated[
     bool,

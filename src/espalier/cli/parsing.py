@@ -96,7 +96,7 @@ def parse(
     ] = False,
     form: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="brackets: parse the words of trees. text, the default."),
+        typer.Option("--format", metavar="FORMAT", help="text (the default), or brackets to parse the words of trees."),
     ] = None,
     skip: Annotated[
         bool,
@@ -225,10 +225,10 @@ def evaluate(
     gold: Annotated[Path, input_file("GOLD", "A file of bracketed trees")],
     parsed: Annotated[Path, input_file("PARSED", "As many parses, in the same order")],
     all_punctuation: Annotated[
-        bool, typer.Option("--all-punctuation", help="Let punctuation count as other words do.")
+        bool, typer.Option("--all-punctuation", help="Count punctuation like other words.")
     ] = False,
     all_labels: Annotated[
-        bool, typer.Option("--all-labels", help="Let outer labels such as ROOT count, and tell PRT from ADVP.")
+        bool, typer.Option("--all-labels", help="Count outer labels such as ROOT, and distinguish PRT from ADVP.")
     ] = False,
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out sentences whose parse has other words, and say how many.")

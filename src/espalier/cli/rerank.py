@@ -32,7 +32,7 @@ Gold = Annotated[
     typer.Option(
         metavar="FILE",
         callback=from_standard_input,
-        help="The gold trees, in the order of the groups, if GROUPS does not hold them.",
+        help="The gold trees, in the order of the groups, if GROUPS does not contain them.",
     ),
 ]
 
@@ -44,24 +44,22 @@ def fit(
     output: Annotated[Path, output_file("reranker.safetensors", "Where the reranker goes.")],
     gold: Gold = None,
     learner: Annotated[
-        Literal["perceptron", "svm", "gp"], typer.Option(help="Who learns; gp also learns the kernel.")
+        Literal["perceptron", "svm", "gp"], typer.Option(help="The learner; gp also learns the kernel.")
     ] = "perceptron",
     kernel: Annotated[
         str | None,
         typer.Option(help="A kernel, as the library prints it; SubsetTree(decay=0.3) by default for trees."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Of the perceptron: how often it sees all groups.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Perceptron: the number of passes over all groups.")] = None,
     updates: Annotated[
         Literal["all", "best"] | None,
         typer.Option(
             help="For the perceptron: subtract every rival that wins in its turn, or only the best; best by default."
         ),
     ] = None,
-    c: Annotated[
-        float | None, typer.Option("--C", help="Of the svm: the price of a rival that comes too near.")
-    ] = None,
+    c: Annotated[float | None, typer.Option("--C", help="SVM: the cost of a rival that comes too near.")] = None,
     passes: Annotated[
-        int | None, typer.Option(min=1, help="Of the svm: how often it sees all groups at most; 100 by default.")
+        int | None, typer.Option(min=1, help="SVM: the largest number of passes over all groups; 100 by default.")
     ] = None,
     sample: Annotated[
         int | None,

@@ -64,7 +64,7 @@ def apply(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="conllu: tag its words and keep its tags as gold. text, the default."
+            "--format", metavar="FORMAT", help="text (default), or conllu: tag its words, keep its tags as gold."
         ),
     ] = None,
     tags: Tags = "upos",
