@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -22,40 +23,7 @@ _UNSAVED = ("n_threads", "n_jobs", "memory", "progress", "verbose")
 
 
 class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
-    """An estimator that says which parameters can be set.
-
-    Some parameters have the same names, meanings and defaults in every learner that has them:
-
-    Parameters
-    ----------
-    max_iterations
-        The most steps that learning may take; None is the limit of the method, which each learner names.
-    tolerance
-        When learning ends; None is the tolerance of the method, which each learner names.
-    random_state
-        The seed of everything that is drawn: a number, 0 by default, gives the same model each time; a generator of
-        numpy is drawn from; None draws anew in each fit.
-    n_threads
-        How many threads to use; all cores if None. No result depends on it.
-    memory
-        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
-    progress
-        A function that is called now and then with a :class:`~espalier.jobs.Progress`. Whatever it raises ends the
-        work and reaches the caller.
-    verbose
-        Whether to draw a bar on standard error, if that is a terminal.
-    """
-
-    n_threads: int | None = None
-    memory: int | str | None = None
-    progress: Any = None
-    verbose: bool = False
-
-    @contextmanager
-    def _scheduled(self, what: str) -> Iterator[Schedule]:
-        """Yield the threads, the memory and the reports of one job that the user is told of as ``what``."""
-        with reporting(what, self.progress, self.verbose) as report:
-            yield Schedule.of(self.n_threads, self.memory, report, what=what)
+    """An estimator that says which parameters can be set."""
 
     _trained_on: Mapping[str, Any] = MappingProxyType({})
 
@@ -92,7 +60,47 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return self
 
 
-class KernelEstimator(Estimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Learner(Estimator):
+    """An estimator that computes for a while.
+
+    A learner is a dataclass: its fields are its parameters, and ``fit`` checks them. Some parameters have the same
+    names, meanings and defaults in every learner that has them:
+
+    Parameters
+    ----------
+    max_iterations
+        The most steps that learning may take; None is the limit of the method, which each learner names.
+    tolerance
+        When learning ends; None is the tolerance of the method, which each learner names.
+    random_state
+        The seed of everything that is drawn: a number, 0 by default, gives the same model each time; a generator of
+        numpy is drawn from; None draws anew in each fit.
+    n_threads
+        How many threads to use; all cores if None. No result depends on it.
+    memory
+        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
+    progress
+        A function that is called now and then with a :class:`~espalier.jobs.Progress`. Whatever it raises ends the
+        work and reaches the caller.
+    verbose
+        Whether to draw a bar on standard error, if that is a terminal.
+    """
+
+    n_threads: int | None = None
+    memory: int | str | None = None
+    progress: Any = None
+    verbose: bool = False
+
+    @contextmanager
+    def _scheduled(self, what: str) -> Iterator[Schedule]:
+        """Yield the threads, the memory and the reports of one job that the user is told of as ``what``."""
+        with reporting(what, self.progress, self.verbose) as report:
+            yield Schedule.of(self.n_threads, self.memory, report, what=what)
+
+
+@dataclass(eq=False, repr=False)
+class KernelEstimator(Learner):
     """An estimator with a parameter ``kernel``, whose arguments have names of their own: ``kernel__decay``."""
 
     kernel: Any

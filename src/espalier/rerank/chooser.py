@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -38,6 +39,7 @@ _FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "lo
 N_CANDIDATES = 4096  # whose values are computed at once
 
 
+@dataclass(eq=False, repr=False)
 class Chooser(KernelEstimator):
     """A function of candidates that is learned from groups, and added to the parser's score.
 
@@ -52,10 +54,11 @@ class Chooser(KernelEstimator):
     """
 
     kernel: Kernel
-    sample: int | None
-    target: Target
-    score_weight: float | Literal["chosen", "learned"]
-    random_state: Any
+    _: KW_ONLY
+    sample: int | None = 20
+    target: Target = "gold"
+    score_weight: float | Literal["chosen", "learned"] = "chosen"
+    random_state: Any = 0
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees.

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.corpus.rows import rows_state
-from espalier.jobs.progress import Report, Tell
+from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser, Fitted, Floats, stored_candidates
 from espalier.rerank.combination import GrowingSum, growing_sum
-from espalier.rerank.training import Target, TrainingSet
+from espalier.rerank.training import TrainingSet
 from espalier.storage import State, require
 from espalier.structures.group import Group
 
 Updates = Literal["all", "best"]
 
 
+@dataclass(eq=False, repr=False)
 class VotedPerceptron(Chooser):
     """Learn to choose among candidates: where a rival wins, the target's tree is added and the rival's taken away.
 
@@ -48,7 +49,7 @@ class VotedPerceptron(Chooser):
     score_weight
         What the parser's score weighs beside the kernel's value; ``"chosen"`` takes what is best on development data.
     random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. If the model is not compressed, threads
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. If the model is not compressed, threads
         and memory are those of the kernel's matrices.
 
     Attributes
@@ -72,34 +73,10 @@ class VotedPerceptron(Chooser):
     array([1, 1, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        epochs: int = 1,
-        sample: int | None = 20,
-        target: Target = "gold",
-        updates: Updates = "best",
-        vote: Literal["average", "last", "vote"] = "average",
-        score_weight: float | Literal["chosen"] = "chosen",
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.epochs = epochs
-        self.sample = sample
-        self.target = target
-        self.updates = updates
-        self.vote = vote
-        self.score_weight = score_weight
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    epochs: int = 1
+    updates: Updates = "best"
+    vote: Literal["average", "last", "vote"] = "average"
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included; or how many perceptrons vote for it."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.base import Kernel
 from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
-from espalier.rerank.training import Target, TrainingSet
+from espalier.rerank.training import TrainingSet
 
 AT_HAND = 16384  # candidates whose matrix is kept for all passes where no model is compressed: 2 GiB
 MAX_PASSES = 100  # if the user names no other limit
@@ -23,6 +21,7 @@ TOLERANCE = 0.01  # of a margin, likewise
 RESTS = 0.1  # a group rests until the next pass once it gains less than this share of the largest gain in its pass
 
 
+@dataclass(eq=False, repr=False)
 class RankingSVM(Chooser):
     r"""Learn a function whose value at the target is larger by 1 than at every rival, as far as it can be.
 
@@ -71,34 +70,10 @@ class RankingSVM(Chooser):
     array([1, 1, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        C: float = 1.0,
-        sample: int | None = 20,
-        target: Target = "gold",
-        score_weight: float | Literal["chosen"] = "chosen",
-        max_iterations: int | None = None,
-        tolerance: float | None = None,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.sample = sample
-        self.target = target
-        self.score_weight = score_weight
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    C: float = 1.0
+    max_iterations: int | None = None
+    tolerance: float | None = None
 
     def _check(self) -> None:
         super()._check()

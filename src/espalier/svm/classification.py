@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from espalier.errors import InputError
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
-from espalier.jobs.progress import Report
-from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.base import Matrix
 from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
@@ -37,6 +37,7 @@ def _gives_probabilities(model: Any) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     """Assign structures to classes, by the training rows that lie near the boundaries between them.
 
@@ -70,7 +71,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     random_state
         The seed by which rows are shuffled before they are cut into folds for ``probability``. Nothing else is random.
     n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
     Attributes
     ----------
@@ -107,36 +108,12 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     array(['noun', 'verb'], dtype='<U4')
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        C: float = 1.0,
-        strategy: Strategy = "one-vs-rest",
-        class_weight: Any = None,
-        probability: bool = False,
-        calibration_folds: int = 5,
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.strategy = strategy
-        self.class_weight = class_weight
-        self.probability = probability
-        self.calibration_folds = calibration_folds
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    strategy: Strategy = "one-vs-rest"
+    class_weight: Any = None
+    probability: bool = False
+    calibration_folds: int = 5
+    random_state: Any = 0
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the values of the machines: one per row for two classes, otherwise one column per machine."""

@@ -13,6 +13,7 @@ A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can 
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -37,13 +38,15 @@ from espalier.svm.targets import check_weights
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none
 
 
+@dataclass(eq=False, repr=False)
 class KernelMachine(KernelEstimator):
     """An estimator of machines over a kernel; a subclass defines the targets and the solver."""
 
     kernel: Kernel
-    C: float
-    tolerance: float | None
-    max_iterations: int | None
+    _: KW_ONLY
+    C: float = 1.0
+    tolerance: float | None = None
+    max_iterations: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their targets.

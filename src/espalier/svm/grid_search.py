@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +15,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gram.estimator import Estimator
+from espalier.gram.estimator import Learner
 from espalier.gram.targets import gaps_without_weight, without_gaps
-from espalier.jobs.progress import Report, check_progress
+from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
@@ -39,7 +40,8 @@ def _best_has(name: str) -> Any:
     return check
 
 
-class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     """Find the best kernel and the best settings of a machine by cross-validation, one matrix per kernel.
 
     scikit-learn's ``GridSearchCV`` gives the same scores, but computes a matrix for every fold of every candidate.
@@ -61,7 +63,7 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     refit
         Whether to fit the best settings on all rows in the end.
     n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. Progress is that of the whole search.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. Progress is that of the whole search.
 
     Attributes
     ----------
@@ -94,28 +96,12 @@ class KernelGridSearch(MetaEstimatorMixin, Estimator):  # type: ignore[misc]
     (6, 4, True)
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        cv: Any = 5,
-        scoring: Any = None,
-        refit: bool = True,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    cv: Any = 5
+    scoring: Any = None
+    refit: bool = True
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Score every candidate by cross-validation, and fit the best on all rows.

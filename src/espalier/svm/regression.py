@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ from sklearn.base import RegressorMixin
 
 from espalier.gram.scores import r_squared
 from espalier.gram.targets import Floats, check_numbers
-from espalier.jobs.progress import Report
-from espalier.kernels.base import Kernel, Matrix
+from espalier.kernels.base import Matrix
 from espalier.structures.numbers import finite_number
 from espalier.svm.estimator import KernelMachine
 from espalier.svm.machines import solve_regressor
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     """Predict a number from structures, as a sum over the support rows.
 
@@ -36,7 +37,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     max_iterations
         How many iterations the solver may take; None is LIBSVM's own limit, ten million or 100 per row.
     n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
     Attributes
     ----------
@@ -65,28 +66,8 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     array([2.01])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    epsilon: float = 0.1
 
     def predict(self, X: Any) -> Floats:
         """Return one number per row."""
