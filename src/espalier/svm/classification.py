@@ -17,8 +17,7 @@ from espalier.kernels.base import Matrix
 from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
-from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
-from espalier.svm.targets import (
+from espalier.svm.labels import (
     Codes,
     Fold,
     check_class_weight,
@@ -27,6 +26,7 @@ from espalier.svm.targets import (
     check_labels,
     shown_label,
 )
+from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
 
 
 def _gives_probabilities(model: Any) -> None:

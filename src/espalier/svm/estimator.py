@@ -31,9 +31,9 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.structures.numbers import finite_number, whole_number
+from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
-from espalier.svm.targets import check_weights
 
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none
 

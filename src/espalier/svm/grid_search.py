@@ -25,8 +25,8 @@ from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
 from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
+from espalier.svm.labels import check_weights
 from espalier.svm.rows import MatrixRows, row_data
-from espalier.svm.targets import check_weights
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 

@@ -20,7 +20,7 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
-from espalier.svm.targets import Codes
+from espalier.svm.labels import Codes
 
 Strategy = Literal["one-vs-rest", "one-vs-one"]
 

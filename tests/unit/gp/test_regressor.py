@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
 import pickle
 import tracemalloc
@@ -21,6 +22,7 @@ from espalier.errors import InputError, KernelOverflowError
 from espalier.gp import FitProgress
 from espalier.gp.optimize import Climb
 from espalier.gp.parameters import Parameter, Parameters
+from espalier.kernels.base import Plan
 from random_trees import random_trees
 
 TREES = [tree for tree in random_trees(7, 60) if tree.children][:30]
@@ -487,6 +489,26 @@ def test_names_in_a_comparison():
 
 
 # Memory
+
+
+def _plans():
+    gc.collect()
+    return {id(found) for found in gc.get_objects() if isinstance(found, Plan)}
+
+
+def test_a_fitted_model_keeps_its_arrays_and_no_plan():
+    trees = list(generate(60, seed=0)["tree"])
+    y = np.arange(60.0)
+    before = _plans()
+    model = GPRegressor(1.0 * es.Normalized(es.PartialTree()), restarts=1, pilot=30, max_iterations=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(trees, y)
+    assert _plans() <= before
+    value = model.log_marginal_likelihood()  # makes a plan, and drops it
+    model.predict(trees[:5], return_std=True)
+    model.leave_one_out()
+    assert value == pytest.approx(model.log_marginal_likelihood_, rel=1e-12) and _plans() <= before
 
 
 def _matrices_of_one_evaluation(kernel, table, n, mean=None):
