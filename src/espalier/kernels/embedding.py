@@ -101,10 +101,10 @@ class Embedding(Similarity):
     def __len__(self) -> int:
         return len(self._place)
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         if self._function is not None:
             names = list(dict.fromkeys([*a, *b]))
-            return self._of_function(names)._values(a, b)
+            return self._of_function(names).compared(a, b)
         values: Floats = self._rows(a) @ self._rows(b).T
         np.minimum(values, 1.0, out=values)  # rounding may lift a cosine above 1
         return np.maximum(values, 0.0, out=values) if self.clip and self.power % 2 else values
@@ -146,7 +146,7 @@ class Embedding(Similarity):
     def _other_advice(self) -> str:
         return ", or clip=False, the cosines as they are, or an even power"
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return (self._said, self.clip, self.power, self.normalize)
 
     def __repr__(self) -> str:

@@ -34,7 +34,10 @@ TOLERANCE = 1e-9  # the share of the largest eigenvalue that may be missing belo
 
 
 class Similarity(Storable, ABC):
-    """How similar two symbols are: 1 for equal ones, at most 1 for others."""
+    """How similar two symbols are: 1 for equal ones, at most 1 for others.
+
+    One of your own defines :meth:`compared` and :meth:`content`.
+    """
 
     power: int = 1
 
@@ -49,7 +52,7 @@ class Similarity(Storable, ABC):
                [1.]])
         """
         a, b = list(a), list(a if b is None else b)
-        values = self._values(a, b)
+        values = self.compared(a, b)
         if self.power != 1:
             values **= self.power
         place: dict[str, list[int]] = {}
@@ -106,21 +109,21 @@ class Similarity(Storable, ABC):
         return Embedding.from_arrays(names, _vectors(self(names), rank), normalize=False, clip=False)
 
     @abstractmethod
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         """Similarities of unequal symbols, in a new array; what stands at equal ones does not matter."""
 
     @abstractmethod
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         """What it says, for comparisons."""
 
     def _other_advice(self) -> str:
         return ""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._content() == other._content()
+        return type(self) is type(other) and self.content() == other.content()
 
     def __hash__(self) -> int:
-        return hash((type(self), self._content()))
+        return hash((type(self), self.content()))
 
 
 class Exact(Similarity):
@@ -137,10 +140,10 @@ class Exact(Similarity):
     def is_positive(self) -> bool:
         return True
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         return np.zeros((len(a), len(b)))
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return None
 
     def to_state(self) -> dict[str, Any]:
@@ -206,14 +209,14 @@ class SimilarityTable(Similarity):
     def is_positive(self) -> bool:
         return True
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         rows, columns = places(self._place, a), places(self._place, b)
         values: Floats = self.matrix[np.ix_(rows, columns)]  # unknown symbols are last, or wrong
         values[rows < 0] = 0.0
         values[:, columns < 0] = 0.0
         return values
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return self._digest
 
     def to_state(self) -> dict[str, Any]:
@@ -242,12 +245,12 @@ class Thresholded(Similarity):
     def __init__(self, similarity: Similarity, threshold: float) -> None:
         self.similarity, self.threshold = similarity, float(threshold)
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         values = self.similarity(a, b)
         values[values < self.threshold] = 0.0
         return values
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return (self.similarity, self.threshold)
 
     def _other_advice(self) -> str:

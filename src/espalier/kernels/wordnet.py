@@ -63,7 +63,7 @@ class WordNet(Similarity):
     def is_positive(self) -> bool:
         return self.senses == 1
 
-    def _values(self, a: list[str], b: list[str]) -> Floats:
+    def compared(self, a: list[str], b: list[str]) -> Floats:
         (words_a, senses_a), (words_b, senses_b) = self._senses_of(a), self._senses_of(b)
         values = np.zeros((len(a), len(b)))
         if not senses_a or not senses_b:
@@ -105,7 +105,7 @@ class WordNet(Similarity):
     def _other_advice(self) -> str:
         return ", or senses=1"
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return (self._database.digest, self.measure, self.senses, self.power)
 
     def to_state(self) -> dict[str, Any]:

@@ -36,14 +36,14 @@ class Lexical(Similarity):
     def is_positive(self) -> bool:
         return self.words.is_positive
 
-    def _values(self, a: list[str], b: list[str]) -> NDArray[np.float64]:
+    def compared(self, a: list[str], b: list[str]) -> NDArray[np.float64]:
         values = np.zeros((len(a), len(b)))
         rows, columns = ([k for k, label in enumerate(side) if label.startswith(LEXICAL)] for side in (a, b))
         if rows and columns:
             values[np.ix_(rows, columns)] = self.words(_words(a, rows), _words(b, columns))
         return values
 
-    def _content(self) -> Hashable:
+    def content(self) -> Hashable:
         return self.words
 
     def __repr__(self) -> str:
