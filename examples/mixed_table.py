@@ -1,4 +1,4 @@
-"""Trees and numbers in one table: the review most like the first depends on what counts as like."""
+"""Trees and numbers in one table: which review is most similar to the first depends on the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fragments decide what a question asks for? A kernel machine, opened, and a linear model over what it knew.
+"""Which fragments decide what a question asks for? Mine a kernel machine, and train a linear model on its fragments.
 
 The questions come with the package. What they ask for depends on their structure; their words mislead.
 """
@@ -34,7 +34,7 @@ def main() -> None:
         print(f"  {reason.contribution:+.2f}  {reason.fragment}")
     Path("open_the_box.svg").write_text(why.to_svg())
     Path("open_the_box.html").write_text(es.explain(machine, n=5).to_html())
-    print("\nDrawn in open_the_box.svg; the whole machine stands in open_the_box.html.")
+    print("\nDrawn in open_the_box.svg; the whole machine is in open_the_box.html.")
 
 
 if __name__ == "__main__":

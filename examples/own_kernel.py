@@ -1,4 +1,4 @@
-"""A kernel of your own, in one method: it combines, differentiates and is checked like any other."""
+"""A kernel of your own in one method: it has gradients, and is combined and checked like any other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from espalier.testing import check_kernel
 
 @dataclass(frozen=True, repr=False)
 class SameLength(es.Kernel):
-    """Sentences are similar where they have about equally many words."""
+    """Sentences are similar if they have about the same number of words."""
 
     width: Number = hyperparameter(2.0, (1e-2, 1e2))
 

@@ -1,4 +1,4 @@
-"""What is asked for? Answered by the most similar question, and explained by the fragments they share.
+"""What does a question ask for? The most similar question answers, and the fragments they share explain it.
 
 The questions come with the package. Their words say nothing about the answer, so a bag of words has to guess,
 while a tree kernel sees how each question is built.
@@ -34,7 +34,9 @@ def main() -> None:
 
     query, best = forest[asked][0], forest[known][indices[0, 0]]
     shared = shared_fragments(query, best, n=1)[0]
-    print(f"{' '.join(query.words())}\nis most like, by {values[0, 0]:.2f},\n{' '.join(best.words())}")
+    print(
+        f"{' '.join(query.words())}\nis most similar, with a value of {values[0, 0]:.2f}, to\n{' '.join(best.words())}"
+    )
     print(f"which asks for the {answers[0]}. They share\n{shared.fragment.to_brackets()}")
 
     marked = [list(shared.fragment.positions(place)) for place in (shared.in_x[0], shared.in_y[0])]

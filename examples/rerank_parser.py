@@ -1,4 +1,4 @@
-"""A grammar proposes, a perceptron chooses: where does "with the telescope" hang?
+"""A grammar proposes, a perceptron chooses: where does "with the telescope" attach?
 
 The sentences come with the package. Which word a phrase belongs to follows from its noun, and rules over tags cannot
 see that: a plain grammar gives every sentence of the same tags the same tree. Fragments of trees hold words and

@@ -53,7 +53,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     mean
         What is predicted far from all data: None for 0 (the mean of the targets, when they are standardised),
         ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``. Its weights have a wide normal prior and are
-        integrated out: evidence and error bars know that they are not known.
+        integrated out: the evidence and the error bars account for uncertainty in them.
     target_transform
         A monotone function of the targets: None, ``"log"``, ``"sqrt"``, ``"boxcox"``, ``"warped"``, or an object
         such as ``Log(offset=1)``. The last two are learned. Predictions are in the user's units.
