@@ -221,7 +221,7 @@ def test_characters_and_tags_are_named_and_located(of):
         (es.SubsetTree(0.4) + Spectrum(3, of="characters"), groups_of),
         (Spectrum(2, of="tags") + es.DependencySubtree(), dependency_groups),
     ],
-    ids=repr,
+    ids=["tags", "tags with gaps", "trees and tags", "trees and characters", "tags of dependency trees"],
 )
 def test_candidates_are_compared_by_their_ngrams(kernel, groups):
     model = es.VotedPerceptron(kernel, score_weight=0.2, random_state=0).fit(groups(0))
