@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.errors import InputError
 from espalier.gram.estimator import Learner
 from espalier.gram.targets import gaps_without_weight, without_gaps
+from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
@@ -25,8 +25,9 @@ from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
 from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
+from espalier.svm.folds import Fold
 from espalier.svm.labels import check_weights
-from espalier.svm.rows import MatrixRows, row_data
+from espalier.svm.rows import row_data
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -103,7 +104,9 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     scoring: Any = None
     refit: bool = True
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, executor: Executor | None = None
+    ) -> Self:
         """Score every candidate by cross-validation, and fit the best on all rows.
 
         Parameters
@@ -113,6 +116,9 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
             weight 0 may miss its target; then it is not tested.
         groups
             The group of each row, for splitters that keep groups together.
+        executor
+            Fits the machines of the folds elsewhere, such as in :class:`~espalier.jobs.Processes`, which gives the same
+            results. The matrices are computed here.
 
         Returns
         -------
@@ -138,6 +144,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         splits = _tested(list(splitter.split(row_data(inputs), y, groups)), gaps, len(inputs))
         self.scorer_ = _scorer(self.estimator, self.scoring)
         with self._scheduled("grid search") as schedule:
+            schedule = replace(schedule, executor=executor)
             n_early = self._search(candidates, inputs, y, weights, splits, schedule)
             schedule.done()
         warn_of_early_stop(n_early)
@@ -193,16 +200,12 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         schedule: Schedule,
     ) -> int:
         """Fill in the scores of candidates that share a kernel; return how many machines stopped early."""
-        n_early, weighs = 0, _takes_weights(self.scorer_)
-        for fold, (train, test) in enumerate(splits):
-            inside, outside = gram[np.ix_(train, train)], MatrixRows(gram[np.ix_(test, train)])
-            own = None if weights is None else weights[train]
-            weighing = {} if weights is None or not weighs else {"sample_weight": weights[test]}
-            for number, unfitted in models:
-                model = clone(unfitted)._fit_matrix(inside, y[train], own)
-                scores[number, fold] = self.scorer_(model, outside, y[test], **weighing)
-                n_early += model._n_early
-            schedule.part(fold, len(splits)).done()
+        numbers, unfitted = zip(*models, strict=True)
+        folds = [Fold(gram, y, weights, train, test, unfitted, self.scorer_) for train, test in splits]
+        n_early = 0
+        for k, (found, early) in enumerate(run_jobs(folds, schedule.executor, schedule.tell)):
+            scores[list(numbers), k] = found
+            n_early += early
         return n_early
 
     def _check_settings(self) -> list[Candidate]:
@@ -298,8 +301,3 @@ def _tested(splits: list[Split], gaps: NDArray[np.intp], n_rows: int) -> list[Sp
             )
         out.append((train, kept))
     return out
-
-
-def _takes_weights(scorer: Any) -> bool:
-    says = getattr(scorer, "_accept_sample_weight", None)  # scikit-learn's own scorers, since 1.7
-    return bool(says()) if says is not None else "sample_weight" in inspect.signature(scorer).parameters

@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 import espalier as es
 from espalier import KernelGridSearch, KernelSVC, KernelSVR
 from espalier.demo import generate
+from espalier.jobs import Processes
 from espalier.kernels.block_plan import BlockPlan
 
 TABLE = generate(100, seed=3)
@@ -339,3 +340,16 @@ def test_search_that_is_interrupted_at_once_has_no_results():
         search.fit(FOREST, LABELS)
     with pytest.raises(NotFittedError):
         search.predict(FOREST)
+
+
+def test_folds_run_elsewhere_with_the_same_results():
+    here = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3).fit(FOREST, LABELS)
+    told = []
+    with Processes(2) as processes:
+        there = KernelGridSearch(KernelSVC(KERNELS[0]), GRID, cv=3, progress=told.append)
+        there.fit(FOREST, LABELS, executor=processes)
+    assert there.best_params_ == here.best_params_
+    for name in ("split0_test_score", "split2_test_score", "mean_test_score"):
+        assert np.array_equal(there.cv_results_[name], here.cv_results_[name])
+    fractions = [progress.fraction for progress in told]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
