@@ -82,12 +82,13 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
 
     def to_state(self) -> dict[str, Any]:
         """Return the settings: there is nothing else."""
-        return {"settings": self._saved_settings()}
+        return self._declared_state()
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the vectorizer that a file holds."""
-        return cls._of_settings(state).fit()
+        made: Self = cls._of_declared(state)
+        return made.fit()
 
     def transform(self, X: Any) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""

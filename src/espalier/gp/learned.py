@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from espalier.gp.parameters import Parameters
+from espalier.storage import require
 from espalier.structures.frames import frame_of
 
 
@@ -68,6 +69,16 @@ class LearnedTable:
             prior = "" if p.prior is None else repr(p.prior)
             rows.append(LearnedRow(p.path, value, p.start, p.low, p.high, bound, slope, prior, p.unit, effect))
         return LearnedTable(rows, learning=learning)
+
+    @staticmethod
+    def from_rows(rows: Any, *, learning: bool) -> LearnedTable:
+        """Make a table of the rows in a file."""
+        kinds = {"float": (float, int), "str": (str,), "bool": (bool,)}
+        for row in rows:
+            require(isinstance(row, LearnedRow), "what it learned is no table")
+            sound = all(type(getattr(row, field.name)) in kinds[str(field.type)] for field in fields(row))
+            require(sound, "what it learned has other columns")
+        return LearnedTable(list(rows), learning=learning)
 
     @property
     def gradient_norm(self) -> float:

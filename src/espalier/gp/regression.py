@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.gp.inference import exact
 from espalier.gp.likelihoods.gaussian import Gaussian, Observed
-from espalier.gp.mean import Basis
+from espalier.gp.mean import Basis, as_mean
 from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gp.transforms import Transform
 from espalier.gp.units import TargetUnits
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.stored import columns_read
+from espalier.storage import State, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,49 @@ class Examples:
             y=self.y[rows],
             observed=self.observed.part(rows),
             basis=self.basis.part(rows),
+        )
+
+    def at(self, posterior: Posterior) -> Examples:
+        """The examples with what was learned in the place of what was declared."""
+        own, transform = posterior.likelihood, posterior.target.transform
+        return replace(self, kernel=posterior.kernel, likelihood=own, transform=transform)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the examples and what is declared for them; the columns of the mean follow from the inputs."""
+        columns = columns_read(self.kernel) | columns_read(self.basis.mean)
+        return {
+            "kernel": self.kernel,
+            "inputs": self.inputs.to_state(columns),
+            "y": self.y,
+            "transform": self.transform,
+            "standardize": self.standardize,
+            "likelihood": vars(self.likelihood),
+            "observed": {**vars(self.observed), "group": np.asarray(self.observed.group, np.int64)},
+            "mean": self.basis.mean,
+        }
+
+    @staticmethod
+    def from_state(state: State) -> Examples:
+        """Make the examples that a file holds."""
+        inputs, y = Inputs.from_state(state.part("inputs")), state.array("y", np.float64)
+        given = state.part("observed")
+        numbers = {name: given.array(name, np.float64) for name in ("values", "weight", "known")}
+        observed = Observed(group=given.array("group", np.int64), names=tuple(given.texts("names")), **numbers)
+        columns = [y, observed.group, *numbers.values()]
+        require(all(len(column) == len(inputs) > 0 for column in columns), "its targets do not fit its rows")
+        require(np.isfinite(y).all() and np.isfinite(observed.known).all(), "a target is no number")
+        sound = np.all(observed.weight > 0) and np.all(np.isfinite(observed.weight)) and np.all(observed.known >= 0)
+        in_range = np.all((observed.group >= 0) & (observed.group < len(observed.names)))
+        require(sound and in_range, "a target has no noise")
+        return Examples(
+            kernel=state.object("kernel", Kernel),
+            inputs=inputs,
+            y=y,
+            transform=state.object("transform", Transform),
+            standardize=state.truth("standardize"),
+            likelihood=Gaussian(**state.part("likelihood").values()),
+            observed=observed,
+            basis=Basis.of(as_mean(state.value("mean")), inputs),
         )
 
     def parameters(self) -> list[Parameter]:

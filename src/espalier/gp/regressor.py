@@ -34,6 +34,7 @@ from espalier.jobs.budget import naming_a_way_out
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
+from espalier.storage import State
 
 
 class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -113,6 +114,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     learned_: LearnedTable
     restarts_: list[Restart]
     pilot_restarts_: list[Restart]
+    _takes_matrices = True
     _examples: Examples
     _posterior: Posterior
 
@@ -182,6 +184,7 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             settings = replace(settings, progress=report)
             found = learn(objective, settings, generator(self.random_state), objective.part)
         self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
+        self._trained_on = objective.examples.inputs.description()
         with blas_threads(self.n_threads):
             self._finish(objective.examples, objective.posterior(found.best.values))
         if found.stop is not None:
@@ -249,7 +252,6 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
         """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
-        check_is_fitted(self)
         return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
@@ -269,7 +271,6 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
         """
-        check_is_fitted(self)
         return self._predictor.left_out()
 
     def log_marginal_likelihood(self, theta: Mapping[str, float] | None = None, *, gradient: bool = False) -> Any:
@@ -336,7 +337,6 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         random_state: Any = None,
     ) -> Vector:
         """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
-        check_is_fitted(self)
         mean, covariance = self._predictor.joint(X)
         noise = self._noise_of(len(mean), include_noise, noise_groups)
         return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
@@ -355,11 +355,10 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
                 "own. Fit it with mean=None or 'constant'; a kernel such as Linear(on='features') is linear too."
             )
         intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
-        coefficients = (self.alpha_ * target.scale)[None, :]
         return DualForm(
             self.kernel_,
             self._examples.inputs,
-            coefficients,
+            (self.alpha_ * target.scale)[None, :],
             np.array([intercept]),
             ("prediction",),
             solve=self._posterior.given.solve,
@@ -367,29 +366,34 @@ class GPRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             constant_variance=0.0 if mean is None else mean.spread**2,
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
-
     def _finish(self, examples: Examples, posterior: Posterior) -> None:
         self._examples, self._posterior, given = examples, posterior, posterior.given
         self.kernel_, self.noise_ = posterior.kernel, posterior.likelihood.noise
-        self.transform_ = posterior.target.transform
-        self.mean_ = examples.basis.named(given.weights.mean)
+        self.transform_, self.mean_ = posterior.target.transform, examples.basis.named(given.weights.mean)
         self.log_marginal_likelihood_ = posterior.log_likelihood
-        self.alpha_ = given.dual
-        self.jitter_ = given.factor.jitter
+        self.alpha_, self.jitter_ = given.dual, given.factor.jitter
         self.n_examples_ = len(examples.y)
-        data = examples.inputs._data
-        if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
-            self.n_features_in_ = int(data.shape[1])
-        elif hasattr(self, "n_features_in_"):
-            del self.n_features_in_
+        self._set_width(examples.inputs._data)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return settings, examples and learned values; the matrix is computed again by who loads the file."""
+        check_is_fitted(self)
+        own = {"examples": self._examples.at(self._posterior).to_state(), "learned": self.learned_.rows}
+        return self._declared_state() | own
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the fitted process that a file holds; it has no records of restarts."""
+        model, examples = cls._of_declared(state), Examples.from_state(state.part("examples"))
+        settings_of(model)
+        model.restarts_, model.pilot_restarts_ = [], []
+        model.learned_ = LearnedTable.from_rows(state.value("learned"), learning=bool(model.learn))
+        model._finish(examples, examples.objective().posterior({}))
+        return model
 
     @property
     def _predictor(self) -> Predictor:
+        check_is_fitted(self)
         return Predictor(self._examples, self._posterior, self.n_threads, self.memory)
 
     def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:

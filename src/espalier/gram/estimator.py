@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,19 +31,23 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """What a file says about the data that this was fitted on."""
         return dict(self._trained_on)
 
-    def _saved_settings(self) -> dict[str, Any]:
-        """The parameters that a file holds; of seeds only numbers can be written."""
+    def _declared_state(self) -> dict[str, Any]:
+        """The parameters that a file holds, of seeds only numbers, and what this was fitted on."""
         settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
-        if not isinstance(settings.get("random_state"), int | np.integer):
-            settings.pop("random_state", None)
-        return settings
+        if "random_state" in settings and not isinstance(settings["random_state"], int | np.integer):
+            settings["random_state"] = None
+        return {"settings": settings, "trained_on": dict(self._trained_on)}
 
     @classmethod
-    def _of_settings(cls, state: State) -> Self:
+    def _of_declared(cls, state: State) -> Self:
         """An estimator with the parameters that a file holds, not fitted yet."""
         settings = state.part("settings").values()
         require(not set(settings) & set(_UNSAVED), "a file may not set threads and memory")
-        return cls(**settings)
+        made = cls(**settings)
+        if "trained_on" in state:
+            require(isinstance(state.json("trained_on"), dict), "what it was trained on is no table")
+            made._trained_on = state.json("trained_on")
+        return made
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``name__inside`` sets one of an estimator that is a parameter itself."""
@@ -104,6 +108,21 @@ class KernelEstimator(Learner):
     """An estimator with a parameter ``kernel``, whose arguments have names of their own: ``kernel__decay``."""
 
     kernel: Any
+
+    _takes_matrices: ClassVar[bool] = False  # whether rows may be those of a matrix, dense or sparse
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_matrices
+        tags.input_tags.string = True
+        return tags
+
+    def _set_width(self, data: Any) -> None:
+        """Keep how many features a matrix has, as scikit-learn names it; other inputs have no such number."""
+        if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
+            self.n_features_in_ = int(data.shape[1])
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_  # of an earlier fit
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with ``deep`` also the arguments of the kernel, ``kernel__decay``."""

@@ -32,6 +32,14 @@ class StorableKernel(Storable):
         return kernel
 
 
+def columns_read(kernel: Any) -> set[str | None]:
+    """The columns of a table that a kernel, one inside it, or a mean reads."""
+    on = getattr(kernel, "on", None)
+    own: set[str | None] = set(on) if isinstance(on, tuple) else {on}
+    children = kernel._children() if hasattr(kernel, "_children") else []
+    return own.union(*(columns_read(child) for _, child in children))
+
+
 def _depth(kernel: Any) -> int:
     return 1 + max((_depth(child) for _, child in kernel._children()), default=0)
 

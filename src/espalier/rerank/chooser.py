@@ -172,7 +172,7 @@ class Chooser(KernelEstimator):
         """Return the settings, the function that was learned, and the numbers of the fit."""
         check_is_fitted(self, "coefficients_")
         return {
-            "settings": self._saved_settings(),
+            **self._declared_state(),
             "weight": self.score_weight_,
             "fitted": {name: getattr(self, name) for name in _FITTED if hasattr(self, name)},
             "support": rows_state(self.support_),
@@ -183,7 +183,7 @@ class Chooser(KernelEstimator):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the learner that a file holds; it chooses as before."""
-        chooser = cls._of_settings(state)
+        chooser: Self = cls._of_declared(state)
         chooser._check()
         support, coefficients = stored_candidates(state.part("support")), state.array("coefficients", np.float64)
         require(len(coefficients) == len(support), "every candidate needs one coefficient")

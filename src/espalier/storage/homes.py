@@ -22,6 +22,8 @@ _ROOMS = {
         *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPRegressor", "HalfNormal", "LinearMean", "Log", "LogNormal"),
         *("SquareRoot", "Warping"),
     ),
+    "espalier.gp.learned": ("LearnedRow",),
+    "espalier.gp.transforms": ("Transform",),
     "espalier.svm": ("KernelSVC", "KernelSVR"),
     "espalier.rerank": ("GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"),
     "espalier.fragments": ("FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 
 from espalier.errors import InputError
+from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
+from espalier.storage import State, require
 from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine, check_whole
@@ -138,6 +140,38 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """
         return accuracy(y, self.predict(X), sample_weight)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what the machines are, the classes and what tells probabilities."""
+        state = super().to_state()
+        if isinstance(self.class_weight, dict):  # whose keys may be numbers
+            state["settings"].pop("class_weight")
+            state["class_weight"] = list(self.class_weight.items())
+        state |= {"classes": classes_state(self.classes_), "machines": self.machines_}
+        return state | ({"calibration": self.calibration_} if self.probability else {})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the classifier that a file holds."""
+        model = super().from_state(state)
+        if "class_weight" in state:
+            model.class_weight = dict(state.value("class_weight"))
+        model.classes_, model.machines_ = classes_of(state.part("classes")), state.array("machines", np.int64, 2)
+        n_classes, n_machines = len(model.classes_), len(model.intercept_)
+        check_class_weight(model.class_weight, model.classes_)
+        sides = model.machines_
+        require(sides.shape == (n_machines, 2) and n_machines > 0, "every machine needs two sides")
+        require(np.all((sides >= [0, -1]) & (sides < n_classes)), "a machine decides on a class that is not there")
+        pairs = n_classes * (n_classes - 1) // 2
+        number = 1 if n_classes == 2 else n_classes if model.strategy == "one-vs-rest" else pairs
+        require(n_machines == number, f"{n_machines} machines do not fit {n_classes} classes")
+        of_rest = n_classes == 2 or np.all((sides[:, 1] < 0) == (model.strategy == "one-vs-rest"))
+        require(of_rest, "its machines do not fit its strategy")
+        if model.probability:
+            model.calibration_ = state.array("calibration", np.float64, 2)
+            whole = model.calibration_.shape == (1 if n_classes == 2 else n_classes, 2)
+            require(whole and np.isfinite(model.calibration_).all(), "its probabilities are not calibrated")
+        return model
 
     def _machine_names(self) -> tuple[str, ...]:
         names = [str(label) for label in self.classes_.tolist()]

@@ -30,6 +30,8 @@ from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.stored import columns_read
+from espalier.storage import State, require
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_matrix
@@ -41,6 +43,8 @@ TOLERANCE = 1e-3  # of LIBSVM, if the user names none
 @dataclass(eq=False, repr=False)
 class KernelMachine(KernelEstimator):
     """An estimator of machines over a kernel; a subclass defines the targets and the solver."""
+
+    _takes_matrices = True
 
     kernel: Kernel
     _: KW_ONLY
@@ -92,10 +96,41 @@ class KernelMachine(KernelEstimator):
         # Interned at the first prediction, once.
         self._support = inputs.read_alike(self.support_data_)
         self._support.warned = set(inputs.warned)
-        if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
-            self.n_features_in_ = int(data.shape[1])
-        elif hasattr(self, "n_features_in_"):
-            del self.n_features_in_  # of an earlier fit
+        self._set_width(data)
+        self._trained_on = inputs.description()
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the settings, the support rows and their coefficients."""
+        check_is_fitted(self, "support_data_")
+        return {
+            **self._declared_state(),
+            "support": self.support_,
+            "rows": self._support.to_state(columns_read(self.kernel)),
+            "dual_coef": self.dual_coef_,
+            "intercept": self.intercept_,
+            "n_iter": np.asarray(self.n_iter_, np.int64),
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the fitted machines that a file holds."""
+        model: Self = cls._of_declared(state)
+        model._check_settings()
+        model._support = Inputs.from_state(state.part("rows"))
+        model.support_data_ = row_data(model._support)
+        model.support_, model.n_iter_ = state.array("support", np.int64), state.array("n_iter", np.int64)
+        model.dual_coef_, model.intercept_ = (
+            state.array("dual_coef", np.float64, 2),
+            state.array("intercept", np.float64),
+        )
+        n_support = len(model.support_)
+        require(len(model._support) == n_support, "every support row needs its number")
+        require(model.dual_coef_.shape == (len(model.intercept_), n_support), "every support row needs coefficients")
+        finite = np.isfinite(model.dual_coef_).all() and np.isfinite(model.intercept_).all()
+        require(finite, "a coefficient is not finite")
+        model._n_early = 0
+        model._set_width(model.support_data_)
+        return model
 
     def _check_targets(self, y: Any, n_rows: int) -> Any:
         raise NotImplementedError
@@ -159,12 +194,6 @@ class KernelMachine(KernelEstimator):
         if self.max_iterations is not None:
             check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
         check_progress(self.progress)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
 
 
 def kernel_matrix(kernel: Kernel, a: Inputs, b: Any, schedule: Schedule) -> Matrix:
