@@ -19,6 +19,7 @@ from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
+from espalier.jobs.executor import run_jobs
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
@@ -297,13 +298,11 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         targets = target_column(y, len(inputs))
         check_kinds(targets, y)
 
-        def one(rows: NDArray[np.intp]) -> MinedFragments:
-            whole = len(rows) == len(inputs)
-            part = inputs if whole else inputs.rows(rows)
-            return self._mine(clone(learner).fit(part, targets[rows]), None, None)
-
-        with ThreadPoolExecutor(self.n_jobs or 1) as pool:
-            return list(pool.map(one, self._parts(targets, len(inputs))))
+        parts = [_Part(self, learner, inputs, targets, rows) for rows in self._parts(targets, len(inputs))]
+        if self.n_jobs in (None, 1):
+            return list(run_jobs(parts))
+        with ThreadPoolExecutor(self.n_jobs) as threads:
+            return list(run_jobs(parts, threads))
 
     def _mine(self, model: Any, inputs: Any, kernel: Kernel | None) -> MinedFragments:
         return mine_fragments(
@@ -363,3 +362,24 @@ def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
     for part, place in zip(parts, places, strict=True):
         scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)
     return TermFeatures(term, fragments, scores)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A job: learn from some rows, and mine the fragments that weigh most in what was learned."""
+
+    vectorizer: FragmentVectorizer
+    learner: Any
+    inputs: Inputs
+    targets: NDArray[Any]
+    rows: NDArray[np.intp]
+
+    @property
+    def cost(self) -> float:
+        """The rows to learn from."""
+        return float(len(self.rows))
+
+    def __call__(self) -> MinedFragments:
+        is_whole = len(self.rows) == len(self.inputs)
+        part = self.inputs if is_whole else self.inputs.rows(self.rows)
+        return self.vectorizer._mine(clone(self.learner).fit(part, self.targets[self.rows]), None, None)
