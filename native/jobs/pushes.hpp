@@ -76,4 +76,16 @@ class Pushes {
   std::vector<std::vector<Push>> lists_, spare_;  // of tasks that ended before their turn; and empty ones
 };
 
+// Runs tasks that add to one array; work(task, scratch, worker) lists what it adds in scratch.pushes.
+template <class Scratch, class Work>
+void run_pushing(std::int64_t n_tasks, double* to, std::vector<Scratch>& scratch, Team& team, const Work& work) {
+  Pushes pushes(n_tasks, to);
+  team.run(n_tasks, [&](std::int64_t task, int worker) {
+    Scratch& mine = scratch[worker];
+    mine.keep_pushes_few = [&] { pushes.keep_few(task, mine.pushes, team, worker); };
+    work(task, mine, worker);
+    pushes.end(task, mine.pushes, team, worker);
+  });
+}
+
 }  // namespace espalier

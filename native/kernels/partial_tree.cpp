@@ -11,9 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 15;
-constexpr std::int64_t kBlock = 128;  // columns that are computed side by side
 constexpr std::int64_t kSmallPair = 1024;
-constexpr std::size_t kMostCells = 32;
 
 }  // namespace
 
@@ -25,11 +23,7 @@ void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::i
   const std::int32_t* column_label = pattern.shape_label.data() + pattern.shape_start[column_shape];
   const auto n = static_cast<std::int32_t>(pattern.arity(row_shape));
   const auto m = static_cast<std::int32_t>(pattern.arity(column_shape));
-  cells.clear();
-  before_start.assign(1, 0);
-  before.clear();
-  gap.clear();
-  many = false;
+  clear();
   if (static_cast<std::int64_t>(n) * m <= kSmallPair) {
     for (std::int32_t i = 0; i < n; ++i) {
       if (row_label_[i] < 0) continue;
@@ -45,24 +39,10 @@ void CellSet::find(const PartialPattern& pattern, std::int32_t row_shape, std::i
       if (column_label[j] >= 0) by_label_.emplace_back(column_label[j], j);
     }
     std::sort(by_label_.begin(), by_label_.end());
-    cells.clear();
-    for (std::int32_t i = 0; i < n && cells.size() <= kMostCells; ++i) {
-      visit_row(i, [&](const Cell& cell) {
-        if (cells.size() <= kMostCells) cells.push_back(cell);
-      });
-    }
-    many = cells.size() > kMostCells;
+    list(n, [&](std::int32_t i, const auto& visit) { visit_row(i, visit); });
     if (many) return;
   }
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    for (std::size_t d = 0; d < c; ++d) {
-      if (cells[d].i < cells[c].i && cells[d].j < cells[c].j) {
-        before.push_back(static_cast<std::int32_t>(d));
-        gap.push_back(cells[c].i - cells[d].i - 1 + cells[c].j - cells[d].j - 1);
-      }
-    }
-    before_start.push_back(static_cast<std::int32_t>(before.size()));
-  }
+  find_chains();
 }
 
 PartialTreePlan::PartialTreePlan(const ForestView& a, const ForestView* b, bool per_tree, Listener listener)
@@ -114,13 +94,6 @@ void PartialTreePlan::set_rules(const double* decay, const double* depth_decay) 
     rule.depth_decay = depth_decay[slot];
     rule.base = rule.depth_decay * rule.decay * rule.decay;
     rule.terminal = rule.depth_decay * leaf_base;
-  }
-  power_.resize(leaf_slot);
-  for (std::size_t slot = 0; slot < leaf_slot; ++slot) {
-    power_[slot].assign(1, 1.0);
-    for (std::int64_t g = 0; g < std::min<std::int64_t>(2 * pattern_.widest, 4096); ++g) {
-      power_[slot].push_back(power_[slot].back() * decay[slot]);
-    }
   }
 }
 
@@ -177,21 +150,6 @@ void PartialTreePlan::gather(const Cell& cell, std::int64_t run, std::int64_t k,
   for (std::int64_t l = 0; l < n; ++l) out[l] = match_of(a, b[l]);
 }
 
-void PartialTreePlan::set_weights(std::int32_t p, Scratch& scratch) const {
-  const std::vector<std::int32_t>& gap = scratch.cells.gap;
-  const std::vector<double>& powers = power_[pattern_.slot[p]];
-  scratch.weight.resize(gap.size());
-  for (std::size_t k = 0; k < gap.size(); ++k) {
-    double power = 1.0;
-    if (static_cast<std::size_t>(gap[k]) < powers.size()) {
-      power = powers[gap[k]];
-    } else {
-      for (std::int32_t g = 0; g < gap[k]; ++g) power *= rules_[p].decay;
-    }
-    scratch.weight[k] = power;
-  }
-}
-
 // Terminal columns: only a child of the row with the label of the column's leaf matches.
 void PartialTreePlan::fill_terminal_columns(std::int64_t run, std::int64_t k) {
   const PartialSide &rows = pattern_.rows, &cols = pattern_.cols();
@@ -222,28 +180,17 @@ void PartialTreePlan::fill_terminal_rows() {
   }
 }
 
-// The sum over common subsequences by the two-row recurrence, for pairs with many matching cells.
+// The sum over common subsequences of one pair with many matching cells.
 double PartialTreePlan::fill_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l,
                                         Scratch& scratch, Team& team, int worker) {
-  const Rule& rule = rules_[pattern_.rows.run_bucket[run]];
   const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]);
-  const std::int64_t n = pattern_.arity(pattern_.rows.run_shape[run]);
-  scratch.rows.assign(3 * (m + 1), 0.0);
-  double *above = scratch.rows.data(), *here = above + m + 1, *match = here + m + 1;
-  double total = 0.0;
-  for (std::int32_t i = 0; i < n; ++i) {
+  const auto n = static_cast<std::int32_t>(pattern_.arity(pattern_.rows.run_shape[run]));
+  const double gap = rules_[pattern_.rows.run_bucket[run]].decay;
+  return dense_sum(n, m, gap, scratch.rows, [&](std::int32_t i, double* match) {
     if (i % 64 == 0) team.breathe(worker);
+    std::fill(match, match + m, 0.0);
     scratch.cells.visit_row(i, [&](const Cell& cell) { gather(cell, run, k, column_run, l, 1, match + cell.j); });
-    here[0] = 0.0;
-    for (std::int64_t j = 0; j < m; ++j) {
-      const double s = match[j] * (1.0 + above[j]);
-      total += s;
-      here[j + 1] = s + rule.decay * (above[j + 1] + here[j]) - rule.decay * rule.decay * above[j];
-    }
-    scratch.cells.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; });
-    std::swap(above, here);
-  }
-  return total;
+  });
 }
 
 void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker) {
@@ -252,8 +199,8 @@ void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scra
   const Rule& rule = rules_[p];
   CellSet& set = scratch.cells;
   set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
-  const auto n_cells = static_cast<std::int64_t>(set.cells.size());
-  if (!set.many) set_weights(p, scratch);
+  const std::int64_t n_cells = set.size();
+  if (!set.many) scratch.set_weights(set.gap, rule.decay);
   const bool own = pattern_.symmetric && column_run == task.run;
   const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
   scratch.value.resize(std::max<std::size_t>(scratch.value.size(), n_cells * kBlock));
@@ -278,21 +225,8 @@ void PartialTreePlan::fill_block(const Task& task, std::int64_t column_run, Scra
         gather(set.cells[0], task.run, k, column_run, first, n, out);
       } else {
         std::fill(out, out + n, 0.0);
-        for (std::int64_t c = 0; c < n_cells; ++c) {
-          double* value = scratch.value.data() + c * kBlock;
-          gather(set.cells[c], task.run, k, column_run, first, n, value);
-          if (set.before_start[c] < set.before_start[c + 1]) {
-            double* chain = scratch.match.data();
-            std::fill(chain, chain + n, 1.0);
-            for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-              const double weight = scratch.weight[d];
-              const double* earlier = scratch.value.data() + set.before[d] * kBlock;
-              for (std::int64_t l = 0; l < n; ++l) chain[l] += weight * earlier[l];
-            }
-            for (std::int64_t l = 0; l < n; ++l) value[l] *= chain[l];
-          }
-          for (std::int64_t l = 0; l < n; ++l) out[l] += value[l];
-        }
+        const auto find = [&](const Cell& cell, double* to) { gather(cell, task.run, k, column_run, first, n, to); };
+        add_chains(set, scratch, n, find, out);
       }
       for (std::int64_t l = 0; l < n; ++l) out[l] *= rule.depth_decay;
     }

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "jobs/gate.hpp"
-#include "jobs/pushes.hpp"
 #include "jobs/team.hpp"
 #include "kernels/buffer.hpp"
+#include "kernels/common_subsequences.hpp"
 #include "kernels/occurrences.hpp"
 #include "kernels/partial_tree_pattern.hpp"
 
@@ -23,13 +22,7 @@ struct Cell {
   std::int32_t i, j, rule;
 };
 
-// The matching cells of two shapes, in the order in which sums over subsequences need them.
-struct CellSet {
-  bool many = false;  // too many to list: they are visited row by row
-  std::vector<Cell> cells;
-  // For cell c, the cells before it in both sequences, and how many children are skipped in between.
-  std::vector<std::int32_t> before_start, before, gap;
-
+struct CellSet : Cells<Cell> {
   void find(const PartialPattern& pattern, std::int32_t row_shape, std::int32_t column_shape);
   // Calls visit(cell) for the cells of row i, left to right. Where cells are many.
   template <class Visit>
@@ -78,11 +71,8 @@ class PartialTreePlan {
   struct Rule {
     double decay, depth_decay, base, terminal;
   };
-  struct Scratch {
+  struct Scratch : ChainScratch {
     CellSet cells;
-    std::vector<double> match, value, chain, bar, weight, slope, rows;
-    std::vector<Push> pushes;               // of the task that runs, not yet added to bar_
-    std::function<void()> keep_pushes_few;  // called now and then while they are listed
   };
 
   void set_rules(const double* decay, const double* depth_decay);
@@ -99,7 +89,6 @@ class PartialTreePlan {
   void fill_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker);
   double fill_pair_dense(std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t l, Scratch& scratch,
                          Team& team, int worker);
-  void set_weights(std::int32_t p, Scratch& scratch) const;
   void gather(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
               std::int64_t n, double* out) const;
   double match_of(std::int64_t a, std::int64_t b) const;
@@ -116,7 +105,6 @@ class PartialTreePlan {
   void push(const Cell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
             std::int64_t n, const double* match_bar, Scratch& scratch);
   void push_one(std::int64_t a, std::int64_t b, std::int64_t flow, double value, Scratch& scratch);
-  void pull_level(const std::vector<Task>& level, std::vector<Scratch>& scratch, Team& team);
   void pull_terminal_rows();
   // Calls visit(bucket of the run, bucket of the child, sum of derivatives) for each match of a terminal node's leaf with
   // an inner child of a run.
@@ -128,8 +116,7 @@ class PartialTreePlan {
   PartialPattern pattern_;
   std::vector<std::vector<Task>> levels_;  // tasks over rows, by height
   std::vector<std::int64_t> tree_tasks_;
-  std::vector<Rule> rules_;                 // see Cell; that of a leaf and an inner node has a base only
-  std::vector<std::vector<double>> power_;  // by label: powers of its decay, for gaps
+  std::vector<Rule> rules_;  // see Cell; that of a leaf and an inner node has a base only
   Buffer delta_, bar_, symmetric_;
   std::vector<double> current_;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "corpus/key_table.hpp"
-#include "corpus/sort_by_key.hpp"
 #include "kernels/collected.hpp"
 
 namespace espalier {
@@ -45,17 +44,11 @@ void keep_common(PartialPattern& pattern, KeyTable& table, Collected& a, Collect
     }
     if (leaf == 0) pattern.n_buckets = pattern.n_symbols;
   }
-  std::vector<std::int32_t> slot_of_label;
+  Slots slots(pattern.labels);
   pattern.slot.resize(pattern.n_buckets);
   for (std::int32_t x = 0; x < table.size(); ++x) {
     const std::int32_t label = table.pool()[table.starts()[x]] / 2, p = number[x];
-    if (p < 0 || p >= pattern.n_buckets) continue;
-    if (label >= static_cast<std::int32_t>(slot_of_label.size())) slot_of_label.resize(label + 1, -1);
-    if (slot_of_label[label] < 0) {
-      slot_of_label[label] = static_cast<std::int32_t>(pattern.labels.size());
-      pattern.labels.push_back(label);
-    }
-    pattern.slot[p] = slot_of_label[label];
+    if (p >= 0 && p < pattern.n_buckets) pattern.slot[p] = slots.of(label);
   }
   for (std::int32_t& x : a.symbol) x = number[x];
   if (b) {
@@ -63,74 +56,32 @@ void keep_common(PartialPattern& pattern, KeyTable& table, Collected& a, Collect
   }
 }
 
-void arrange_nodes(const ForestView& forest, const Collected& raw, std::int32_t n_buckets, KeyTable& shapes,
-                   PartialSide& side, std::vector<std::int32_t>& node) {
-  struct Item {
-    std::int32_t raw, bucket, height, shape, word;
-  };
-  std::vector<Item> items;
-  std::vector<std::int32_t> key;
+// Lays out the nodes of one side, and returns them by number among the collected ones.
+std::vector<std::int32_t> arrange_nodes(const ForestView& forest, const Collected& raw, std::int32_t n_buckets,
+                                        KeyTable& shapes, PartialSide& side) {
+  std::vector<RunItem> items;
+  std::vector<std::int32_t> key, word(raw.subtree.size(), -1);
   Children children(forest, raw);
-  for (std::int32_t r = 0; r < static_cast<std::int32_t>(raw.subtree.size()); ++r) {
+  for (std::int32_t r = 0; r < raw.size(); ++r) {
     const std::int32_t u = raw.subtree[r];
     if (forest.is_leaf(u) || raw.symbol[r] < 0) continue;
     key.clear();
     children.visit(r, [&](std::int32_t c) { key.push_back(raw.symbol[c]); });
     const bool terminal = key.size() == 1 && forest.is_leaf(forest.child[forest.child_start[u]]);
-    items.push_back({r, raw.symbol[r], terminal ? 0 : forest.height[u], terminal ? -1 : shapes.number(key),
-                     terminal ? key[0] : -1});
+    if (terminal) word[r] = key[0];
+    items.push_back({r, raw.symbol[r], terminal ? 0 : forest.height[u], terminal ? -1 : shapes.number(key)});
   }
-  std::stable_sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
-    if (x.bucket != y.bucket) return x.bucket < y.bucket;
-    if (x.height != y.height) return x.height < y.height;
-    return x.shape < y.shape;
-  });
-  side.n_nodes = static_cast<std::int64_t>(items.size());
-  side.bucket_start.assign(n_buckets + 1, 0);
+  sort_items(items);
+  add_runs(items, n_buckets, side);
   side.n_terminal.assign(n_buckets, 0);
-  node.assign(raw.subtree.size(), -1);
-  std::vector<std::int64_t> runs(n_buckets, 0);
-  for (std::int64_t u = 0; u < side.n_nodes; ++u) {
-    const Item& item = items[u];
-    node[item.raw] = static_cast<std::int32_t>(u);
-    ++side.bucket_start[item.bucket + 1];
-    side.bucket.push_back(item.bucket);
-    side.word.push_back(item.word);
-    if (item.shape < 0) {
-      ++side.n_terminal[item.bucket];
-      continue;
-    }
-    const bool same = u > 0 && items[u - 1].bucket == item.bucket && items[u - 1].height == item.height &&
-                      items[u - 1].shape == item.shape;
-    if (!same) {
-      side.run_start.push_back(u);
-      side.run_size.push_back(0);
-      side.run_shape.push_back(item.shape);
-      side.run_height.push_back(item.height);
-      side.run_bucket.push_back(item.bucket);
-      ++runs[item.bucket];
-    }
-    ++side.run_size.back();
+  for (const RunItem& item : items) {
+    side.word.push_back(word[item.raw]);
+    if (item.shape < 0) ++side.n_terminal[item.bucket];
   }
-  side.bucket_run_start.assign(n_buckets + 1, 0);
-  for (std::int32_t p = 0; p < n_buckets; ++p) {
-    side.bucket_start[p + 1] += side.bucket_start[p];
-    side.bucket_run_start[p + 1] = side.bucket_run_start[p] + runs[p];
-  }
-  side.run_child.assign(1, 0);
-  for (std::size_t run = 0; run < side.run_start.size(); ++run) {
-    const std::int32_t u = raw.subtree[items[side.run_start[run]].raw];
-    side.run_child.push_back(side.run_child.back() +
-                             side.run_size[run] * (forest.child_start[u + 1] - forest.child_start[u]));
-  }
+  const std::vector<std::int32_t> node = nodes_of(items, raw), run_of = add_child_starts(forest, raw, items, side);
   side.child.assign(side.run_child.back(), -2);
-  std::vector<std::int32_t> run_of(side.n_nodes, -1);
-  for (std::size_t run = 0; run < side.run_start.size(); ++run) {
-    for (std::int32_t k = 0; k < side.run_size[run]; ++k)
-      run_of[side.run_start[run] + k] = static_cast<std::int32_t>(run);
-  }
   Children again(forest, raw);
-  for (std::int32_t r = 0; r < static_cast<std::int32_t>(raw.subtree.size()); ++r) {
+  for (std::int32_t r = 0; r < raw.size(); ++r) {
     if (node[r] < 0 || run_of[node[r]] < 0) continue;
     const std::int32_t run = run_of[node[r]];
     std::int64_t to = side.run_child[run] + (node[r] - side.run_start[run]);
@@ -139,13 +90,13 @@ void arrange_nodes(const ForestView& forest, const Collected& raw, std::int32_t 
       to += side.run_size[run];
     });
   }
+  return node;
 }
 
 PartialSide arrange(const ForestView& forest, const Collected& raw, const PartialPattern& pattern, KeyTable& shapes) {
   PartialSide side;
   side.n_trees = forest.n_trees;
-  std::vector<std::int32_t> node;
-  arrange_nodes(forest, raw, pattern.n_buckets, shapes, side, node);
+  const std::vector<std::int32_t> node = arrange_nodes(forest, raw, pattern.n_buckets, shapes, side);
   const std::int64_t first = forest.tree_start[0];
   side.tree_start.assign(1, 0);
   side.symbol_start.assign(1, 0);
@@ -171,36 +122,12 @@ PartialSide arrange(const ForestView& forest, const Collected& raw, const Partia
   return side;
 }
 
-template <class Count>
-Occurrences occurrences(std::int64_t n_keys, const std::vector<std::int64_t>& tree_start,
-                        const std::vector<std::int32_t>& key, const std::vector<Count>& count, bool per_tree,
-                        std::vector<std::int64_t>& place) {
-  Occurrences out;
-  const std::vector<std::int32_t> order = sort_by_key(key, n_keys, out.start);
-  std::vector<std::int32_t> tree_of(key.size());
-  for (std::size_t t = 0; t + 1 < tree_start.size(); ++t) {
-    for (std::int64_t e = tree_start[t]; e < tree_start[t + 1]; ++e) tree_of[e] = static_cast<std::int32_t>(t);
-  }
-  place.resize(key.size());
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    out.tree.push_back(per_tree ? 0 : tree_of[order[k]]);
-    out.count.push_back(static_cast<double>(count[order[k]]));
-    place[order[k]] = static_cast<std::int64_t>(k);
-  }
-  return out;
-}
-
 void add_occurrences(PartialPattern& pattern, bool per_tree) {
   const PartialSide &rows = pattern.rows, &cols = pattern.cols();
   std::vector<std::int64_t> node_place, symbol_place;
-  pattern.nodes = occurrences(cols.n_nodes, cols.tree_start, cols.tree_node, cols.tree_count, per_tree, node_place);
+  pattern.nodes = node_occurrences(cols, per_tree, node_place);
   pattern.symbols =
       occurrences(pattern.n_symbols, cols.symbol_start, cols.tree_symbol, cols.symbol_count, per_tree, symbol_place);
-  for (std::int64_t v = 0; v < cols.n_nodes; ++v) {
-    for (std::int64_t e = pattern.nodes.start[v]; e < pattern.nodes.start[v + 1]; ++e) {
-      pattern.nodes.position.push_back(static_cast<std::int32_t>(cols.position(v)));
-    }
-  }
   if (pattern.symmetric) {
     pattern.entry_end = std::move(node_place);
     pattern.symbol_end = std::move(symbol_place);
@@ -258,9 +185,6 @@ void add_offsets(PartialPattern& pattern) {
       pattern.n_pairs += std::max<std::int64_t>(0, pattern.row_end(u) - pattern.row_first[u]);
     }
   }
-  for (std::size_t shape = 0; shape + 1 < pattern.shape_start.size(); ++shape) {
-    pattern.widest = std::max(pattern.widest, pattern.arity(static_cast<std::int32_t>(shape)));
-  }
 }
 
 }  // namespace
@@ -283,8 +207,7 @@ PartialPattern make_partial_pattern(const ForestView& a, const ForestView* b, bo
   listener.step(n_nodes);
   if (b) pattern.columns = arrange(*b, columns, pattern, shapes);
   listener.step(n_nodes);
-  pattern.shape_start = shapes.starts();
-  pattern.shape_symbol = shapes.pool();
+  pattern.set_shapes(shapes);
   pattern.shape_label = pattern.shape_symbol;
   for (std::int32_t& x : pattern.shape_label) {
     if (x >= pattern.n_buckets && pattern.twin[x] >= 0) x = pattern.twin[x];

@@ -16,7 +16,6 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 14;
-constexpr std::int64_t kBlock = 128;
 
 }  // namespace
 
@@ -165,48 +164,27 @@ void PartialTreePlan::pull_pair_dense(std::int64_t run, std::int64_t k, std::int
                                       double bar, Scratch& scratch, Team& team, int worker) {
   const Rule& rule = rules_[pattern_.rows.run_bucket[run]];
   const CellSet& set = scratch.cells;
-  const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]), width = m + 1;
-  const std::int64_t n = pattern_.arity(pattern_.rows.run_shape[run]);
-  const double decay = rule.decay;
-  // Q and its derivative with a border of zeros, and the matches of one row.
-  scratch.rows.assign(2 * (n + 1) * width + width, 0.0);
-  double *q = scratch.rows.data(), *q_bar = q + (n + 1) * width, *match = q_bar + (n + 1) * width;
-  const auto find_matches = [&](std::int32_t i) {
+  const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]);
+  const auto n = static_cast<std::int32_t>(pattern_.arity(pattern_.rows.run_shape[run]));
+  const double gap = rule.decay, sum_bar = bar * rule.depth_decay;
+  const auto find_matches = [&](std::int32_t i, double* match) {
+    if (i % 64 == 0) team.breathe(worker);
+    std::fill(match, match + m, 0.0);
     set.visit_row(i, [&](const Cell& cell) { gather(cell, run, k, column_run, l, 1, match + cell.j); });
   };
-  const auto forget_matches = [&](std::int32_t i) { set.visit_row(i, [&](const Cell& cell) { match[cell.j] = 0.0; }); };
-  for (std::int32_t i = 0; i < n; ++i) {
-    if (i % 64 == 0) team.breathe(worker);
-    find_matches(i);
-    const double* above = q + i * width;
-    double* here = q + (i + 1) * width;
-    for (std::int64_t j = 0; j < m; ++j) {
-      here[j + 1] = match[j] * (1.0 + above[j]) + decay * (above[j + 1] + here[j]) - decay * decay * above[j];
-    }
-    forget_matches(i);
-  }
-  double slope = 0.0;
-  for (std::int32_t i = static_cast<std::int32_t>(n) - 1; i >= 0; --i) {
-    if (i % 64 == 0) team.breathe(worker);
-    find_matches(i);
-    const double *above = q + i * width, *here = q + (i + 1) * width;
-    double *above_bar = q_bar + i * width, *here_bar = q_bar + (i + 1) * width;
-    for (std::int64_t j = m - 1; j >= 0; --j) {
-      const double g = here_bar[j + 1];
-      above_bar[j + 1] += decay * g;
-      here_bar[j] += decay * g;
-      above_bar[j] -= decay * decay * g;
-      slope += g * (above[j + 1] + here[j] - 2.0 * decay * above[j]);
-      if (match[j] != 0.0) above_bar[j] += (bar * rule.depth_decay + g) * match[j];
-    }
+  const auto pull_cell = [&](double& above_bar, double g, double match) {
+    above_bar -= gap * gap * g;
+    if (match != 0.0) above_bar += (sum_bar + g) * match;
+  };
+  const auto push_row = [&](std::int32_t i, const double* above, const double* here_bar) {
     set.visit_row(i, [&](const Cell& cell) {
-      const double match_bar = (bar * rule.depth_decay + here_bar[cell.j + 1]) * (1.0 + above[cell.j]);
+      const double match_bar = (sum_bar + here_bar[cell.j + 1]) * (1.0 + above[cell.j]);
       push(cell, run, k, column_run, l, 1, &match_bar, scratch);
     });
     scratch.keep_pushes_few();
-    forget_matches(i);
-  }
-  row_decay_[pattern_.rows.run_start[run] + k] += slope;
+  };
+  row_decay_[pattern_.rows.run_start[run] + k] +=
+      pull_dense(n, m, gap, scratch.rows, find_matches, pull_cell, push_row);
 }
 
 void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scratch& scratch, Team& team, int worker) {
@@ -215,12 +193,11 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
   const Rule& rule = rules_[p];
   CellSet& set = scratch.cells;
   set.find(pattern_, rows.run_shape[task.run], cols.run_shape[column_run]);
-  const auto n_cells = static_cast<std::int64_t>(set.cells.size());
+  const std::int64_t n_cells = set.size();
   if (n_cells == 0) return;
   if (!set.many) {
-    set_weights(p, scratch);
-    scratch.slope.resize(set.gap.size());
-    for (std::size_t k = 0; k < set.gap.size(); ++k) scratch.slope[k] = set.gap[k] * scratch.weight[k] / rule.decay;
+    scratch.set_weights(set.gap, rule.decay);
+    scratch.set_slopes(set.gap, rule.decay);
   }
   const bool own = pattern_.symmetric && column_run == task.run;
   const std::int64_t column0 = cols.run_start[column_run] - cols.bucket_start[p];
@@ -240,41 +217,12 @@ void PartialTreePlan::pull_block(const Task& task, std::int64_t column_run, Scra
     for (std::int64_t first = 0; first < n_columns; first += kBlock) {
       const std::int64_t n = std::min(kBlock, n_columns - first);
       scratch.keep_pushes_few();
-      if (set.before.empty()) {
-        double* match_bar = scratch.bar.data();
-        for (std::int64_t l = 0; l < n; ++l) match_bar[l] = rule.depth_decay * bar[first + l];
-        for (const Cell& cell : set.cells) push(cell, task.run, k, column_run, first, n, match_bar, scratch);
-        continue;
-      }
-      for (std::int64_t c = 0; c < n_cells; ++c) {
-        double *match = scratch.match.data() + c * kBlock, *value = scratch.value.data() + c * kBlock;
-        double *chain = scratch.chain.data() + c * kBlock, *value_bar = scratch.bar.data() + c * kBlock;
-        gather(set.cells[c], task.run, k, column_run, first, n, match);
-        std::fill(chain, chain + n, 1.0);
-        for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-          const double weight = scratch.weight[d];
-          const double* earlier = scratch.value.data() + set.before[d] * kBlock;
-          for (std::int64_t l = 0; l < n; ++l) chain[l] += weight * earlier[l];
-        }
-        for (std::int64_t l = 0; l < n; ++l) value[l] = match[l] * chain[l];
-        for (std::int64_t l = 0; l < n; ++l) value_bar[l] = rule.depth_decay * bar[first + l];
-      }
+      const auto find = [&](const Cell& cell, double* to) { gather(cell, task.run, k, column_run, first, n, to); };
+      const auto push_cell = [&](std::int64_t c, const double* match_bar) {
+        push(set.cells[c], task.run, k, column_run, first, n, match_bar, scratch);
+      };
       double slope = 0.0;
-      for (std::int64_t c = n_cells - 1; c >= 0; --c) {
-        double *match = scratch.match.data() + c * kBlock, *chain = scratch.chain.data() + c * kBlock;
-        double* value_bar = scratch.bar.data() + c * kBlock;
-        for (std::int64_t l = 0; l < n; ++l) {
-          chain[l] *= value_bar[l];  // the derivative by the match
-          match[l] *= value_bar[l];  // the derivative by the chain
-        }
-        for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-          const double weight = scratch.weight[d];
-          double* earlier_bar = scratch.bar.data() + set.before[d] * kBlock;
-          for (std::int64_t l = 0; l < n; ++l) earlier_bar[l] += weight * match[l];
-          if (set.gap[d] > 0) slope += scratch.slope[d] * dot(match, scratch.value.data() + set.before[d] * kBlock, n);
-        }
-        push(set.cells[c], task.run, k, column_run, first, n, chain, scratch);
-      }
+      pull_chains(set, scratch, n, rule.depth_decay, bar + first, find, push_cell, slope);
       row_decay_[u] += slope;
     }
   }
@@ -297,16 +245,6 @@ void PartialTreePlan::pull_rows(const Task& task, Scratch& scratch, Team& team, 
   for (std::int64_t column_run = cols.bucket_run_start[p]; column_run < end; ++column_run) {
     pull_block(task, column_run, scratch, team, worker);
   }
-}
-
-void PartialTreePlan::pull_level(const std::vector<Task>& level, std::vector<Scratch>& scratch, Team& team) {
-  Pushes pushes(static_cast<std::int64_t>(level.size()), bar_.data());
-  team.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t task, int worker) {
-    Scratch& mine = scratch[worker];
-    mine.keep_pushes_few = [&] { pushes.keep_few(task, mine.pushes, team, worker); };
-    pull_rows(level[task], mine, team, worker);
-    pushes.end(task, mine.pushes, team, worker);
-  });
 }
 
 // The reverse of fill_terminal_rows.
@@ -337,7 +275,10 @@ void PartialTreePlan::pull_back(const double* decay, const double* depth_decay, 
   spread(matrix, factor, team);
   team.span(0.6, 1.0);
   std::vector<Scratch> scratch(team.size());
-  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) pull_level(*level, scratch, team);
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    run_pushing(std::ssize(*level), bar_.data(), scratch, team,
+                [&](std::int64_t task, Scratch& mine, int worker) { pull_rows((*level)[task], mine, team, worker); });
+  }
   if (!pattern_.symmetric) pull_terminal_rows();
   add_up(decay_bar, depth_decay_bar);
 }

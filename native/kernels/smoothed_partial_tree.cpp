@@ -10,8 +10,6 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kTaskWork = 1 << 15;
-constexpr std::int64_t kBlock = 128;  // columns that are computed side by side
-constexpr std::size_t kMostCells = 32;
 
 }  // namespace
 
@@ -21,26 +19,9 @@ void SoftCells::find(const SmoothedPattern& pattern, std::int32_t row_shape, std
   column_ = pattern.shape_symbol.data() + pattern.shape_start[column_shape];
   n_columns_ = static_cast<std::int32_t>(pattern.arity(column_shape));
   const auto n = static_cast<std::int32_t>(pattern.arity(row_shape));
-  cells.clear();
-  before_start.assign(1, 0);
-  before.clear();
-  gap.clear();
-  for (std::int32_t i = 0; i < n && cells.size() <= kMostCells; ++i) {
-    visit_row(i, [&](const SoftCell& cell) {
-      if (cells.size() <= kMostCells) cells.push_back(cell);
-    });
-  }
-  many = cells.size() > kMostCells;
-  if (many) return;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    for (std::size_t d = 0; d < c; ++d) {
-      if (cells[d].i < cells[c].i && cells[d].j < cells[c].j) {
-        before.push_back(static_cast<std::int32_t>(d));
-        gap.push_back(cells[c].i - cells[d].i - 1 + cells[c].j - cells[d].j - 1);
-      }
-    }
-    before_start.push_back(static_cast<std::int32_t>(before.size()));
-  }
+  clear();
+  list(n, [&](std::int32_t i, const auto& visit) { visit_row(i, visit); });
+  if (!many) find_chains();
 }
 
 SmoothedTreePlan::SmoothedTreePlan(const ForestView& a, const ForestView* b, bool per_tree, bool soft_labels,
@@ -226,40 +207,17 @@ void SmoothedTreePlan::gather(const SoftCell& cell, std::int64_t run, std::int64
   }
 }
 
-void SmoothedTreePlan::set_weights(double gap, Scratch& scratch) const {
-  const std::vector<std::int32_t>& gaps = scratch.cells.gap;
-  scratch.power.assign(1, 1.0);
-  scratch.weight.resize(gaps.size());
-  for (std::size_t k = 0; k < gaps.size(); ++k) {
-    while (static_cast<std::size_t>(gaps[k]) >= scratch.power.size()) {
-      scratch.power.push_back(scratch.power.back() * gap);
-    }
-    scratch.weight[k] = scratch.power[gaps[k]];
-  }
-}
-
-// The sum over common subsequences by the two-row recurrence, for pairs with many matching cells.
+// The sum over common subsequences of one pair with many matching cells.
 double SmoothedTreePlan::fill_pair_dense(const Piece& piece, std::int64_t k, std::int64_t column_run, std::int64_t l,
                                          double gap, Scratch& scratch, Team& team, int worker) {
   const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]);
   const auto n = static_cast<std::int32_t>(pattern_.arity(pattern_.rows.run_shape[piece.run]));
-  // Q of the row above and of this one with a border of zeros, and the matches of one row.
-  scratch.rows.assign(3 * (m + 1), 0.0);
-  double *above = scratch.rows.data(), *here = above + m + 1, *match = here + m + 1;
-  double total = 0.0;
-  for (std::int32_t i = 0; i < n; ++i) {
+  return dense_sum(n, m, gap, scratch.rows, [&](std::int32_t i, double* match) {
     if (i % 64 == 0) team.breathe(worker);
     std::fill(match, match + m, 0.0);
     scratch.cells.visit_row(
         i, [&](const SoftCell& cell) { gather(cell, piece.run, k, column_run, l, 1, match + cell.j); });
-    for (std::int64_t j = 0; j < m; ++j) {
-      const double ending = match[j] * (1.0 + above[j]);
-      total += ending;
-      here[j + 1] = ending + gap * (above[j + 1] + here[j]) - gap * gap * above[j];
-    }
-    std::swap(above, here);
-  }
-  return total;
+  });
 }
 
 void SmoothedTreePlan::fill_block(const Piece& piece, std::int64_t column_run, Scratch& scratch, Team& team,
@@ -269,11 +227,10 @@ void SmoothedTreePlan::fill_block(const Piece& piece, std::int64_t column_run, S
   const Rule rule = rule_of(block.p, block.q);
   SoftCells& set = scratch.cells;
   set.find(pattern_, rows.run_shape[piece.run], cols.run_shape[column_run]);
-  const auto n_cells = static_cast<std::int64_t>(set.cells.size());
-  if (!set.many) set_weights(rule.gap, scratch);
+  if (!set.many) scratch.set_weights(set.gap, rule.gap);
   const bool own = block.is_triangle && column_run == piece.run;
   const std::int64_t column0 = cols.position(cols.run_start[column_run]);
-  scratch.value.resize(std::max<std::size_t>(scratch.value.size(), n_cells * kBlock));
+  scratch.value.resize(std::max<std::size_t>(scratch.value.size(), set.size() * kBlock));
   scratch.match.resize(kBlock);
   for (std::int64_t k = piece.first; k < piece.first + piece.n; ++k) {
     const std::int64_t n_columns = own ? k + 1 : cols.run_size[column_run];
@@ -286,21 +243,8 @@ void SmoothedTreePlan::fill_block(const Piece& piece, std::int64_t column_run, S
     }
     for (std::int64_t first = 0; first < n_columns && !set.many; first += kBlock) {
       const std::int64_t n = std::min(kBlock, n_columns - first);
-      for (std::int64_t c = 0; c < n_cells; ++c) {
-        double* value = scratch.value.data() + c * kBlock;
-        gather(set.cells[c], piece.run, k, column_run, first, n, value);
-        if (set.before_start[c] < set.before_start[c + 1]) {
-          double* chain = scratch.match.data();
-          std::fill(chain, chain + n, 1.0);
-          for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-            const double weight = scratch.weight[d];
-            const double* earlier = scratch.value.data() + set.before[d] * kBlock;
-            for (std::int64_t l = 0; l < n; ++l) chain[l] += weight * earlier[l];
-          }
-          for (std::int64_t l = 0; l < n; ++l) value[l] *= chain[l];
-        }
-        for (std::int64_t l = 0; l < n; ++l) row[first + l] += value[l];
-      }
+      const auto find = [&](const SoftCell& cell, double* to) { gather(cell, piece.run, k, column_run, first, n, to); };
+      add_chains(set, scratch, n, find, row + first);
     }
     for (std::int64_t l = 0; l < n_columns; ++l) row[l] *= rule.depth_decay;
   }

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "jobs/gate.hpp"
-#include "jobs/pushes.hpp"
 #include "jobs/team.hpp"
 #include "kernels/buffer.hpp"
+#include "kernels/common_subsequences.hpp"
 #include "kernels/occurrences.hpp"
 #include "kernels/smoothed_partial_tree_pattern.hpp"
 
@@ -35,13 +34,7 @@ struct SoftCell {
   bool is_swapped;     // the block's rows are those of y
 };
 
-// The matching cells of two shapes, in the order in which sums over subsequences need them.
-struct SoftCells {
-  bool many = false;  // too many to list: they are visited row by row
-  std::vector<SoftCell> cells;
-  // For cell c, the cells before it in both sequences, and how many children are skipped in between.
-  std::vector<std::int32_t> before_start, before, gap;
-
+struct SoftCells : Cells<SoftCell> {
   void find(const SmoothedPattern& pattern, std::int32_t row_shape, std::int32_t column_shape);
   // Calls visit(cell) for the cells of row i, left to right.
   template <class Visit>
@@ -115,13 +108,11 @@ class SmoothedTreePlan {
   struct Sums {
     double one = 0.0, similar = 0.0, equal = 0.0;
   };
-  struct Scratch {
+  struct Scratch : ChainScratch {
     SoftCells cells;
-    std::vector<double> match, value, chain, bar, weight, slope, rows, power, light, label;
-    std::vector<Sums> sums;                 // by cell
-    std::vector<Sums> twins;                // by slot
-    std::vector<Push> pushes;               // of the task that runs, not yet added to bar_
-    std::function<void()> keep_pushes_few;  // called now and then while they are listed
+    std::vector<double> light, label;
+    std::vector<Sums> sums;   // by cell
+    std::vector<Sums> twins;  // by slot
   };
 
   void add_pieces(std::int32_t block);
@@ -132,7 +123,6 @@ class SmoothedTreePlan {
   void fill_block(const Piece& piece, std::int64_t column_run, Scratch& scratch, Team& team, int worker);
   double fill_pair_dense(const Piece& piece, std::int64_t k, std::int64_t column_run, std::int64_t l, double gap,
                          Scratch& scratch, Team& team, int worker);
-  void set_weights(double gap, Scratch& scratch) const;
   void gather(const SoftCell& cell, std::int64_t run, std::int64_t k, std::int64_t column_run, std::int64_t first,
               std::int64_t n, double* out) const;
   std::int64_t pair_index(const SoftCell& cell, std::int64_t at, std::int64_t bt) const;

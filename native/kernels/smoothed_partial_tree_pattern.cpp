@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "corpus/key_table.hpp"
-#include "corpus/sort_by_key.hpp"
 #include "kernels/collected.hpp"
 
 namespace espalier {
@@ -31,17 +30,13 @@ void keep_matching(SmoothedPattern& pattern, const KeyTable& table, const Forest
   };
   see(a, rows, columns ? 1 : 3);
   if (columns) see(*b, *columns, 2);
-  std::vector<std::int32_t> slot_of_label, group;
+  Slots slots(pattern.labels);
+  std::vector<std::int32_t> group;
   for (std::int32_t x = 0; x < table.size(); ++x) {
     if (seen[x] != 3 || !is_inner[x]) continue;
     number[x] = pattern.n_buckets++;
     const std::int32_t* key = table.pool().data() + table.starts()[x];
-    if (key[0] >= static_cast<std::int32_t>(slot_of_label.size())) slot_of_label.resize(key[0] + 1, -1);
-    if (slot_of_label[key[0]] < 0) {
-      slot_of_label[key[0]] = static_cast<std::int32_t>(pattern.labels.size());
-      pattern.labels.push_back(key[0]);
-    }
-    pattern.slot.push_back(slot_of_label[key[0]]);
+    pattern.slot.push_back(slots.of(key[0]));
     group.push_back(key[1]);
   }
   // Nodes were numbered group by group, so the buckets of one stand together.
@@ -63,13 +58,9 @@ void keep_matching(SmoothedPattern& pattern, const KeyTable& table, const Forest
   if (columns) renumber(*b, *columns);
 }
 
-struct Item {
-  std::int32_t raw, bucket, height, shape;
-};
-
-std::vector<Item> sorted_items(const ForestView& forest, const Collected& raw, std::int32_t n_buckets,
-                               KeyTable& shapes) {
-  std::vector<Item> items;
+std::vector<RunItem> sorted_items(const ForestView& forest, const Collected& raw, std::int32_t n_buckets,
+                                  KeyTable& shapes) {
+  std::vector<RunItem> items;
   std::vector<std::int32_t> key;
   Children children(forest, raw);
   for (std::int32_t r = 0; r < raw.size(); ++r) {
@@ -79,11 +70,7 @@ std::vector<Item> sorted_items(const ForestView& forest, const Collected& raw, s
     const bool is_terminal = key.size() == 1 && key[0] == n_buckets;
     items.push_back({r, raw.symbol[r], is_terminal ? 0 : forest.height[raw.subtree[r]], shapes.number(key)});
   }
-  std::stable_sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
-    if (x.bucket != y.bucket) return x.bucket < y.bucket;
-    if (x.height != y.height) return x.height < y.height;
-    return x.shape < y.shape;
-  });
+  sort_items(items);
   return items;
 }
 
@@ -101,48 +88,21 @@ std::vector<std::int32_t> number_words(const ForestView& forest, const Collected
   return number;
 }
 
-void add_runs(const std::vector<Item>& items, std::int32_t n_buckets, SmoothedSide& side) {
-  side.n_nodes = static_cast<std::int64_t>(items.size());
-  side.bucket_start.assign(n_buckets + 1, 0);
+void add_terminals(const std::vector<RunItem>& items, std::int32_t n_buckets, SmoothedSide& side) {
   side.terminal_start.assign(n_buckets + 1, 0);
-  side.bucket_run_start.assign(n_buckets + 1, 0);
-  for (std::int64_t u = 0; u < side.n_nodes; ++u) {
-    const Item& item = items[u];
-    ++side.bucket_start[item.bucket + 1];
-    side.bucket.push_back(item.bucket);
-    if (item.height == 0) {
-      ++side.terminal_start[item.bucket + 1];
-      side.terminal_bucket.push_back(item.bucket);
-    }
-    const bool same = u > 0 && items[u - 1].bucket == item.bucket && items[u - 1].height == item.height &&
-                      items[u - 1].shape == item.shape;
-    if (!same) {
-      side.run_start.push_back(u);
-      side.run_size.push_back(0);
-      side.run_shape.push_back(item.shape);
-      side.run_height.push_back(item.height);
-      side.run_bucket.push_back(item.bucket);
-      ++side.bucket_run_start[item.bucket + 1];
-    }
-    ++side.run_size.back();
+  for (const RunItem& item : items) {
+    if (item.height > 0) continue;
+    ++side.terminal_start[item.bucket + 1];
+    side.terminal_bucket.push_back(item.bucket);
   }
-  for (auto* starts : {&side.bucket_start, &side.terminal_start, &side.bucket_run_start}) {
-    for (std::int32_t p = 0; p < n_buckets; ++p) (*starts)[p + 1] += (*starts)[p];
-  }
+  for (std::int32_t p = 0; p < n_buckets; ++p) side.terminal_start[p + 1] += side.terminal_start[p];
 }
 
-void add_children(const ForestView& forest, const Collected& raw, const std::vector<Item>& items,
+void add_children(const ForestView& forest, const Collected& raw, const std::vector<RunItem>& items,
                   const std::vector<std::int32_t>& node, const std::vector<std::int32_t>& word_number,
                   SmoothedSide& side) {
   const auto word_of = [&](std::int32_t r) { return word_number[forest.label[raw.subtree[r]]]; };
-  std::vector<std::int32_t> run_of(side.n_nodes);
-  side.run_child.assign(1, 0);
-  for (std::size_t run = 0; run < side.run_start.size(); ++run) {
-    const std::int32_t u = raw.subtree[items[side.run_start[run]].raw];
-    side.run_child.push_back(side.run_child.back() +
-                             side.run_size[run] * (forest.child_start[u + 1] - forest.child_start[u]));
-    std::fill_n(run_of.begin() + side.run_start[run], side.run_size[run], static_cast<std::int32_t>(run));
-  }
+  const std::vector<std::int32_t> run_of = add_child_starts(forest, raw, items, side);
   side.child.assign(side.run_child.back(), -1);
   side.child_word.assign(side.run_child.back(), -1);
   side.word.resize(side.terminal_bucket.size());
@@ -167,11 +127,11 @@ void add_children(const ForestView& forest, const Collected& raw, const std::vec
 SmoothedSide arrange(const ForestView& forest, const Collected& raw, std::int32_t n_buckets, KeyTable& shapes) {
   SmoothedSide side;
   side.n_trees = forest.n_trees;
-  const std::vector<Item> items = sorted_items(forest, raw, n_buckets, shapes);
+  const std::vector<RunItem> items = sorted_items(forest, raw, n_buckets, shapes);
   const std::vector<std::int32_t> word_number = number_words(forest, raw, side);
-  std::vector<std::int32_t> node(raw.subtree.size(), -1);
-  for (std::size_t u = 0; u < items.size(); ++u) node[items[u].raw] = static_cast<std::int32_t>(u);
+  const std::vector<std::int32_t> node = nodes_of(items, raw);
   add_runs(items, n_buckets, side);
+  add_terminals(items, n_buckets, side);
   add_children(forest, raw, items, node, word_number, side);
   side.tree_start.assign(1, 0);
   side.light_start.assign(1, 0);
@@ -193,24 +153,6 @@ SmoothedSide arrange(const ForestView& forest, const Collected& raw, std::int32_
     side.light_start.push_back(static_cast<std::int64_t>(side.light.size()));
   }
   return side;
-}
-
-void add_occurrences(SmoothedPattern& pattern) {
-  const SmoothedSide& cols = pattern.cols();
-  Occurrences& out = pattern.nodes;
-  const std::vector<std::int32_t> order = sort_by_key(cols.tree_node, cols.n_nodes, out.start);
-  std::vector<std::int32_t> tree_of(order.size());
-  for (std::int64_t t = 0; t < cols.n_trees; ++t) {
-    std::fill(tree_of.begin() + cols.tree_start[t], tree_of.begin() + cols.tree_start[t + 1],
-              pattern.per_tree ? 0 : static_cast<std::int32_t>(t));
-  }
-  pattern.entry_end.assign(pattern.rows.tree_node.size(), -1);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    out.tree.push_back(tree_of[order[k]]);
-    out.count.push_back(static_cast<double>(cols.tree_count[order[k]]));
-    out.position.push_back(static_cast<std::int32_t>(cols.position(cols.tree_node[order[k]])));
-    if (pattern.symmetric) pattern.entry_end[order[k]] = static_cast<std::int64_t>(k);
-  }
 }
 
 // Numbers the labels that one side has among themselves.
@@ -303,18 +245,17 @@ SmoothedPattern make_smoothed_pattern(const ForestView& a, const ForestView* b, 
   listener.step(n_nodes);
   if (b) pattern.columns = arrange(*b, columns, pattern.n_buckets, shapes);
   listener.step(n_nodes);
-  pattern.shape_start = shapes.starts();
-  pattern.shape_symbol = shapes.pool();
-  for (std::size_t shape = 0; shape + 1 < pattern.shape_start.size(); ++shape) {
-    pattern.widest = std::max(pattern.widest, pattern.arity(static_cast<std::int32_t>(shape)));
-  }
+  pattern.set_shapes(shapes);
   pattern.n_row_labels = number_labels(pattern, pattern.rows, pattern.row_label);
   pattern.n_column_labels = number_labels(pattern, pattern.cols(), pattern.column_label);
   pattern.same_word = places(pattern.rows.words, pattern.cols().words);
   pattern.slot_of_word = places(pattern.rows.words, pattern.labels);
   pattern.row_word = places(pattern.labels, pattern.rows.words);
   pattern.column_word = places(pattern.labels, pattern.cols().words);
-  add_occurrences(pattern);
+  std::vector<std::int64_t> place;
+  pattern.nodes = node_occurrences(pattern.cols(), per_tree, place);
+  if (pattern.symmetric) pattern.entry_end = std::move(place);
+  pattern.entry_end.resize(pattern.rows.tree_node.size(), -1);
   listener.step(n_nodes);
   if (!soft_labels) link_blocks(pattern, {});
   return pattern;

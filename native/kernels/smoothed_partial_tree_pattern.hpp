@@ -10,26 +10,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/partial_tree_pattern.hpp"
+#include "jobs/listener.hpp"
+#include "kernels/runs.hpp"
 
 namespace espalier {
 
-struct SmoothedSide {
-  std::int64_t n_nodes = 0, n_trees = 0;     // inner nodes only
+// A child is -1 where it is a leaf or can match nothing. Terminal nodes have a run of height 0 of their own.
+struct SmoothedSide : RunSide {
   std::vector<std::int32_t> words;           // label ids of leaves
-  std::vector<std::int64_t> bucket_start;    // by bucket
   std::vector<std::int64_t> terminal_start;  // by bucket, among all terminal nodes
-  std::vector<std::int32_t> bucket;          // by node
   std::vector<std::int32_t> word;            // by terminal node
   std::vector<std::int32_t> terminal_bucket;
-  std::vector<std::int64_t> run_start;
-  std::vector<std::int32_t> run_size, run_shape, run_height, run_bucket;  // the height of terminal nodes is 0
-  std::vector<std::int64_t> bucket_run_start;                             // by bucket
-  std::vector<std::int64_t> run_child;   // by run: where the children of its nodes start, see child_index
-  std::vector<std::int32_t> child;       // nodes; -1 for a leaf and where it can match nothing
-  std::vector<std::int32_t> child_word;  // the word of a leaf or of a terminal node, or -1
-  std::vector<std::int64_t> tree_start;  // entries by tree: nodes
-  std::vector<std::int32_t> tree_node, tree_count;
+  std::vector<std::int32_t> child_word;   // the word of a leaf or of a terminal node, or -1
   std::vector<std::int64_t> light_start;  // entries by tree: words, and behind all words terminal nodes
   std::vector<std::int32_t> light;
   std::vector<double> light_count;
@@ -39,16 +31,10 @@ struct SmoothedSide {
 
   std::int64_t n_words() const { return static_cast<std::int64_t>(words.size()); }
   std::int64_t n_lights() const { return n_words() + static_cast<std::int64_t>(word.size()); }
-  std::int64_t members(std::int32_t p) const { return bucket_start[p + 1] - bucket_start[p]; }
   std::int64_t n_terminal(std::int32_t p) const { return terminal_start[p + 1] - terminal_start[p]; }
   bool only_terminals(std::int32_t p) const { return members(p) == n_terminal(p); }
-  std::int64_t position(std::int64_t u) const { return u - bucket_start[bucket[u]]; }
   bool is_terminal(std::int64_t u) const { return position(u) < n_terminal(bucket[u]); }
   std::int32_t word_of(std::int64_t u) const { return word[terminal_start[bucket[u]] + position(u)]; }
-  // Where child j of the run's k-th node stands in `child`.
-  std::int64_t child_index(std::int64_t run, std::int64_t j, std::int64_t k) const {
-    return run_child[run] + j * run_size[run] + k;
-  }
 };
 
 // Where pairs of rows with label p and columns with label q are stored.
@@ -68,27 +54,18 @@ struct Block {
   std::int64_t end(std::int64_t i) const { return is_triangle ? i + 1 : n_columns; }
 };
 
-struct SmoothedPattern {
-  bool symmetric = false, per_tree = false, soft_labels = false;
-  std::int64_t n_columns = 0;
-  std::int32_t n_buckets = 0;        // also the symbol of leaves in shapes
-  std::vector<std::int32_t> labels;  // label ids of inner nodes; slot n_labels is the leaves'
-  std::vector<std::int32_t> slot;    // by bucket
+// The symbol of leaves in shapes is n_buckets; entry_end is where columns end in a triangle.
+struct SmoothedPattern : RunPattern<SmoothedSide> {
+  bool per_tree = false, soft_labels = false;
   // By slot: its number among the labels that the rows have, and among those of the columns; -1 where they have it not.
   std::vector<std::int32_t> row_label, column_label;
   std::int64_t n_row_labels = 0, n_column_labels = 0;
   std::vector<std::int32_t> group_first;  // by bucket: the buckets that may match it are group_first .. group_end - 1
   std::vector<std::int32_t> group_end;
-  std::vector<std::int64_t> shape_start;
-  std::vector<std::int32_t> shape_symbol;  // of children, -1 where it can match nothing
-  SmoothedSide rows, columns;              // columns stay empty where symmetric
   std::vector<std::int32_t> same_word;     // by word of the rows: the same among the columns, or -1
   std::vector<std::int32_t> slot_of_word;  // by word of the rows: the slot of inner nodes with this label, or -1
   // By slot: the word with this label among those of the rows, and of the columns; or -1.
   std::vector<std::int32_t> row_word, column_word;
-  Occurrences nodes;
-  std::vector<std::int64_t> entry_end;  // by entry of the rows' trees: where its columns end in a triangle
-  std::int64_t widest = 0;
 
   // Set by link_blocks.
   std::vector<char> row_meets, column_meets;  // by slot: whether its inner nodes match some leaf of the other side
@@ -98,10 +75,7 @@ struct SmoothedPattern {
   std::vector<std::int32_t> block_of;
   std::vector<std::int64_t> block_of_row;     // by bucket: where it starts in block_of
   std::vector<std::int32_t> column_in_group;  // by bucket: its number among its group's that the columns have, or -1
-  std::int64_t n_pairs = 0;
 
-  const SmoothedSide& cols() const { return symmetric ? rows : columns; }
-  std::int64_t arity(std::int32_t shape) const { return shape_start[shape + 1] - shape_start[shape]; }
   bool is_linked() const { return !block_start.empty(); }
   // Whether a leaf of the rows, or else of the columns, may match an inner node of the other side.
   bool may_match_leaf(std::int32_t bucket, bool is_row_leaf) const {

@@ -11,12 +11,6 @@
 
 namespace espalier {
 
-namespace {
-
-constexpr std::int64_t kBlock = 128;
-
-}  // namespace
-
 void SmoothedTreePlan::add_words(std::int32_t w, const std::int32_t* words, const double* bar, std::int64_t n,
                                  Sums& sums) const {
   const double* row = settings_.words + w * pattern_.cols().n_words();
@@ -139,38 +133,18 @@ void SmoothedTreePlan::push(const SoftCell& cell, std::int64_t run, std::int64_t
 double SmoothedTreePlan::pull_pair_dense(const Piece& piece, std::int64_t k, std::int64_t column_run, std::int64_t l,
                                          const Rule& rule, double bar, Scratch& scratch, Team& team, int worker) {
   const SoftCells& set = scratch.cells;
-  const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]), width = m + 1;
+  const std::int64_t m = pattern_.arity(pattern_.cols().run_shape[column_run]);
   const auto n = static_cast<std::int32_t>(pattern_.arity(pattern_.rows.run_shape[piece.run]));
   const double gap = rule.gap, sum_bar = bar * rule.match * rule.depth_decay;
-  // Q and its derivative with a border of zeros, and the matches of one row.
-  scratch.rows.assign(2 * (n + 1) * width + width, 0.0);
-  double *q = scratch.rows.data(), *q_bar = q + (n + 1) * width, *match = q_bar + (n + 1) * width;
-  const auto find_matches = [&](std::int32_t i) {
+  const auto find_matches = [&](std::int32_t i, double* match) {
+    if (i % 64 == 0) team.breathe(worker);
     std::fill(match, match + m, 0.0);
     set.visit_row(i, [&](const SoftCell& cell) { gather(cell, piece.run, k, column_run, l, 1, match + cell.j); });
   };
-  for (std::int32_t i = 0; i < n; ++i) {
-    if (i % 64 == 0) team.breathe(worker);
-    find_matches(i);
-    const double* above = q + i * width;
-    double* here = q + (i + 1) * width;
-    for (std::int64_t j = 0; j < m; ++j) {
-      here[j + 1] = match[j] * (1.0 + above[j]) + gap * (above[j + 1] + here[j]) - gap * gap * above[j];
-    }
-  }
-  double slope = 0.0;
-  for (std::int32_t i = n - 1; i >= 0; --i) {
-    if (i % 64 == 0) team.breathe(worker);
-    find_matches(i);
-    const double *above = q + i * width, *here = q + (i + 1) * width;
-    double *above_bar = q_bar + i * width, *here_bar = q_bar + (i + 1) * width;
-    for (std::int64_t j = m - 1; j >= 0; --j) {
-      const double g = here_bar[j + 1];
-      above_bar[j + 1] += gap * g;
-      here_bar[j] += gap * g;
-      above_bar[j] += (sum_bar + g) * match[j] - gap * gap * g;
-      slope += g * (above[j + 1] + here[j] - 2.0 * gap * above[j]);
-    }
+  const auto pull_cell = [&](double& above_bar, double g, double match) {
+    above_bar += (sum_bar + g) * match - gap * gap * g;
+  };
+  const auto push_row = [&](std::int32_t i, const double* above, const double* here_bar) {
     // Neighbours mostly have the same labels: their sums are settled together.
     Sums sums;
     SoftCell last{-1, -1, -1, -1, -1, false};
@@ -185,55 +159,22 @@ double SmoothedTreePlan::pull_pair_dense(const Piece& piece, std::int64_t k, std
     });
     if (last.i >= 0) settle(last, sums, scratch);
     scratch.keep_pushes_few();
-  }
-  return slope;
+  };
+  return pull_dense(n, m, gap, scratch.rows, find_matches, pull_cell, push_row);
 }
 
 double SmoothedTreePlan::pull_row(const Piece& piece, std::int64_t k, std::int64_t column_run, std::int64_t n_columns,
                                   const Rule& rule, const double* bar, Scratch& scratch) {
   const SoftCells& set = scratch.cells;
-  const auto n_cells = static_cast<std::int64_t>(set.cells.size());
-  const double factor = rule.match * rule.depth_decay;
   double slope = 0.0;
   for (std::int64_t first = 0; first < n_columns; first += kBlock) {
     const std::int64_t n = std::min(kBlock, n_columns - first);
     scratch.keep_pushes_few();
-    if (set.before.empty()) {
-      double* match_bar = scratch.bar.data();
-      for (std::int64_t l = 0; l < n; ++l) match_bar[l] = factor * bar[first + l];
-      for (std::int64_t c = 0; c < n_cells; ++c) {
-        push(set.cells[c], piece.run, k, column_run, first, n, match_bar, scratch.sums[c], scratch);
-      }
-      continue;
-    }
-    for (std::int64_t c = 0; c < n_cells; ++c) {
-      double *match = scratch.match.data() + c * kBlock, *value = scratch.value.data() + c * kBlock;
-      double *chain = scratch.chain.data() + c * kBlock, *value_bar = scratch.bar.data() + c * kBlock;
-      gather(set.cells[c], piece.run, k, column_run, first, n, match);
-      std::fill(chain, chain + n, 1.0);
-      for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-        const double weight = scratch.weight[d];
-        const double* earlier = scratch.value.data() + set.before[d] * kBlock;
-        for (std::int64_t l = 0; l < n; ++l) chain[l] += weight * earlier[l];
-      }
-      for (std::int64_t l = 0; l < n; ++l) value[l] = match[l] * chain[l];
-      for (std::int64_t l = 0; l < n; ++l) value_bar[l] = factor * bar[first + l];
-    }
-    for (std::int64_t c = n_cells - 1; c >= 0; --c) {
-      double *match = scratch.match.data() + c * kBlock, *chain = scratch.chain.data() + c * kBlock;
-      const double* value_bar = scratch.bar.data() + c * kBlock;
-      for (std::int64_t l = 0; l < n; ++l) {
-        chain[l] *= value_bar[l];  // the derivative by the match
-        match[l] *= value_bar[l];  // the derivative by the chain
-      }
-      for (std::int32_t d = set.before_start[c]; d < set.before_start[c + 1]; ++d) {
-        const double weight = scratch.weight[d];
-        double* earlier_bar = scratch.bar.data() + set.before[d] * kBlock;
-        for (std::int64_t l = 0; l < n; ++l) earlier_bar[l] += weight * match[l];
-        if (set.gap[d] > 0) slope += scratch.slope[d] * dot(match, scratch.value.data() + set.before[d] * kBlock, n);
-      }
-      push(set.cells[c], piece.run, k, column_run, first, n, chain, scratch.sums[c], scratch);
-    }
+    const auto find = [&](const SoftCell& cell, double* to) { gather(cell, piece.run, k, column_run, first, n, to); };
+    const auto push_cell = [&](std::int64_t c, const double* match_bar) {
+      push(set.cells[c], piece.run, k, column_run, first, n, match_bar, scratch.sums[c], scratch);
+    };
+    pull_chains(set, scratch, n, rule.match * rule.depth_decay, bar + first, find, push_cell, slope);
   }
   return slope;
 }
@@ -247,9 +188,8 @@ void SmoothedTreePlan::pull_block(const Piece& piece, std::int64_t column_run, S
   set.find(pattern_, rows.run_shape[piece.run], cols.run_shape[column_run]);
   const std::size_t n_cells = set.many ? 1 : set.cells.size();
   if (!set.many) {
-    set_weights(rule.gap, scratch);
-    scratch.slope.resize(set.gap.size());
-    for (std::size_t k = 0; k < set.gap.size(); ++k) scratch.slope[k] = set.gap[k] * scratch.weight[k] / rule.gap;
+    scratch.set_weights(set.gap, rule.gap);
+    scratch.set_slopes(set.gap, rule.gap);
   }
   scratch.sums.assign(n_cells, Sums());
   for (auto* buffer : {&scratch.match, &scratch.value, &scratch.chain, &scratch.bar}) {
@@ -300,30 +240,22 @@ void SmoothedTreePlan::pull_back(const SmoothedSettings& settings, const double*
     }
   });
   std::vector<Scratch> scratch(team.size());
-  const auto run = [&](std::int64_t n_tasks, const auto& work) {
-    Pushes pushes(n_tasks, bar);
-    team.run(n_tasks, [&](std::int64_t task, int worker) {
-      Scratch& mine = scratch[worker];
-      mine.keep_pushes_few = [&] { pushes.keep_few(task, mine.pushes, team, worker); };
-      work(task, mine, worker);
-      pushes.end(task, mine.pushes, team, worker);
-    });
-  };
-  run(static_cast<std::int64_t>(tree_tasks_.size()) - 1, [&](std::int64_t task, Scratch& mine, int) {
+  run_pushing(std::ssize(tree_tasks_) - 1, bar, scratch, team, [&](std::int64_t task, Scratch& mine, int) {
     for (std::int64_t s = tree_tasks_[task]; s < tree_tasks_[task + 1]; ++s) {
       pull_light(s, matrix + s * n_columns(), factor, mine);
     }
   });
   team.span(0.6, 1.0);
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-    run(static_cast<std::int64_t>(level->task_start.size()) - 1, [&](std::int64_t task, Scratch& mine, int worker) {
-      for (std::int64_t k = level->task_start[task]; k < level->task_start[task + 1]; ++k) {
-        const Piece& piece = level->pieces[k];
-        for (std::int64_t column_run = piece.column_run; column_run < piece.column_run_end; ++column_run) {
-          pull_block(piece, column_run, mine, team, worker);
-        }
-      }
-    });
+    run_pushing(std::ssize(level->task_start) - 1, bar, scratch, team,
+                [&](std::int64_t task, Scratch& mine, int worker) {
+                  for (std::int64_t k = level->task_start[task]; k < level->task_start[task + 1]; ++k) {
+                    const Piece& piece = level->pieces[k];
+                    for (std::int64_t column_run = piece.column_run; column_run < piece.column_run_end; ++column_run) {
+                      pull_block(piece, column_run, mine, team, worker);
+                    }
+                  }
+                });
   }
   for (std::int64_t slot = 0; slot < n_slots; ++slot) {
     decay_bar[slot] += sums[slot];
