@@ -311,7 +311,7 @@ GRAMMAR = "grammar.safetensors"
         (["parse", GRAMMAR, "new.txt", "-o", "k.JSON.gz"], "What is parsed cannot be written as .json"),
         (["grammar", "known.mrg", "-o", "k.npz"], "A grammar cannot be written as .npz"),
         (["parse", "nowhere", "new.txt"], "nowhere: No such file or directory"),
-        (["parse", "folder", "new.txt"], "folder: A grammar is one file, and this is a folder"),
+        (["parse", "folder", "new.txt"], "folder: A saved file is one file, and this is a folder"),
         (["parse", "known.mrg", "new.txt"], "known.mrg is no safetensors file"),
         (["parse", "empty", "new.txt"], "empty is no safetensors file"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--coarse", "0"], "--coarse"),
@@ -360,7 +360,7 @@ def test_a_reranker_is_no_grammar(here):
     es.Reranker().fit([es.Group([wrong, right], gold=right)] * 5).save("reranker")
     result = invoke("parse", "reranker", "new.txt")
     assert result.exit_code == 2
-    assert result.stderr == "Error: reranker holds no grammar, but what Reranker.load reads.\n"
+    assert result.stderr == "Error: reranker holds a Reranker, no PCFG. espalier.load(path) reads it.\n"
 
 
 SLOW = """
