@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from espalier.cli.options import STANDARD_OUTPUT, Encoding, Threads, check_output, input_file, output_file
+from espalier.cli.options import (
+    STANDARD_OUTPUT,
+    Encoding,
+    Threads,
+    check_output,
+    input_file,
+    output_file,
+)
 from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say, shown
 from espalier.cli.reproduce import reproduce
@@ -102,11 +109,22 @@ def demo(
 
 @app.command()
 @reported
-def describe(file: BracketFile, encoding: Encoding = "utf-8") -> None:
-    """Count the trees and nodes of a file.
+def describe(
+    file: Annotated[
+        Path, input_file("FILE", "A file of bracketed trees, plain or .gz, or a saved model, corpus or kernel")
+    ],
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Say what a tree file or a saved file holds.
 
-    Shows the memory that kernels would need too.
+    For trees, also shows the memory that kernels would need. For a saved file, shows its kind, its versions, what it
+    was trained on, its settings, what it learned and its arrays.
     """
+    from espalier.cli.saved import is_saved, saved_lines
+
+    if is_saved(file):
+        typer.echo("\n".join(saved_lines(file)))
+        return
     from espalier.cli.demo_story import describe_table
 
     _console().print(describe_table(_forest(file, encoding).describe()))
