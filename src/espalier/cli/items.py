@@ -65,7 +65,7 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
             ) from None
         raise
     if not len(items):
-        raise InputError(f"{file} holds no {_ITEM[form]}.")
+        raise InputError(f"{file} contains no {_ITEM[form]}.")
     if form is Format.TEXT:
         row = None if chosen is not None else row_that_reads_as_a_tree(items)
         if row is not None:

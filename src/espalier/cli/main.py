@@ -205,7 +205,7 @@ def _forest(file: Path, encoding: str) -> Forest:
 
     forest = Forest.from_file(file, encoding=encoding)
     if not len(forest):
-        raise InputError(f"{file} holds no tree.")
+        raise InputError(f"{file} contains no tree.")
     return forest
 
 

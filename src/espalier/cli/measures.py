@@ -33,7 +33,7 @@ def compared(gold: TreeFile, parsed: TreeFile, *, all_punctuation: bool, all_lab
         if not skip and right.words() != own.words():
             raise parsed.error(
                 row,
-                f"it has other words than its gold tree, {gold.name}, {gold.place(row)}. Pass --skip to leave out "
+                f"it has different words from its gold tree, {gold.name}, {gold.place(row)}. Pass --skip to leave out "
                 "such sentences.",
             )
     return evaluate(*plain, **options)

@@ -125,12 +125,10 @@ class TreeFile:
             trees = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
             if _holds_groups(text):
-                raise InputError(
-                    f"{file} holds groups of candidates, as it seems, and trees in brackets are needed."
-                ) from None
+                raise InputError(f"{file} looks like groups of candidates, but trees in brackets are needed.") from None
             raise error from None
         if not trees:
-            raise InputError(f"{file} holds no tree.")
+            raise InputError(f"{file} contains no tree.")
         return TreeFile(str(file), text, trees)
 
     def place(self, row: int) -> str:
@@ -197,7 +195,7 @@ def read_sentences(file: Path, form: str | None, encoding: str, *, other: str, t
         _check_text(file, text, other)
     text = text.rstrip(BLANKS)
     if not text:
-        raise InputError(f"{file} holds no sentence.")
+        raise InputError(f"{file} contains no sentence.")
     return [_words(file, number, line, tagged=tagged) for number, line in enumerate(text.split("\n"), start=1)]
 
 
@@ -210,8 +208,8 @@ def _check_text(file: Path, text: str, other: str) -> None:
     }
     for form, (what, is_it) in looks.items():
         if is_it(text):
-            way = f": pass --format {form}, or" if form == other else ", and sentences are needed, one a line; pass"
-            raise InputError(f"{file} holds {what}, as it seems{way} --format text if these are words.")
+            way = f": pass --format {form}, or" if form == other else ", but sentences are needed, one per line; pass"
+            raise InputError(f"{file} looks like {what}{way} --format text if these are words.")
 
 
 def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:

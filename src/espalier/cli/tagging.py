@@ -147,6 +147,6 @@ def _sentences(
     for file in files:
         own = conllu_sentences(read_text(file, encoding=encoding), str(file), tags)
         if not own:
-            raise InputError(f"{file} holds no sentence.")
+            raise InputError(f"{file} contains no sentence.")
         found += own
     return [one.tree.tagged() for one in found], [one.metadata.get("sent_id") for one in found]

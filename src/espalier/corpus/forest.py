@@ -125,7 +125,7 @@ class Forest(Storable):
             for row, item in enumerate(items):
                 if item is None:
                     raise InputError(
-                        f"Row {row} holds no tree (None). Drop the row, or count it as an empty structure "
+                        f"Row {row} has no tree (None). Drop the row, or count it as an empty structure "
                         "with Forest.from_trees(..., missing='empty')."
                     )
         if items and all(isinstance(item, str) for item in items):
@@ -360,7 +360,7 @@ def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
         raise syntax_error(message, texts[row], position, source=f"row {row}") from None
     except UnicodeEncodeError:
         row = next(r for r, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
-        raise InputError(f"Row {row} holds half of a surrogate pair, which is not valid Unicode.") from None
+        raise InputError(f"Row {row} contains half of a surrogate pair, which is not valid Unicode.") from None
 
 
 def _flatten(

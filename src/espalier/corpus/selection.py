@@ -34,4 +34,4 @@ def ranges(start: NDArray[Any], chosen: NDArray[Any]) -> tuple[NDArray[np.int64]
 
 def not_unicode(row: int) -> str:
     """Make the message for a row with text that cannot be encoded."""
-    return f"Row {row} holds half of a surrogate pair, which is not valid Unicode."
+    return f"Row {row} contains half of a surrogate pair, which is not valid Unicode."

@@ -164,7 +164,7 @@ def as_sequences(column: Any, of: Unit, vocabulary: Vocabulary | None = None) ->
     if isinstance(column, Sequences):
         if column.of != of:
             raise InputError(
-                f"These sequences hold {column.of}, and {of} are asked for. Say of={column.of!r}, or intern the items "
+                f"These sequences contain {column.of}, but {of} are needed. Pass of={column.of!r}, or intern the items "
                 f"again with Sequences.from_items(items, {of!r})."
             )
         return column

@@ -236,7 +236,8 @@ class _Counter:
             found, tags, spans = _read(parsed)
             if found != words:
                 raise InputError(
-                    f"{name} has other words than the gold tree, {' '.join(found)[:60]!r} for {' '.join(words)[:60]!r}."
+                    f"{name} has different words from the gold tree, "
+                    f"{' '.join(found)[:60]!r} for {' '.join(words)[:60]!r}."
                 )
             of_parse = self._brackets(spans, place)
             matched, n_parsed = sum((of_gold & of_parse).values()), sum(of_parse.values())

@@ -54,7 +54,7 @@ def words_and_tags(row: int, sentence: Any) -> Sentence:
     for item, is_pair in zip(items, are_pairs, strict=True):
         word, tag = item if is_pair else (item, None)
         if is_pair != are_pairs[0] or not isinstance(word, str) or not word or not isinstance(tag, str | None):
-            raise InputError(f"Sentence {row} must hold words, or pairs of a word and a tag, got {item!r}.")
+            raise InputError(f"Sentence {row} must contain words, or pairs of a word and a tag, got {item!r}.")
     if items and are_pairs[0]:
         return [word for word, _ in items], [tag for _, tag in items]
     return items, None

@@ -249,7 +249,7 @@ def _words(row: int, sentence: Sequence[str]) -> tuple[str, ...]:
     words = tuple(sentence)
     for word in words:
         if not isinstance(word, str) or not word:
-            raise InputError(f"Sentence {row} must hold words, got {word!r}.")
+            raise InputError(f"Sentence {row} must contain words, got {word!r}.")
     return words
 
 

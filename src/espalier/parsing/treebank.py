@@ -52,6 +52,6 @@ def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:
     if beyond:
         warnings.warn(
             f"{beyond:,} of {sum(chains.values()):,} trees have up to {max(chains)} rules with one child one on top of "
-            f"the other, the root's included: such trees are no parses. Pass max_unary={max(chains)}.",
+            f"the other, the root's included: no parse can equal them. Pass max_unary={max(chains)}.",
             stacklevel=3,
         )

@@ -26,12 +26,12 @@ def make_candidates(estimator: Any, grid: Any) -> list[Candidate]:
     _check_names(grid, estimator)
     candidates = [Candidate(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
     if not candidates:
-        raise ValueError(f"param_grid holds nothing to try, got {grid!r}.")
+        raise ValueError(f"param_grid contains nothing to try, got {grid!r}.")
     for candidate in candidates:
         try:
             candidate.model._check_settings()
         except (TypeError, ValueError) as error:
-            raise type(error)(f"The grid holds {candidate.params}: {error}") from None
+            raise type(error)(f"The grid contains {candidate.params}: {error}") from None
     return candidates
 
 

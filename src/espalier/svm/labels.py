@@ -30,7 +30,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
     check_kinds(labels, y)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise InputError(
-            "Unknown label type: continuous. y holds numbers that are not whole, so they are no classes. "
+            "Unknown label type: continuous. y contains numbers that are not integers, so they are not classes. "
             "Use KernelSVR for numbers, or turn them into labels."
         )
     classes, codes = np.unique(labels, return_inverse=True)

@@ -125,7 +125,7 @@ def test_mistakes_say_what_to_do(files, kind, kernel, options, message):
 
 @pytest.mark.parametrize(
     ("kernel", "message"),
-    [("BagOfWords()", "holds no line"), ("SubsetTree()", "holds no tree"), ("Tagging()", "holds no sentence")],
+    [("BagOfWords()", "contains no line"), ("SubsetTree()", "contains no tree"), ("Tagging()", "contains no sentence")],
 )
 def test_an_empty_file_holds_nothing(tmp_path, kernel, message):
     path = tmp_path / "empty"

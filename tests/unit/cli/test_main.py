@@ -100,7 +100,7 @@ def test_gram_keeps_a_name_without_suffix(trees, tmp_path):
         (["describe", "{folder}"], "Is a directory"),
         (["describe", "{broken}"], "broken.mrg, line 2, column 1: this bracket is never closed"),
         (["describe", "{binary}"], "is not utf-8 text"),
-        (["describe", "{empty}"], "holds no tree"),
+        (["describe", "{empty}"], "contains no tree"),
         (["describe", "{trees}", "--encoding", "klingon"], "unknown encoding: klingon"),
         (["describe", "{trees}", "--depth", "3"], "No such option"),
         (["nearest", "{trees}"], "--query"),

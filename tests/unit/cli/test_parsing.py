@@ -151,7 +151,7 @@ def test_words_end_at_ascii_blanks_and_files_with_empty_lines(here):
 def test_groups_in_a_pipe_are_told_from_trees(here, text):
     os.mkfifo("pipe")
     threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True).start()
-    assert "pipe holds groups of candidates, as it seems" in invoke("grammar", "pipe", "-o", "g").stderr
+    assert "pipe looks like groups of candidates" in invoke("grammar", "pipe", "-o", "g").stderr
 
 
 def test_what_is_not_covered_is_said_and_kept(here):
@@ -254,11 +254,11 @@ GRAMMAR = "grammar.safetensors"
     [
         (["grammar", "nowhere", "-o", "g"], "nowhere: No such file or directory"),
         (["grammar", "known.mrg"], "-o"),
-        (["grammar", "empty", "-o", "g"], "empty holds no tree"),
+        (["grammar", "empty", "-o", "g"], "empty contains no tree"),
         (["grammar", "binary", "-o", "g"], "is not utf-8 text"),
         (["grammar", "new.txt", "-o", "g"], "new.txt, line 1, column 1: a word stands outside any bracket"),
-        (["grammar", "groups.jsonl", "-o", "g"], "groups.jsonl holds groups of candidates, as it seems"),
-        (["grammar", "groups.txt", "-o", "g"], "groups.txt holds groups of candidates, as it seems"),
+        (["grammar", "groups.jsonl", "-o", "g"], "groups.jsonl looks like groups of candidates"),
+        (["grammar", "groups.txt", "-o", "g"], "groups.txt looks like groups of candidates"),
         (
             ["grammar", "known.mrg", "traces.mrg", "-o", "g"],
             "traces.mrg, line 1, tree 1: it has no words beside traces",
@@ -278,17 +278,17 @@ GRAMMAR = "grammar.safetensors"
         (["grammar", "known.mrg", "-o", "g", "--markov", "0,1"], "ancestors >= 1"),
         (["grammar", "known.mrg", "-o", "g", "--unknown", "0"], "--unknown"),
         (["parse", GRAMMAR, "nowhere"], "nowhere: No such file or directory"),
-        (["parse", GRAMMAR, "empty"], "empty holds no sentence"),
+        (["parse", GRAMMAR, "empty"], "empty contains no sentence"),
         (["parse", GRAMMAR, "blank.txt"], "blank.txt, line 2: there is no word here"),
         (["parse", GRAMMAR, "binary"], "is not utf-8 text"),
         (["parse", GRAMMAR, "nul"], "line 2: a NUL character stands here"),
-        (["parse", GRAMMAR, "new.mrg"], "new.mrg holds trees, as it seems: pass --format brackets"),
+        (["parse", GRAMMAR, "new.mrg"], "new.mrg looks like trees: pass --format brackets"),
         (
             ["parse", GRAMMAR, "one.conllu"],
-            "one.conllu holds CoNLL-U, as it seems, and sentences are needed, one a line",
+            "one.conllu looks like CoNLL-U, but sentences are needed, one per line",
         ),
-        (["parse", GRAMMAR, "groups.jsonl"], "groups.jsonl holds groups of candidates, as it seems"),
-        (["parse", GRAMMAR, "groups.txt", "--format", "brackets"], "groups.txt holds groups of candidates"),
+        (["parse", GRAMMAR, "groups.jsonl"], "groups.jsonl looks like groups of candidates"),
+        (["parse", GRAMMAR, "groups.txt", "--format", "brackets"], "groups.txt looks like groups of candidates"),
         (["parse", GRAMMAR, "new.txt", "--format", "brackets"], "a word stands outside any bracket"),
         (["parse", GRAMMAR, "traces.mrg", "--format", "brackets"], "traces.mrg, line 1, tree 1: it has no words"),
         (
@@ -317,18 +317,18 @@ GRAMMAR = "grammar.safetensors"
         (["candidates", "known.mrg", "-o", "k.jsonl", "--coarse", "0"], "--coarse"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--memory", "much"], "much"),
         (["candidates", "known.mrg", "-o", "k.txt"], "only .jsonl files hold these"),
-        (["candidates", "empty", "-o", "k.jsonl"], "empty holds no tree"),
+        (["candidates", "empty", "-o", "k.jsonl"], "empty contains no tree"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "41"], "--folds must be an integer from 2 to"),
         (["candidates", "known.mrg", "-o", "k.jsonl", "--folds", "1"], "--folds"),
         (["candidates", "known.mrg", "traces.mrg", "-o", "k.jsonl"], "traces.mrg, line 1, tree 1: it has no words"),
-        (["candidates", "groups.jsonl", "-o", "k.jsonl"], "holds groups of candidates"),
+        (["candidates", "groups.jsonl", "-o", "k.jsonl"], "looks like groups of candidates"),
         (["evaluate", "new.mrg", "known.mrg"], "new.mrg has 20 trees and known.mrg 40"),
-        (["evaluate", "new.mrg", "groups.jsonl"], "groups.jsonl holds groups of candidates"),
-        (["evaluate", "new.mrg", "empty"], "empty holds no tree"),
+        (["evaluate", "new.mrg", "groups.jsonl"], "groups.jsonl looks like groups of candidates"),
+        (["evaluate", "new.mrg", "empty"], "empty contains no tree"),
         (["evaluate", "other.mrg", "traces.mrg"], "traces.mrg, line 1, tree 1: it has no words beside traces"),
         (
             ["evaluate", "other.mrg", "untagged.mrg"],
-            "untagged.mrg, line 1, tree 1: it has other words than its gold tree, other.mrg, line 1",
+            "untagged.mrg, line 1, tree 1: it has different words from its gold tree, other.mrg, line 1",
         ),
     ],
 )

@@ -64,7 +64,7 @@ def test_templates_are_checked(templates, error, message):
 
 def test_half_a_character_is_an_error_that_names_the_row():
     odd = es.DependencyTree(["a\ud800", "b"], ["A", "B"], [2, 0], ["r", "r"])
-    with pytest.raises(InputError, match="Row 1 holds half of a surrogate pair, which is not valid Unicode"):
+    with pytest.raises(InputError, match="Row 1 contains half of a surrogate pair, which is not valid Unicode"):
         Arcs.from_trees([CATS, odd], ("words",))
     assert len(Arcs.from_trees([CATS, odd], ("tags",))) == 2  # what is not read does not matter
 

@@ -102,7 +102,7 @@ def test_concatenation_needs_one_vocabulary() -> None:
 
 
 def test_a_missing_tree_names_its_row_or_counts_as_empty() -> None:
-    with pytest.raises(InputError, match="Row 1 holds no tree"):
+    with pytest.raises(InputError, match="Row 1 has no tree"):
         Forest.from_trees(["(A a)", None])
     forest = Forest.from_trees(["(A a)", None], missing="empty")
     assert len(forest) == 2

@@ -65,7 +65,7 @@ def test_a_corpus_knows_what_its_symbols_are():
     assert letters.of == letters[[0]].of == letters.with_vocabulary(es.corpus.Vocabulary()).of == "characters"
     assert pickle.loads(pickle.dumps(letters)).of == "characters"
     assert es.Spectrum(1, of="characters")(letters).tolist() == [[2.0, 1.0], [1.0, 1.0]]
-    with pytest.raises(InputError, match=r"These sequences hold characters, and words are asked for. Say of='chara"):
+    with pytest.raises(InputError, match=r"These sequences contain characters, but words are needed. Pass of='chara"):
         es.Spectrum(1)(letters)
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_list_of_items_is_an_error(items):
 
 @pytest.mark.parametrize("of", ["words", "characters"])
 def test_half_a_character_is_an_error_that_names_the_row(of):
-    with pytest.raises(InputError, match="Row 1 holds half of a surrogate pair, which is not valid Unicode"):
+    with pytest.raises(InputError, match="Row 1 contains half of a surrogate pair, which is not valid Unicode"):
         Sequences.from_items(["fine", "a \ud800"], of)
 
 

@@ -117,7 +117,7 @@ def test_words_alone_have_no_tags(item):
 
 
 def test_interned_words_have_no_tags():
-    with pytest.raises(InputError, match="These sequences hold words, and tags are asked for"):
+    with pytest.raises(InputError, match="These sequences contain words, but tags are needed"):
         es.Tagging()(es.Sequences.from_items(["the cat"]))
 
 

@@ -195,7 +195,7 @@ def test_it_prints_as_it_is_made():
         (lambda: es.WeisfeilerLehman(on="x")({"x": [3]}), InputError, "Column 'x': Row 0"),
         (lambda: es.WeisfeilerLehman()(ITEMS[0]), TypeError, r"got one Graph. Write \[item\]"),
         (lambda: es.WeisfeilerLehman()(np.ones((2, 2))), TypeError, "given numbers"),
-        (lambda: es.WeisfeilerLehman()([es.Graph(["a", "\ud800"])]), InputError, "Row 0 holds half of a surrogate"),
+        (lambda: es.WeisfeilerLehman()([es.Graph(["a", "\ud800"])]), InputError, "Row 0 contains half of a surrogate"),
         (lambda: es.WeisfeilerLehman(labels="words")(es.Graphs.from_items(ITEMS)), InputError, "labelled by tags"),
         (lambda: es.WeisfeilerLehman(1, 1e308)([es.Graph(["a", "a"])]), KernelOverflowError, "graph 0 with itself"),
     ],

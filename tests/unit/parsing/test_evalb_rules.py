@@ -53,7 +53,7 @@ def test_counts(gold, parsed, counts):
 
 def test_words_that_are_missing_or_other_are_an_error():
     for parsed in ("(S (N a))", "(S (N a) (N b) (N c))", "(S (N a) (N B))"):
-        with pytest.raises(InputError, match="Sentence 0: the parse has other words than the gold tree"):
+        with pytest.raises(InputError, match="Sentence 0: the parse has different words from the gold tree"):
             evaluate(["(S (N a) (N b))"], [parsed])
 
 

@@ -111,7 +111,7 @@ def test_candidates_are_a_list_for_each_sentence():
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="Sentence 1: the parse has other words than the gold tree, 'b' for 'a'"):
+    with pytest.raises(InputError, match="Sentence 1: the parse has different words from the gold tree, 'b' for 'a'"):
         evaluate(["(S (N a))", "(S (N a))"], ["(S (N a))", "(S (N b))"])
     with pytest.raises(InputError, match="1 gold trees and 0 parses"):
         evaluate(["(S (N a))"], [])

@@ -283,7 +283,7 @@ def test_threads_and_beams():
         ),
         (lambda: PCFG.from_treebank(TREES, markov=(0, 1)), ValueError, "markov must be"),
         (lambda: PCFG.from_treebank(TREES).parse("the cat"), TypeError, r"Use text.split\(' '\)"),
-        (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must hold words"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the", 3]), InputError, "Sentence 0 must contain words"),
         (lambda: PCFG.from_treebank(["(S the (N cat))", *TREES]), InputError, "Tree 0, counted from 0, has the word"),
         (
             lambda: PCFG.from_treebank([*TREES, "(-NONE- *)", "(word)"]),
@@ -311,7 +311,7 @@ def test_threads_and_beams():
         (lambda: PCFG.from_treebank(TREES).parse_all("the cat"), TypeError, r"Use \[text.split\(' '\)\]"),
         (lambda: PCFG.from_treebank(TREES).parse_all(["the", "cat"]), TypeError, "Sentence 0 must be a list of words"),
         (lambda: PCFG.from_treebank(TREES).parse_all([["a"], None]), TypeError, "Sentence 1 must be a list of words"),
-        (lambda: PCFG.from_treebank(TREES).parse(["the", ""]), InputError, "must hold words"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the", ""]), InputError, "must contain words"),
         (lambda: PCFG.from_treebank(TREES).parse(["the", ("cat", "N")]), InputError, r"got \('cat', 'N'\)"),
         (lambda: PCFG.from_treebank(TREES).parse([("the", 3)]), InputError, r"got \('the', 3\)"),
         (
