@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from espalier.errors import user_level
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Posterior
 
 _VARIANCES = ("scale", "variance", "noise")
-_USER = 4  # the caller of fit
 _MANY = 10  # learned numbers, and as many rows for each are few
 _NO_NOISE = 1e-3  # of the variance of the targets
 
@@ -24,21 +24,21 @@ def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vect
     warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
 
 
-def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bool = True, level: int = _USER) -> None:
-    """Warn of learning that did not end well, and of a pilot that led astray; ``level`` is that of the user."""
+def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bool = True) -> None:
+    """Warn of learning that did not end well, and of a pilot that led astray."""
     if says_end and not outcome.best.converged:
         warnings.warn(
             f"Learning ended before it converged: {outcome.best.message.rstrip('.')}. The best values found are kept; "
             "raise max_iterations or tolerance.",
             ConvergenceWarning,
-            stacklevel=level,
+            stacklevel=user_level(),
         )
     if outcome.misled:
         warnings.warn(
             f"The pilot of {pilot} examples, for {len(outcome.learned)} learned numbers, led astray: for all examples "
             "the declared start was better, or led higher, and learning went on from there. Take a larger pilot, ten "
             "examples or more for each learned number, or pilot=None.",
-            stacklevel=level,
+            stacklevel=user_level(),
         )
 
 
@@ -50,12 +50,12 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
         warnings.warn(
             f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
             "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
-            stacklevel=_USER,
+            stacklevel=user_level(),
         )
     if posterior.target.constant:
         warnings.warn(
             "All targets are equal, so there is nothing to learn from: the model predicts that value.",
-            stacklevel=_USER,
+            stacklevel=user_level(),
         )
         return
     high = [row.path for row in learned if row.bound == "high" and _name(row.path) in _VARIANCES]
@@ -64,7 +64,7 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
         warnings.warn(
             f"{', '.join(high)} {end}: the data ask for more, or two numbers do the same job and ran away together. "
             "Declare others, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
-            stacklevel=_USER,
+            stacklevel=user_level(),
         )
     noise = [row for row in learned if _name(row.path) == "noise"]
     floor = _NO_NOISE * float(np.var(z))
@@ -76,7 +76,7 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
             "evidence and leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for "
             "all labels, PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
             "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
-            stacklevel=_USER,
+            stacklevel=user_level(),
         )
 
 

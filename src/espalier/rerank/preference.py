@@ -202,7 +202,7 @@ class GPPreference(Chooser):
         coefficients = np.zeros(len(data.items))
         coefficients[rows] = pairs.back(dual)
         if found.stop is None:
-            warn_of_learning(found, level=4)
+            warn_of_learning(found)
         return coefficients, found.stop
 
     def _objective(self, kernel: Kernel, inputs: Inputs) -> LatentObjective[Floats | float]:

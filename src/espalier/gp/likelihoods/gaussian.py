@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import InputError
+from espalier.errors import InputError, user_level
 from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gram.targets import check_finite_numbers, real_numbers
@@ -177,7 +177,7 @@ def new_noise(setting: Any, n: int, groups: Any, *, fitted: bool) -> Vector:
             warnings.warn(
                 f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
                 f"PerLabel, {number_of(setting):g}, is taken for: {', '.join(map(repr, unseen))}.",
-                stacklevel=4,
+                stacklevel=user_level(),
             )
     return likelihood.variances(new)
 
@@ -189,7 +189,7 @@ def start_of_noise(setting: PerLabel, n: int) -> Vector:
     warnings.warn(
         "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
         f"PerLabel, {number_of(setting):g} (a variance), is taken. Give noise_groups=[...] for those of the groups.",
-        stacklevel=4,
+        stacklevel=user_level(),
     )
     return np.full(n, number_of(setting))
 

@@ -1,0 +1,222 @@
+"""What a regressor answers once it is fitted: predictions, draws, evidence, and its dual form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, overload
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from espalier.blas import blas_threads
+from espalier.errors import InputError
+from espalier.gp.learned import LearnedTable
+from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
+from espalier.gp.mean import ConstantMean
+from espalier.gp.optimize import Restart
+from espalier.gp.parameters import Vector
+from espalier.gp.predicting import Predictor
+from espalier.gp.prediction import Prediction
+from espalier.gp.regression import Examples, Posterior
+from espalier.gp.sampling import draw
+from espalier.gram.estimator import KernelEstimator
+from espalier.gram.forms import DualForm
+from espalier.gram.scores import r_squared
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import PerLabel
+
+
+class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
+    """A process of numbers: what follows from its examples and its posterior."""
+
+    kernel_: Kernel
+    noise_: Any
+    mean_: dict[str, float]
+    alpha_: Vector
+    learned_: LearnedTable
+    restarts_: list[Restart]
+    pilot_restarts_: list[Restart]
+    _takes_matrices = True
+    _examples: Examples
+    _posterior: Posterior
+
+    @overload
+    def predict(self, X: Any, *, include_noise: bool = ..., noise_groups: Any = ...) -> Vector: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any,
+        *,
+        return_std: bool = ...,
+        return_cov: bool = ...,
+        quantiles: Any = ...,
+        include_noise: bool = ...,
+        noise_groups: Any = ...,
+    ) -> Vector | tuple[Vector, ...]: ...
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        return_std: bool = False,
+        return_cov: bool = False,
+        quantiles: Any = None,
+        include_noise: bool = True,
+        noise_groups: Any = None,
+    ) -> Vector | tuple[Vector, ...]:
+        """Return the mean for each example in the user's units, and what else is asked for.
+
+        Parameters
+        ----------
+        X
+            Examples.
+        return_std, return_cov
+            Also return standard deviations, or the matrix of covariances (without a transform only).
+        quantiles
+            Levels between 0 and 1: also return an array with one column for each.
+        include_noise
+            Whether deviations and quantiles are those of a new observation, or of the function itself.
+        noise_groups
+            The groups of the new examples, where noise is per group. The mean alone does without them: it does not
+            depend on the noise, or, with ``target_transform``, takes the start of ``PerLabel`` and warns.
+
+        Returns
+        -------
+        The mean, or a tuple: mean, deviations or covariances, quantiles.
+        """
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not both: the diagonal of the latter gives the former.")
+        check_is_fitted(self)
+        only_mean = not (return_std or return_cov or quantiles is not None)
+        target = self._posterior.target
+        if only_mean and target.is_linear:
+            return target.restored(self._predictor.means(X))
+        if return_cov:
+            mean, covariance = self._predictor.joint(X)
+            covariance[np.diag_indices_from(covariance)] += self._noise_of(len(mean), include_noise, noise_groups)
+            if not target.is_linear:
+                raise ValueError(
+                    "Covariances of a transformed target have no closed form; sample_posterior draws from them."
+                )
+            prediction = Prediction(mean, np.sqrt(covariance.diagonal()), target)
+            scale = np.float64(target.scale)
+            with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
+                out = [prediction.mean, covariance * scale * scale]
+        elif only_mean and include_noise and noise_groups is None and isinstance(self.noise_, PerLabel):
+            prediction = self._predictor.distribution(X, lambda n: start_of_noise(self.noise_, n))
+            out = [prediction.mean]
+        else:
+            prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
+            out = [prediction.mean, prediction.std] if return_std else [prediction.mean]
+        if quantiles is not None:
+            out.append(prediction.quantiles(quantiles))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
+        """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
+        return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
+        """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
+
+        The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
+        """
+        return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
+
+    def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:
+        """Return the log density of each target under its prediction, in the user's units."""
+        return self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
+
+    def leave_one_out(self) -> Prediction:
+        """Predict each training target from all the others, in closed form, at the learned hyperparameters.
+
+        Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
+        """
+        return self._predictor.left_out()
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Mapping[str, float] | None = ..., *, gradient: Literal[False] = ...
+    ) -> float: ...
+
+    @overload
+    def log_marginal_likelihood(
+        self, theta: Mapping[str, float] | None = ..., *, gradient: Literal[True]
+    ) -> tuple[float, dict[str, float]]: ...
+
+    def log_marginal_likelihood(
+        self, theta: Mapping[str, float] | None = None, *, gradient: bool = False
+    ) -> float | tuple[float, dict[str, float]]:
+        """Return the log evidence of the training targets at some hyperparameters.
+
+        Parameters
+        ----------
+        theta
+            Values by path in natural units, as in ``learned_``; those left out stay as learned.
+        gradient
+            Also return the derivative in each path, in natural units.
+        """
+        check_is_fitted(self)
+        if theta is not None and not isinstance(theta, Mapping):
+            raise TypeError(f"theta must map paths to values, as learned_.to_dict() does, got {type(theta).__name__}.")
+        known = {parameter.path: parameter.start for parameter in self._examples.parameters()}
+        for path in theta or {}:
+            if path not in known:
+                raise KeyError(f"{path!r} is no learned hyperparameter; these are: {', '.join(known)}.")
+        values = {**known, **self.learned_.to_dict(), **(theta or {})}
+        objective = self._examples.objective(n_threads=self.n_threads, memory=self.memory)
+        with blas_threads(self.n_threads):
+            if not gradient:
+                return objective.value(values)
+            value, slopes = objective.gradient(values)
+        return value, {path: slopes.get(path, 0.0) for path in known}
+
+    def sample_posterior(
+        self,
+        X: Any,
+        n_samples: int = 1,
+        *,
+        include_noise: bool = False,
+        noise_groups: Any = None,
+        random_state: Any = None,
+    ) -> Vector:
+        """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
+        mean, covariance = self._predictor.joint(X)
+        noise = self._noise_of(len(mean), include_noise, noise_groups)
+        return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
+
+    def dual_form(self) -> DualForm:
+        """Return the coefficients on the training rows, for the mean of the function.
+
+        They are in the user's units; where the target is transformed, in those of the transformed target. A constant
+        mean is part of the intercept; a linear one has no such form.
+        """
+        check_is_fitted(self)
+        target, mean = self._posterior.target, self._examples.basis.mean
+        if not isinstance(mean, ConstantMean | None):
+            raise InputError(
+                "A model with a linear mean is not a sum over training rows alone: the mean adds a function of its "
+                "own. Fit it with mean=None or 'constant'; a kernel such as Linear(on='features') is linear too."
+            )
+        intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
+        return DualForm(
+            self.kernel_,
+            self._examples.inputs,
+            (self.alpha_ * target.scale)[None, :],
+            np.array([intercept]),
+            ("prediction",),
+            solve=self._posterior.given.solve,
+            unit=target.scale,
+            constant_variance=0.0 if mean is None else mean.spread**2,
+        )
+
+    @property
+    def _predictor(self) -> Predictor:
+        check_is_fitted(self)
+        return Predictor(self._examples, self._posterior, self.n_threads, self.memory)
+
+    def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
+        return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)
