@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from espalier.explanations.explanation import Explanation
 from espalier.structures.group import Candidate, words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 _OF_WORDS = {"end": "runs of tags", "head": "subtrees"}  # what words have shares of
 
@@ -64,7 +65,7 @@ class Comparison(Explanation):
         shares = together(self.trees, (self.winner, self.loser)).tolist()
         return list(zip(words_of(self.winner), shares, strict=True))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each fragment, and how often each candidate has it."""
         frame = super().to_frame()
         for name in ("in_winner", "in_loser"):

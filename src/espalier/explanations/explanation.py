@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -136,13 +137,13 @@ class Explanation:
         """The reasons of one score."""
         return [reason for reason in self.reasons if reason.score == score]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each fragment."""
         names = ("score", "column", "fragment", "weight", "low", "high", "n_trees", "contribution", "variance")
         rows = [{name: getattr(reason, name) for name in names} | {"fragment": str(reason.fragment)} for reason in self]
         return frame_of(rows, names).dropna(axis="columns", how="all")
 
-    def nodes(self) -> Any:
+    def nodes(self) -> DataFrame:
         """Return a pandas frame with one row for each node of the example: column, position, label, share."""
         rows = [
             (own.column, position, node.label, float(share))

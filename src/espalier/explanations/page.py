@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from espalier.explanations.comparison import Comparison
-from espalier.explanations.explanation import Explanation, fragment_colours, node_colours
+from espalier.explanations.explanation import Explanation, Reason, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 
 _PAGE = """\
@@ -136,8 +136,8 @@ def _least_width(svg: str) -> int:
     return round(_SMALLEST * int(found[1])) if found else 0
 
 
-def _rows(reasons: list[Any], local: bool, form: str) -> list[dict[str, Any]]:
-    values = [reason.contribution if local else reason.weight for reason in reasons]
+def _rows(reasons: list[Reason], local: bool, form: str) -> list[dict[str, Any]]:
+    values = [(reason.contribution or 0.0) if local else reason.weight for reason in reasons]
     most = max((abs(value) for value in values), default=1.0) or 1.0
     return [
         {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from espalier.explanations.explanation import Explanation
+from espalier.explanations.explanation import Explanation, Reason
 from espalier.structures.layout import printable
 from espalier.structures.palette import AGAINST, FOR
 
@@ -40,10 +40,10 @@ def plot_reasons(explanation: Explanation, ax: Axes | None, n: int) -> Axes:
     return ax
 
 
-def _value(reason: Any, local: bool) -> float:
-    return float(reason.contribution if local else reason.weight)
+def _value(reason: Reason, local: bool) -> float:
+    return (reason.contribution or 0.0) if local else reason.weight
 
 
-def _label(reason: Any, several: bool) -> str:
+def _label(reason: Reason, several: bool) -> str:
     text = printable(str(reason.fragment), _LONGEST)
     return f"{printable(str(reason.score), _LONGEST)}: {text}" if several else text

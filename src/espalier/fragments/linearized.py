@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.fragments.mined import MiningProgress
 from espalier.fragments.mining import Strategy
 from espalier.fragments.vectorizer import FragmentVectorizer
 from espalier.gram.class_labels import classes_of, classes_state
@@ -20,6 +18,7 @@ from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import PrimalForm, PrimalPart
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
+from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel
 from espalier.storage import State, require
 
@@ -39,8 +38,8 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
     dictionary
         ``"union"`` gives every class all fragments; ``"class"`` gives each class those that were mined for it, and a
         linear model of its own that tells it from the rest.
-    n_threads, memory, progress
-        As for kernels; ``progress`` is called with a :class:`MiningProgress`.
+    n_threads, memory, progress, verbose
+        As for :func:`mine_fragments`.
 
     Attributes
     ----------
@@ -75,7 +74,8 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
         random_state: Any = 0,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Callable[[MiningProgress], object] | None = None,
+        progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.learner = learner
@@ -91,6 +91,7 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from trees and one label for each."""

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.jobs.progress import Progress
 from espalier.kernels.base import Kernel
 from espalier.spaces.codes import Codes
 from espalier.spaces.space import Feature
 from espalier.spaces.terms import Term
 from espalier.structures.frames import load_pandas
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-@dataclass(frozen=True)
-class MiningProgress:
-    """How far mining has come: in one term of one score, and over all of them."""
+
+@dataclass(frozen=True, kw_only=True)
+class MiningProgress(Progress):
+    """How far mining has come, over all terms of all scores, and what the search of one of them has seen."""
 
     name: str
     term: Term
-    fraction: float  # of all terms of all scores
     n_visited: int
     n_kept: int
     threshold: float  # the magnitude that a new fragment must reach
@@ -88,7 +91,11 @@ class MinedFragments(Sequence[MinedTerm]):
     def __len__(self) -> int:
         return len(self._parts)
 
-    def __getitem__(self, k: Any) -> Any:
+    @overload
+    def __getitem__(self, k: int) -> MinedTerm: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[MinedTerm, ...]: ...
+    def __getitem__(self, k: int | slice) -> MinedTerm | tuple[MinedTerm, ...]:
         return self._parts[k]
 
     @property
@@ -96,7 +103,7 @@ class MinedFragments(Sequence[MinedTerm]):
         """Whether every term's list is proven to hold the heaviest fragments."""
         return all(part.proven for part in self)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each fragment: score, term, column, fragment, weight."""
         pandas = load_pandas()
         frames = [

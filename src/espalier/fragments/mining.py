@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 from espalier.errors import InputError, MemoryBudgetError
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.gram.forms import DualForm, PrimalForm
+from espalier.jobs.bar import reporting
 from espalier.jobs.memory import show_bytes
+from espalier.jobs.progress import Meter, Progress, Report, Tell, part_of
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -37,7 +38,8 @@ def mine_fragments(
     kernel: Kernel | None = None,
     n_threads: int | None = None,
     memory: int | str | None = None,
-    progress: Callable[[MiningProgress], object] | None = None,
+    progress: Report | None = None,
+    verbose: bool = False,
 ) -> MinedFragments:
     r"""Find the fragments that weigh most in a fitted model.
 
@@ -81,6 +83,8 @@ def mine_fragments(
         As for kernels. What waits to be looked at stays within ``memory``.
     progress
         Called now and then with a :class:`MiningProgress`.
+    verbose
+        Whether to draw a bar on standard error, if that is a terminal.
 
     Returns
     -------
@@ -118,23 +122,25 @@ def mine_fragments(
     terms, left_out = listable_terms(dual.kernel)
     parts: list[MinedTerm] = []
     n_parts = len(dual.names) * len(terms)
-    for term in terms:
-        search = term.space.search(term.space.corpus(dual.inputs), max_size)
-        norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
-        for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
-            tell = None if progress is None else _teller(progress, search, name, term, len(parts), n_parts)
-            own = term.scale * coefficients / norm
-            try:
-                if strategy == "greedy":
-                    found = search.greedy(own, n, max_expansions or _NO_LIMIT, tell)
-                else:
-                    found = search.exact(own, n, max_visits or _NO_LIMIT, schedule, tell)
-            except MemoryError:
-                raise MemoryBudgetError(
-                    f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for fewer "
-                    "fragments, limit their max_size or max_depth in the kernel, or raise memory."
-                ) from None
-            parts.append(MinedTerm(name, term, *found))
+    with reporting("mining", progress, verbose) as report:
+        teller = None if report is None else _Teller(report, n_parts)
+        for term in terms:
+            search = term.space.search(term.space.corpus(dual.inputs), max_size)
+            norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
+            for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
+                tell = None if teller is None else teller.part(len(parts), name, term, search)
+                own = term.scale * coefficients / norm
+                try:
+                    if strategy == "greedy":
+                        found = search.greedy(own, n, max_expansions or _NO_LIMIT, tell)
+                    else:
+                        found = search.exact(own, n, max_visits or _NO_LIMIT, schedule, tell)
+                except MemoryError:
+                    raise MemoryBudgetError(
+                        f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for "
+                        "fewer fragments, limit their max_size or max_depth in the kernel, or raise memory."
+                    ) from None
+                parts.append(MinedTerm(name, term, *found))
     return MinedFragments(parts, left_out)
 
 
@@ -204,10 +210,19 @@ def check_count(name: str, value: Any, *, none: bool = False) -> None:
     whole_number(name, value, none=none)
 
 
-def _teller(
-    progress: Callable[[MiningProgress], object], search: Search, name: str, term: Term, k: int, n_parts: int
-) -> Callable[[float], object]:
-    def tell(fraction: float) -> object:
-        return progress(MiningProgress(name, term, (k + fraction) / n_parts, *search.seen()))
+class _Teller:
+    """Tells how far mining is, part by part: one part for each term and score."""
 
-    return tell
+    def __init__(self, report: Report, n_parts: int) -> None:
+        self._report, self._n_parts = report, n_parts
+        self._meter = Meter(self._told, "mining")
+
+    def part(self, k: int, name: str, term: Term, search: Search) -> Tell:
+        """What the search of part ``k`` calls with the fraction of it that is done."""
+        self._now = name, term, search
+        return part_of(self._meter, k / self._n_parts, (k + 1) / self._n_parts)
+
+    def _told(self, done: Progress) -> object:
+        name, term, search = self._now
+        seen = search.seen()._asdict()
+        return self._report(MiningProgress(done.what, done.fraction, done.seconds_left, name=name, term=term, **seen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -15,11 +15,12 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
+from espalier.fragments.mined import MinedFragments, MinedTerm
 from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
 from espalier.jobs.executor import run_jobs
+from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
@@ -93,8 +94,8 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         Shuffles the rows before they are cut into parts.
     n_threads, memory
         As for kernels.
-    progress
-        Called now and then with a :class:`MiningProgress`.
+    progress, verbose
+        As for :func:`mine_fragments`.
 
     Attributes
     ----------
@@ -132,7 +133,8 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         random_state: Any = 0,
         n_threads: int | None = None,
         memory: int | str | None = None,
-        progress: Callable[[MiningProgress], object] | None = None,
+        progress: Report | None = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.learner = learner
@@ -149,6 +151,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
         self.n_threads = n_threads
         self.memory = memory
         self.progress = progress
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which fragments matter.
@@ -316,6 +319,7 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
             n_threads=self.n_threads,
             memory=self.memory,
             progress=self.progress,
+            verbose=self.verbose,
         )
 
     def _parts(self, targets: NDArray[Any], n_rows: int) -> list[NDArray[np.intp]]:

@@ -10,6 +10,7 @@ from tests.reference.fragment_weights import fragment_weights, partial_tree_feat
 import espalier as es
 from espalier import InputError, PerLabel, fixed
 from espalier.fragments import mine_fragments
+from espalier.jobs import Progress
 
 LABELS = ("S", "NP", "VP", "N")
 MANY = 10**6  # more than the fragments of any corpus here
@@ -287,7 +288,9 @@ def test_progress_counts_and_interrupts():
 
     with pytest.raises(KeyboardInterrupt):
         mine_fragments(coefficients, trees, 10**6, kernel=es.SubsetTree(1.5), progress=stop)
-    assert seen[0].name == "score" and seen[0].n_visited > 0 and 0 <= seen[0].fraction <= 1
+    (told,) = seen
+    assert isinstance(told, Progress) and told.what == "mining" and 0 <= told.fraction <= 1
+    assert told.name == "score" and told.n_visited > 0
 
 
 def test_what_waits_stays_within_its_memory():
