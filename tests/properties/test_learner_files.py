@@ -1,4 +1,4 @@
-"""Saved taggers and rerankers, damaged: one clear error, or something that works; never a crash.
+"""Saved taggers and learners, damaged: one clear error, or something that works; never a crash.
 
 As in ``test_fragment_files``: what loads is used, for the compiled core trusts it.
 """
@@ -31,12 +31,24 @@ LEARNERS = {
 }
 
 
+TABLE = es.Table({"tree": ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))"], "x": [[1.0], [2.0], [0.5]]})
+COLUMNS = es.SubsetTree(es.PerLabel(0.4), on="tree") + es.RBF(on="x")
+OTHERS = {
+    "process": lambda: es.GPRegressor(COLUMNS, noise=es.PerLabel(0.1), mean="constant", target_transform="boxcox").fit(
+        TABLE, [1.0, 2.0, 4.0], noise_groups=["a", "b", "a"]
+    ),
+    "machine": lambda: es.KernelSVC(COLUMNS, class_weight={"a": 2.0}).fit(TABLE, ["a", "b", "c"]),
+    "regression": lambda: es.KernelSVR(COLUMNS).fit(TABLE, [1.0, 2.0, 4.0]),
+    "kernel": lambda: es.SmoothedPartialTree(es.Embedding({"a": [1.0, 0.5], "b": [0.1, 1.0]})) + es.Spectrum(2),
+}
+
+
 def fitted(name):
     if name == "tagger":
         return Tagger.from_sentences(TREES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two groups teach little, and the learner says so
-        return Reranker(LEARNERS[name]).fit(GROUPS)
+        return OTHERS[name]() if name in OTHERS else Reranker(LEARNERS[name]).fit(GROUPS)
 
 
 def use(found):
@@ -45,11 +57,15 @@ def use(found):
         warnings.simplefilter("ignore")
         if isinstance(found, Tagger):
             return [found.tag(["the", "Flump", "saw", "cats"], 3)]
+        if isinstance(found, es.Kernel):
+            return [found(["(S (A a) (B b))", "(S (B c))"], n_threads=1)]
+        if not isinstance(found, Reranker):
+            return found.predict(TABLE)
         return found.predict(GROUPS)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("name", ["tagger", *LEARNERS])
+@pytest.mark.parametrize("name", ["tagger", *LEARNERS, *OTHERS])
 def test_damaged_files_raise_or_work(tmp_path, name, change):
     model, path = fitted(name), tmp_path / "saved"
     model.save(path)

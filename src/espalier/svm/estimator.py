@@ -128,6 +128,8 @@ class KernelMachine(KernelEstimator):
         require(model.dual_coef_.shape == (len(model.intercept_), n_support), "every support row needs coefficients")
         finite = np.isfinite(model.dual_coef_).all() and np.isfinite(model.intercept_).all()
         require(finite, "a coefficient is not finite")
+        if n_support:
+            model.kernel.diagonal(model._support)  # an error if the kernel cannot read these rows
         model._n_early = 0
         model._set_width(model.support_data_)
         return model

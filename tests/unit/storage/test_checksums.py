@@ -37,6 +37,10 @@ def linear() -> LinearizedTreeClassifier:
 
 
 MAKERS = {
+    "kernel": (lambda: es.SubsetTree(es.PerLabel(0.3)) + es.Precomputed(np.eye(3)), es.load),
+    "process": (lambda: es.GPRegressor(es.SubsetTree(0.3), learn=False).fit(TREES, [1.0, 2.0, 4.0]), es.load),
+    "machine": (lambda: es.KernelSVC(es.SubsetTree(0.3)).fit(TREES, ["a", "b", "c"]), es.KernelSVC.load),
+    "regression": (lambda: es.KernelSVR(es.SubsetTree(0.3)).fit(TREES, [1.0, 2.0, 4.0]), es.KernelSVR.load),
     "forest": (lambda: Forest.from_brackets(TREES), Forest.load),
     "sequences": (lambda: Sequences.from_items(["the cat", "a"]), Sequences.load),
     "arcs": (lambda: Arcs.from_trees(ARCS, ("tags",)), Arcs.load),
