@@ -50,7 +50,7 @@ def test_import_leaves_heavy_libraries_alone():
     assert loaded & HEAVY == set()
 
 
-ROOMS = "corpus errors explanations fragments gp kernels parsing rerank structures svm".split()
+ROOMS = "corpus errors explanations fragments gp jobs kernels parsing rerank spaces structures svm".split()
 
 
 def test_completion_offers_every_public_name_and_every_room_and_nothing_else():
