@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
+@dataclass(eq=False, repr=False)
 class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
     """Turn trees into sparse vectors over all fragments up to a size; a hash says which column a fragment has.
 
@@ -45,8 +47,8 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         fragments of any size.
     chunk_size
         How many trees of an iterator are read at once.
-    n_threads, memory
-        As for kernels.
+    n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
     Examples
     --------
@@ -56,24 +58,12 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
            [2., 3.]])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        max_size: int = 3,
-        n_features: int = 2**20,
-        values: Values = "kernel",
-        chunk_size: int = 10_000,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.max_size = max_size
-        self.n_features = n_features
-        self.values = values
-        self.chunk_size = chunk_size
-        self.n_threads = n_threads
-        self.memory = memory
+    kernel: Kernel | None = None
+    _: KW_ONLY
+    max_size: int = 3
+    n_features: int = 2**20
+    values: Values = "kernel"
+    chunk_size: int = 10_000
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the settings; there is nothing to learn."""
@@ -98,7 +88,14 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         if isinstance(X, Iterator):
             blocks = list(self.stream(X))
             return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features))
-        inputs = Inputs.of(X)
+        with self._scheduled("hashing fragments") as schedule:
+            rows = self._rows(term, Inputs.of(X))
+            schedule.done()
+        return rows
+
+    def _rows(self, term: Term, inputs: Inputs) -> csr_matrix:
+        from scipy.sparse import csr_matrix
+
         forest = term.space.corpus(inputs)
         start, hashes, value = term.space.hashed(forest, self.max_size, self.values)
         # The last bits choose the column, and the first the sign.

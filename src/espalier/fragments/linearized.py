@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,19 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
-from espalier.fragments.mining import Strategy
-from espalier.fragments.vectorizer import FragmentVectorizer
+from espalier.fragments.vectorizer import FragmentVectorizer, MiningLearner
 from espalier.gram.class_labels import classes_of, classes_state
-from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import PrimalForm, PrimalPart
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
-from espalier.jobs.progress import Report
-from espalier.kernels.base import Kernel
 from espalier.storage import State, require
 
 
-class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[misc]
     """Classify trees by a linear model over the fragments that a kernel machine weighs most.
 
     Learns kernel machines on parts of the training data, mines their fragments, counts those in every training tree and
@@ -58,40 +56,9 @@ class LinearizedTreeClassifier(ClassifierMixin, KernelEstimator):  # type: ignor
     array(['noun', 'verb'], dtype='<U4')
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        learner: Any = None,
-        linear: Any = None,
-        dictionary: Literal["union", "class"] = "union",
-        n_fragments: int = 50_000,
-        n_splits: int = 1,
-        strategy: Strategy = "exact",
-        max_expansions: int | None = None,
-        max_size: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.learner = learner
-        self.linear = linear
-        self.dictionary = dictionary
-        self.n_fragments = n_fragments
-        self.n_splits = n_splits
-        self.strategy = strategy
-        self.max_expansions = max_expansions
-        self.max_size = max_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    linear: Any = None
+    dictionary: Literal["union", "class"] = "union"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from trees and one label for each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,7 +20,6 @@ from espalier.fragments.mining import Strategy, check_count, mine_fragments
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
 from espalier.jobs.executor import run_jobs
-from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
@@ -59,7 +58,24 @@ class TermFeatures:
         return TermFeatures(term, term.space.listing.from_state(state), {})
 
 
-class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class MiningLearner(KernelEstimator):
+    """What learners by mined fragments have in common: how fragments are found."""
+
+    kernel: Kernel | None = None
+    _: KW_ONLY
+    learner: Any = None
+    n_fragments: int = 50_000
+    n_splits: int = 1
+    strategy: Strategy = "exact"
+    max_expansions: int | None = None
+    max_size: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+
+
+@dataclass(eq=False, repr=False)
+class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     """Turn trees into sparse vectors over the fragments that a kernel machine weighs most.
 
     The stages of Pighin and Moschitti (2009): learn kernel machines on parts of the training data, mine the fragments
@@ -116,42 +132,10 @@ class FragmentVectorizer(TransformerMixin, KernelEstimator):  # type: ignore[mis
     array([[0.5, 0. , 0.5]])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        learner: Any = None,
-        by: Literal["weight", "frequency"] = "weight",
-        n_fragments: int = 50_000,
-        n_splits: int = 1,
-        strategy: Strategy = "exact",
-        max_expansions: int | None = None,
-        max_size: int | None = None,
-        values: Values = "kernel",
-        chunk_size: int = 10_000,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.learner = learner
-        self.by = by
-        self.n_fragments = n_fragments
-        self.n_splits = n_splits
-        self.strategy = strategy
-        self.max_expansions = max_expansions
-        self.max_size = max_size
-        self.values = values
-        self.chunk_size = chunk_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    by: Literal["weight", "frequency"] = "weight"
+    values: Values = "kernel"
+    chunk_size: int = 10_000
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which fragments matter.

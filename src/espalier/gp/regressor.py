@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import learn
 from espalier.gp.likelihoods.gaussian import new_noise
 from espalier.gp.mean import Basis, as_mean
-from espalier.gp.optimize import FitProgress
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Examples, Posterior
 from espalier.gp.sampling import draw, generator
@@ -30,6 +28,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.storage import State
 
 
+@dataclass(eq=False, repr=False)
 class GPRegressor(FittedRegressor):
     """Predict a number from structures, say how sure the prediction is, and learn the kernel by gradients.
 
@@ -66,7 +65,7 @@ class GPRegressor(FittedRegressor):
     learn
         False keeps all hyperparameters as they are.
     random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`. ``progress`` is called after each
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. ``progress`` is called after each
         evaluation with a :class:`FitProgress`.
 
     Attributes
@@ -104,40 +103,18 @@ class GPRegressor(FittedRegressor):
     array([2.])
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        noise: Any = 0.1,
-        mean: Any = None,
-        target_transform: Any = None,
-        standardize: bool = True,
-        restarts: int = 0,
-        pilot: int | None = None,
-        max_iterations: int | None = None,
-        tolerance: float | None = None,
-        learn: bool = True,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Callable[[FitProgress], object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.noise = noise
-        self.mean = mean
-        self.target_transform = target_transform
-        self.standardize = standardize
-        self.restarts = restarts
-        self.pilot = pilot
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.learn = learn
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    kernel: Kernel
+    _: KW_ONLY
+    noise: Any = 0.1
+    mean: Any = None
+    target_transform: Any = None
+    standardize: bool = True
+    restarts: int = 0
+    pilot: int | None = None
+    max_iterations: int | None = None
+    tolerance: float | None = None
+    learn: bool = True
+    random_state: Any = 0
 
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,6 @@ from espalier.gp.inference.laplace import Laplace
 from espalier.gp.latent import LatentObjective
 from espalier.gp.learning import Settings, learn
 from espalier.gp.likelihoods.probit import Probit
-from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -23,7 +23,7 @@ from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.pair_scores import SCORE, PairScores
 from espalier.rerank.pairs import Pairs
-from espalier.rerank.training import Target, TrainingSet, checked, runs
+from espalier.rerank.training import TrainingSet, checked, runs
 from espalier.storage import State, require
 from espalier.structures.group import Group
 from espalier.structures.numbers import truth_value
@@ -33,6 +33,7 @@ MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
 _RUN = 1024  # candidates whose covariances are computed at once
 
 
+@dataclass(eq=False, repr=False)
 class GPPreference(Chooser):
     r"""Learn what makes a candidate preferred, the kernel included, and say how probable each choice is.
 
@@ -68,7 +69,7 @@ class GPPreference(Chooser):
     learn
         False keeps all hyperparameters as they are.
     random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Estimator`.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
     Attributes
     ----------
@@ -118,38 +119,14 @@ class GPPreference(Chooser):
 
     _posterior: tuple[Inputs, Laplace] | None = None
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        *,
-        sample: int | None = 2,
-        target: Target = "gold",
-        max_candidates: int | None = 2000,
-        score_weight: float | Literal["learned", "chosen"] = "learned",
-        restarts: int = 0,
-        max_iterations: int | None = None,
-        tolerance: float | None = None,
-        learn: bool = True,
-        random_state: Any = 0,
-        n_threads: int | None = None,
-        memory: int | str | None = None,
-        progress: Report | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.sample = sample
-        self.target = target
-        self.max_candidates = max_candidates
-        self.score_weight = score_weight
-        self.restarts = restarts
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.learn = learn
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.memory = memory
-        self.progress = progress
-        self.verbose = verbose
+    _: KW_ONLY
+    sample: int | None = 2
+    max_candidates: int | None = 2000
+    score_weight: float | Literal["chosen", "learned"] = "learned"
+    restarts: int = 0
+    max_iterations: int | None = None
+    tolerance: float | None = None
+    learn: bool = True
 
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
         """The probability that each candidate is the preferred one of its group; in each group they sum to 1.

@@ -98,3 +98,9 @@ def test_memory_follows_the_trees_and_not_the_number_of_columns():
         resource.setrlimit(resource.RLIMIT_AS, before)
     assert many.shape == (2, 2**31 - 1)
     np.testing.assert_array_equal(np.sort(abs(many.data)), np.sort(abs(few.data)))
+
+
+def test_progress_is_told():
+    told = []
+    HashedFragments(es.SubsetTree(1.0), progress=told.append).transform(["(A a)"])
+    assert [done.fraction for done in told] == [1.0] and told[0].what == "hashing fragments"
