@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import Any, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.arc_order import bottom_up, previous_siblings
+from espalier.corpus.interned import Corpus
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import FEATURE, check_arcs, refuse, stored, taken
+from espalier.corpus.soundness import FEATURE, Arrays, check_arcs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.storage import State, Storable, require
-from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
-
-Arrays = dict[str, NDArray[Any]]
-
 
 # What of the head and what of the token a template tells; of "direction" and "distance" neither.
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -33,7 +29,6 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "direction": (),
     "distance": (),
 }
-STORED = ("start", "head", "feature_start", *FEATURE)  # the arrays that the others follow from
 OWN = "own"  # the features that a tree brings along for its arcs
 
 _DIRECTIONS = ("left", "right")  # where the token stands, seen from its head
@@ -41,28 +36,34 @@ _FARTHEST = (1, 2, 3, 4, 5, 10)  # how far apart two words are: exactly up to 5,
 _DISTANCES = ("1", "2", "3", "4", "5", "6-10", "11-")
 
 
-class Arcs(Storable):
+class Arcs(Corpus):
     """A corpus of dependency trees whose arcs have features: read-only, and cheap to select from.
 
     Make one with :meth:`from_trees`. A kernel makes its own if it is given plain trees.
     """
 
-    __slots__ = ("_arrays", "_vocabulary", "templates")
+    __slots__ = ("templates",)
+
+    templates: tuple[str, ...]
+
+    _rows = "dependency trees"
+    _refusal = ("corpus of dependency trees", "Make one with Arcs.from_trees.")
+    _stored = ("start", "head", "feature_start", *FEATURE)
+    _numbered = ("first", "second")
+    _settings: ClassVar = {"templates": "templates"}
+    _check = staticmethod(check_arcs)
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, templates: Sequence[str]) -> None:
-        self.templates = check_templates(templates)
-        require = refuse("corpus of dependency trees", "Make one with Arcs.from_trees.")
-        own = taken(arrays, STORED, vocabulary, require)
-        check_arcs(own, len(vocabulary), len(self.templates), require)
-        self._arrays, self._vocabulary = own | orders(own["head"], own["start"]), vocabulary
+        self._take(arrays, vocabulary, templates)
 
     @classmethod
-    def _of(cls, arrays: Arrays, vocabulary: Vocabulary, templates: tuple[str, ...]) -> Arcs:
-        """Make a corpus from arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        made._arrays = {name: read_only(array) for name, array in arrays.items()}
-        made._vocabulary, made.templates = vocabulary, templates
-        return made
+    def _checked_settings(cls, templates: Any) -> tuple[Any, ...]:
+        return (check_templates(templates),)
+
+    @classmethod
+    def _completed(cls, arrays: Arrays) -> Arrays:
+        head, start = arrays["head"], arrays["start"]
+        return arrays | {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
 
     @staticmethod
     def from_trees(trees: Iterable[Any], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
@@ -81,12 +82,7 @@ class Arcs(Storable):
         heads = chain.from_iterable(tree.heads for tree in listed)
         head = np.fromiter(heads, np.int32, int(start[-1])) - np.int32(1)
         arrays: Arrays = {"start": start, "head": head, **_Features(listed, head, start, vocabulary).of(templates)}
-        return Arcs._of(arrays | orders(head, start), vocabulary, templates)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The texts in features of arcs, which every corpus compared with this one must share."""
-        return self._vocabulary
+        return Arcs._of(Arcs._completed(arrays), vocabulary, templates)
 
     @property
     def arrays(self) -> Arrays:
@@ -100,63 +96,15 @@ class Arcs(Storable):
         """
         return dict(self._arrays)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of trees."""
-        return (len(self),)
-
-    def __len__(self) -> int:
-        return len(self._arrays["start"]) - 1
-
-    @overload
-    def __getitem__(self, rows: slice) -> Arcs: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Arcs: ...
     def __getitem__(self, rows: Any) -> Arcs:
         tokens, start = ranges(self._arrays["start"], chosen_rows(rows, len(self)))
         features, feature_start = ranges(self._arrays["feature_start"], tokens)
         arrays = {name: self._arrays[name][tokens] for name in ("head", "previous", "order")}
         arrays |= {name: self._arrays[name][features] for name in FEATURE}
-        arrays |= {"start": start, "feature_start": feature_start}
-        return Arcs._of(arrays, self._vocabulary, self.templates)
-
-    def with_vocabulary(self, vocabulary: Vocabulary) -> Arcs:
-        """Return the same trees over another vocabulary, which grows by the texts that it lacks."""
-        first, second = self._arrays["first"], self._arrays["second"]
-        used = np.unique(np.concatenate([first[first >= 0], second]))
-        number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no text
-        number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
-        arrays = {name: array.copy() for name, array in self._arrays.items()}
-        return Arcs._of(arrays | {"first": number[first], "second": number[second]}, vocabulary, self.templates)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the heads, the features of arcs and the vocabulary; the other arrays follow from the heads."""
-        arrays = {name: self._arrays[name] for name in STORED}
-        return {"templates": self.templates, "vocabulary": self._vocabulary, **arrays}
-
-    @classmethod
-    def from_state(cls, state: State) -> Arcs:
-        """Make dependency trees from the contents of a file."""
-        templates = check_templates(state.json("templates"))
-        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, STORED)
-        check_arcs(arrays, len(vocabulary), len(templates), require)
-        return cls._of(arrays | orders(arrays["head"], arrays["start"]), vocabulary, templates)
-
-    def trained_on(self) -> dict[str, Any]:
-        """How many trees there are."""
-        return {"rows": len(self), "items": "dependency trees"}
+        return self._like(arrays | {"start": start, "feature_start": feature_start})
 
     def __repr__(self) -> str:
         return f"<Arcs: {len(self):,} trees with {int(self._arrays['start'][-1]):,} words>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Arcs, (dict(self._arrays), self._vocabulary, self.templates))
-
-
-def orders(head: NDArray[Any], start: NDArray[Any]) -> Arrays:
-    """Return the arrays that follow from the heads."""
-    found = {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
-    return {name: read_only(array) for name, array in found.items()}
 
 
 def check_templates(templates: Any) -> tuple[str, ...]:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.soundness import check_forest, refuse, stored, taken
+from espalier.corpus.interned import Corpus
+from espalier.corpus.selection import chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.soundness import Arrays, check_forest
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
-from espalier.storage import State, Storable, require
-from espalier.structures.columns import read_only
 from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
@@ -31,7 +31,6 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from espalier.corpus.describe import ForestDescription
 
-Arrays = dict[str, NDArray[Any]]
 Missing = Literal["error", "empty"]
 Rows = slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
 
@@ -39,7 +38,7 @@ STORE = ("label", "height", "child_start", "child")
 TREES = ("root", "tree_start", "tree_subtree", "tree_count")
 
 
-class Forest(Storable):
+class Forest(Corpus):
     """Trees interned together: distinct subtrees, and how often each tree contains them.
 
     Make one with :meth:`from_brackets`, :meth:`from_trees`, :meth:`from_file` or :meth:`load`. Arrays that are given to
@@ -55,21 +54,15 @@ class Forest(Storable):
     (1, 8)
     """
 
-    __slots__ = ("_arrays", "_vocabulary")
+    __slots__ = ()
+
+    _rows = "trees"
+    _refusal = ("forest", "Make a forest with Forest.from_trees or Forest.from_brackets.")
+    _stored = (*STORE, *TREES)
+    _check = staticmethod(check_forest)
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> None:
-        require = refuse("forest", "Make a forest with Forest.from_trees or Forest.from_brackets.")
-        self._arrays: Arrays = taken(arrays, (*STORE, *TREES), vocabulary, require)
-        check_forest(self._arrays, len(vocabulary), require)
-        self._vocabulary = vocabulary
-
-    @classmethod
-    def _of(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Forest:
-        """Make a forest from arrays that the library made or checked."""
-        forest = cls.__new__(cls)
-        forest._arrays = {name: read_only(arrays[name]) for name in (*STORE, *TREES)}
-        forest._vocabulary = vocabulary
-        return forest
+        self._take(arrays, vocabulary)
 
     @classmethod
     def from_brackets(cls, texts: Iterable[str], *, vocabulary: Vocabulary | None = None) -> Forest:
@@ -132,20 +125,13 @@ class Forest(Storable):
             return cls.from_brackets(items, vocabulary=vocabulary)
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         interner = _core.Interner(vocabulary._native)
-        label, child_start, child, roots = _flatten(items, vocabulary)
-        ids = interner.add_subtrees(label, child_start, child)
-        interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
+        _add_subtrees(interner, *_flatten(items, vocabulary))
         return cls._of(interner.finish(), vocabulary)
 
     def extended(self, trees: Iterable[Any], *, missing: Missing = "error") -> Forest:
         """Return a forest of these trees followed by more; this one does not change."""
         more = Forest.from_trees(trees, vocabulary=self._vocabulary.extended(), missing=missing)
         return concatenate([self, more])
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The labels, which every corpus compared with this one must share."""
-        return self._vocabulary
 
     @property
     def arrays(self) -> Arrays:
@@ -156,11 +142,6 @@ class Forest(Storable):
     def n_subtrees(self) -> int:
         """How many distinct subtrees are stored, leaves included (views share them)."""
         return len(self._arrays["label"])
-
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of trees; scikit-learn's splitters look for it, and then take views."""
-        return (len(self),)
 
     def __len__(self) -> int:
         return len(self._arrays["root"])
@@ -176,18 +157,11 @@ class Forest(Storable):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"Row {rows} is out of range: the forest has {len(self):,} trees.")
             return self._tree(int(rows) % len(self))
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows, dtype=_index_type(rows))]
-        start = self._arrays["tree_start"]
-        sizes = start[chosen + 1] - start[chosen]
-        new_start = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(sizes, out=new_start[1:])
-        entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
+        chosen = chosen_rows(rows, len(self))
+        entries, start = ranges(self._arrays["tree_start"], chosen)
         arrays = {name: self._arrays[name] for name in STORE}
-        arrays["root"] = self._arrays["root"][chosen]
-        arrays["tree_start"] = new_start
-        arrays["tree_subtree"] = self._arrays["tree_subtree"][entries]
-        arrays["tree_count"] = self._arrays["tree_count"][entries]
-        return Forest._of(arrays, self._vocabulary)
+        arrays |= {name: self._arrays[name][entries] for name in ("tree_subtree", "tree_count")}
+        return self._like(arrays | {"root": self._arrays["root"][chosen], "tree_start": start})
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(row) for row in range(len(self)))
@@ -217,22 +191,18 @@ class Forest(Storable):
         arrays = self._arrays
         # Ascending, so that children still precede parents; a tree lists every subtree that it holds.
         used = np.unique(arrays["tree_subtree"])
-        start = arrays["child_start"]
-        sizes = start[used + 1] - start[used]
-        new_start = np.zeros(len(used) + 1, np.int64)
-        np.cumsum(sizes, out=new_start[1:])
-        entries = np.arange(new_start[-1]) + np.repeat(start[used] - new_start[:-1], sizes)
+        entries, start = ranges(arrays["child_start"], used)
 
         def renumbered(subtrees: NDArray[Any]) -> NDArray[Any]:
             return np.searchsorted(used, subtrees).astype(np.int32)
 
-        compacted = {"label": arrays["label"][used], "height": arrays["height"][used], "child_start": new_start}
+        compacted = {"label": arrays["label"][used], "height": arrays["height"][used], "child_start": start}
         compacted["child"] = renumbered(arrays["child"][entries])
         compacted["root"] = np.where(arrays["root"] < 0, np.int32(-1), renumbered(arrays["root"]))
-        compacted["tree_start"] = arrays["tree_start"].copy()
+        compacted["tree_start"] = arrays["tree_start"]
         compacted["tree_subtree"] = renumbered(arrays["tree_subtree"])
-        compacted["tree_count"] = arrays["tree_count"].copy()
-        return Forest._of(compacted, self._vocabulary)
+        compacted["tree_count"] = arrays["tree_count"]
+        return self._like(compacted)
 
     def with_vocabulary(self, vocabulary: Vocabulary) -> Forest:
         """Return the same trees with their labels numbered by another vocabulary, looked up by their spelling.
@@ -253,12 +223,12 @@ class Forest(Storable):
         if vocabulary is self._vocabulary:
             return self
         if vocabulary.extends(self._vocabulary):
-            return Forest._of(self._arrays, vocabulary)
+            return self._like(self._arrays, vocabulary)
         own = self.compact()  # so that the vocabulary gets no label that these trees do not hold
         used, places = np.unique(own.arrays["label"], return_inverse=True)
         numbers = [vocabulary._native.add(self._vocabulary[label]) for label in used.tolist()]
         # Distinct subtrees stay distinct, and their order by height stays: nothing else depends on the numbers.
-        return Forest._of({**own.arrays, "label": np.array(numbers, np.int32)[places]}, vocabulary)
+        return self._like({**own.arrays, "label": np.array(numbers, np.int32)[places]}, vocabulary)
 
     def describe(self) -> ForestDescription:
         """Count trees, nodes, subtrees, productions, labels and pairs, and the memory kernels need."""
@@ -268,26 +238,14 @@ class Forest(Storable):
 
     def to_state(self) -> dict[str, Any]:
         """Return the arrays and the vocabulary; of a view, only the subtrees that its trees have."""
-        return {"vocabulary": self._vocabulary, **self.compact()._arrays}
-
-    @classmethod
-    def from_state(cls, state: State) -> Forest:
-        """Make a forest from the contents of a file."""
-        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, (*STORE, *TREES))
-        check_forest(arrays, len(vocabulary), require)
-        return cls._of(arrays, vocabulary)
-
-    def trained_on(self) -> dict[str, Any]:
-        """How many trees there are."""
-        return {"rows": len(self), "items": "trees"}
+        return super(Forest, self.compact()).to_state()
 
     def __repr__(self) -> str:
         return f"<Forest of {len(self):,} trees over {self.n_subtrees:,} distinct subtrees>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A view is sent without the subtrees of other trees.
-        forest = self if self._holds_all else self.compact()
-        return (Forest, (dict(forest._arrays), self._vocabulary))
+        return super(Forest, self if self._holds_all else self.compact()).__reduce__()
 
     @property
     def _holds_all(self) -> bool:
@@ -308,9 +266,7 @@ def concatenate(forests: Iterable[Forest]) -> Forest:
     interner = _core.Interner(vocabulary._native)
     for forest in forests:
         arrays = forest.arrays
-        ids = interner.add_subtrees(arrays["label"], arrays["child_start"], arrays["child"])
-        roots = arrays["root"]
-        interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
+        _add_subtrees(interner, *(arrays[name] for name in ("label", "child_start", "child", "root")))
     return Forest._of(interner.finish(), vocabulary)
 
 
@@ -340,13 +296,16 @@ def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:
     return Forest.from_trees(column, vocabulary=vocabulary)
 
 
-def _index_type(rows: Any) -> type:
-    array = np.asarray(rows)
-    if array.dtype == bool:
-        return bool
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"A forest is indexed by integers, a slice or a mask, got {array.dtype}.")
-    return np.int64
+def _add_subtrees(
+    interner: _core.Interner,
+    label: NDArray[np.int32],
+    child_start: NDArray[np.int64],
+    child: NDArray[np.int32],
+    roots: NDArray[np.int32],
+) -> None:
+    """Add trees by the numbers of their subtrees; a root below 0 is an empty structure."""
+    ids = interner.add_subtrees(label, child_start, child)
+    interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
 
 
 def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
@@ -360,7 +319,7 @@ def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
         raise syntax_error(message, texts[row], position, source=f"row {row}") from None
     except UnicodeEncodeError:
         row = next(r for r, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
-        raise InputError(f"Row {row} contains half of a surrogate pair, which is not valid Unicode.") from None
+        raise InputError(not_unicode(row)) from None
 
 
 def _flatten(
@@ -379,9 +338,7 @@ def _flatten(
         try:
             tree = as_tree(item)
         except TreeSyntaxError as error:
-            message, text = error.message, error.text
-            place = {"line": error.line, "column": error.column, "position": error.position}
-            raise TreeSyntaxError(message, source=f"row {row}", text=text, **place) from None
+            raise in_row(error, row) from None
         except (TypeError, InputError) as error:
             raise type(error)(f"Row {row}: {error}") from None
         alive.append(tree)

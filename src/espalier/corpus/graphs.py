@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import EDGES, check_graphs, refuse, stored, taken
+from espalier.corpus.interned import Corpus
+from espalier.corpus.selection import chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.soundness import EDGES, Arrays, Require, check_graphs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
-from espalier.storage import State, Storable, require
-from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.interop import as_tree
 
-Arrays = dict[str, NDArray[Any]]
 NodeLabels = Literal["tags", "words"]
-ARRAYS = ("start", "edge_start", "label", "directed", *EDGES)
 
 
-class Graphs(Storable):
+class Graphs(Corpus):
     """A corpus of graphs: read-only, and cheap to select from.
 
     Make one with :meth:`from_items`. A kernel makes its own if it is given plain graphs or trees.
     """
 
-    __slots__ = ("_arrays", "_vocabulary", "labels")
+    __slots__ = ("labels",)
+
+    labels: NodeLabels
+
+    _rows = "graphs"
+    _refusal = ("corpus of graphs", "Make one with Graphs.from_items.")
+    _stored = ("start", "edge_start", "label", "directed", *EDGES)
+    _numbered = ("label", "edge_label")
+    _settings: ClassVar = {"node_labels": "labels"}
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, labels: NodeLabels = "tags") -> None:
-        if labels not in ("tags", "words"):
-            raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
-        require = refuse("corpus of graphs", "Make one with Graphs.from_items.")
-        self._arrays = taken(arrays, ARRAYS, vocabulary, require)
-        check_graphs(self._arrays, len(vocabulary), require)
-        self._vocabulary, self.labels = vocabulary, labels
+        self._take(arrays, vocabulary, labels)
 
     @classmethod
-    def _of(cls, arrays: Arrays, vocabulary: Vocabulary, labels: NodeLabels) -> Graphs:
-        """Make a corpus from arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        made._arrays = {name: read_only(array) for name, array in arrays.items()}
-        made._vocabulary, made.labels = vocabulary, labels
-        return made
+    def _checked_settings(cls, labels: Any) -> tuple[Any, ...]:
+        if labels not in ("tags", "words"):
+            raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
+        return (labels,)
+
+    @staticmethod
+    def _check(arrays: Arrays, n_labels: int, require: Require, labels: NodeLabels) -> None:
+        check_graphs(arrays, n_labels, require)
 
     @staticmethod
     def from_items(
@@ -70,11 +72,6 @@ class Graphs(Storable):
         return Graphs._of(arrays, vocabulary, labels)
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The labels of nodes and edges, which every corpus compared with this one must share."""
-        return self._vocabulary
-
-    @property
     def arrays(self) -> Arrays:
         """The graphs by numbers.
 
@@ -83,53 +80,17 @@ class Graphs(Storable):
         """
         return dict(self._arrays)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of graphs."""
-        return (len(self),)
-
-    def __len__(self) -> int:
-        return len(self._arrays["start"]) - 1
-
     def __getitem__(self, rows: Any) -> Graphs:
         chosen = chosen_rows(rows, len(self))
         nodes, start = ranges(self._arrays["start"], chosen)
         edges, edge_start = ranges(self._arrays["edge_start"], chosen)
         arrays = {name: self._arrays[name][edges] for name in EDGES}
         arrays |= {"label": self._arrays["label"][nodes], "directed": self._arrays["directed"][chosen]}
-        return Graphs._of(arrays | {"start": start, "edge_start": edge_start}, self._vocabulary, self.labels)
-
-    def with_vocabulary(self, vocabulary: Vocabulary) -> Graphs:
-        """Return the same graphs over another vocabulary, which grows by the labels that it lacks."""
-        label, edge_label = self._arrays["label"], self._arrays["edge_label"]
-        used = np.unique(np.concatenate([label, edge_label[edge_label >= 0]]))
-        number = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last is that of no label
-        number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
-        arrays = {name: array.copy() for name, array in self._arrays.items()}
-        return Graphs._of(arrays | {"label": number[label], "edge_label": number[edge_label]}, vocabulary, self.labels)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the arrays, the vocabulary, and what labels the nodes of dependency trees."""
-        return {"node_labels": self.labels, "vocabulary": self._vocabulary, **self._arrays}
-
-    @classmethod
-    def from_state(cls, state: State) -> Graphs:
-        """Make graphs from the contents of a file."""
-        labels: Any = state.text("node_labels", "tags", "words")
-        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ARRAYS)
-        check_graphs(arrays, len(vocabulary), require)
-        return cls._of(arrays, vocabulary, labels)
-
-    def trained_on(self) -> dict[str, Any]:
-        """How many graphs there are."""
-        return {"rows": len(self), "items": "graphs"}
+        return self._like(arrays | {"start": start, "edge_start": edge_start})
 
     def __repr__(self) -> str:
         n_nodes, n_edges = (int(self._arrays[name][-1]) for name in ("start", "edge_start"))
         return f"<Graphs: {len(self):,} with {n_nodes:,} nodes and {n_edges:,} edges>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Graphs, (dict(self._arrays), self._vocabulary, self.labels))
 
 
 def as_graphs(column: Any, labels: NodeLabels, vocabulary: Vocabulary | None = None) -> Graphs:
@@ -152,8 +113,7 @@ def _as_graph(item: Any, row: int, labels: NodeLabels) -> Graph:
     try:
         tree = as_tree(item)
     except TreeSyntaxError as error:
-        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
-        raise TreeSyntaxError(error.message, source=f"row {row}", **place) from None
+        raise in_row(error, row) from None
     except (TypeError, InputError) as error:
         raise InputError(f"Row {row} must be a Graph, a dependency tree or a tree. {error}") from None
     return Graph.from_tree(tree)

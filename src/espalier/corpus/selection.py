@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.errors import TreeSyntaxError
+
 
 def chosen_rows(rows: Any, n: int) -> NDArray[np.int64]:
     """Return the numbers of the rows that an index chooses: a slice, integers or a mask."""
@@ -17,7 +19,7 @@ def chosen_rows(rows: Any, n: int) -> NDArray[np.int64]:
     array = np.asarray(rows)
     if array.ndim == 0 and np.issubdtype(array.dtype, np.integer):
         array = array[None]
-    if array.ndim == 1 and array.size == 0:
+    if array.ndim == 1 and array.size == 0 and array.dtype != bool:
         array = array.astype(np.int64)
     if array.ndim != 1 or not (array.dtype == bool or np.issubdtype(array.dtype, np.integer)):
         raise TypeError(f"A corpus is indexed by integers, a slice or a mask, got {rows!r}.")
@@ -30,6 +32,12 @@ def ranges(start: NDArray[Any], chosen: NDArray[Any]) -> tuple[NDArray[np.int64]
     sizes = start[chosen + 1] - start[chosen]
     new = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return np.arange(new[-1]) + np.repeat(start[chosen] - new[:-1], sizes), new
+
+
+def in_row(error: TreeSyntaxError, row: int) -> TreeSyntaxError:
+    """Return an error of reading a tree that names the row as its source."""
+    place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
+    return TreeSyntaxError(error.message, source=f"row {row}", **place)
 
 
 def not_unicode(row: int) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.interned import Corpus
 from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import check_sequences, refuse, stored, taken
+from espalier.corpus.soundness import Arrays, Require, check_sequences
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.storage import State, Storable, require
-from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import split_words
 from espalier.structures.sequence import TaggedSequence
@@ -23,7 +22,7 @@ Unit = Literal["words", "characters", "tags"]
 UNITS = ("words", "characters", "tags")
 
 
-class Sequences(Storable):
+class Sequences(Corpus):
     """A corpus of sequences of symbols, interned: read-only, and cheap to select from.
 
     Make one with :meth:`from_items`. A kernel makes its own if it is given plain lists.
@@ -35,23 +34,28 @@ class Sequences(Storable):
     (2, ('the', 'cat', 'sleeps'), ('the', 'dog'))
     """
 
-    __slots__ = ("_start", "_symbol", "_vocabulary", "of")
+    __slots__ = ("of",)
+
+    of: Unit
+
+    _refusal = ("corpus of sequences", "Make one with Sequences.from_items.")
+    _stored = ("symbol", "start")
+    _numbered = ("symbol",)
+    _settings: ClassVar = {"of": "of"}
 
     def __init__(
         self, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit = "words"
     ) -> None:
-        check_unit(of)
-        require = refuse("corpus of sequences", "Make one with Sequences.from_items.")
-        arrays = taken({"symbol": symbol, "start": start}, ("symbol", "start"), vocabulary, require)
-        check_sequences(arrays, len(vocabulary), require)
-        self._symbol, self._start, self._vocabulary, self.of = arrays["symbol"], arrays["start"], vocabulary, of
+        self._take({"symbol": symbol, "start": start}, vocabulary, of)
 
     @classmethod
-    def _of(cls, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit) -> Sequences:
-        """Make sequences from arrays that the library made or checked."""
-        made = cls.__new__(cls)
-        made._symbol, made._start, made._vocabulary, made.of = read_only(symbol), read_only(start), vocabulary, of
-        return made
+    def _checked_settings(cls, of: Any) -> tuple[Any, ...]:
+        check_unit(of)
+        return (of,)
+
+    @staticmethod
+    def _check(arrays: Arrays, n_symbols: int, require: Require, of: Unit) -> None:
+        check_sequences(arrays, n_symbols, require)
 
     @staticmethod
     def from_items(items: Iterable[Any], of: Unit = "words", *, vocabulary: Vocabulary | None = None) -> Sequences:
@@ -86,71 +90,41 @@ class Sequences(Storable):
                         raise InputError(not_unicode(row)) from None
                 symbol.append(number)
             start.append(len(symbol))
-        return Sequences._of(np.array(symbol, np.int32), np.array(start, np.int64), vocabulary, of)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The symbols, which every corpus compared with this one must share."""
-        return self._vocabulary
+        arrays = {"symbol": np.array(symbol, np.int32), "start": np.array(start, np.int64)}
+        return Sequences._of(arrays, vocabulary, of)
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The numbers of all symbols, one sequence after the other, and where each sequence starts."""
-        return self._symbol, self._start
-
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of sequences; scikit-learn's splitters look for it, and then select."""
-        return (len(self),)
-
-    def __len__(self) -> int:
-        return len(self._start) - 1
+        return self._arrays["symbol"], self._arrays["start"]
 
     @overload
     def __getitem__(self, rows: int) -> tuple[str, ...]: ...
     @overload
     def __getitem__(self, rows: Any) -> Sequences: ...
     def __getitem__(self, rows: Any) -> Any:
+        symbol, start = self.arrays
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"Row {rows} is out of range: the corpus has {len(self):,} sequences.")
             row = int(rows) % len(self)
-            numbers = self._symbol[self._start[row] : self._start[row + 1]].tolist()
+            numbers = symbol[start[row] : start[row + 1]].tolist()
             return tuple(self._vocabulary[number] for number in numbers)
-        entries, start = ranges(self._start, chosen_rows(rows, len(self)))
-        return Sequences._of(self._symbol[entries], start, self._vocabulary, self.of)
+        entries, start = ranges(start, chosen_rows(rows, len(self)))
+        return self._like({"symbol": symbol[entries], "start": start})
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return (self[row] for row in range(len(self)))
-
-    def with_vocabulary(self, vocabulary: Vocabulary) -> Sequences:
-        """Return the same sequences over another vocabulary, which grows by the symbols that it lacks."""
-        used = np.unique(self._symbol)
-        number = np.zeros(len(self._vocabulary), np.int32)
-        number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
-        return Sequences._of(number[self._symbol], self._start.copy(), vocabulary, self.of)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the arrays, the vocabulary, and what the symbols are."""
-        return {"of": self.of, "vocabulary": self._vocabulary, "symbol": self._symbol, "start": self._start}
-
-    @classmethod
-    def from_state(cls, state: State) -> Sequences:
-        """Make sequences from the contents of a file."""
-        of: Any = state.text("of", *UNITS)
-        vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, ("symbol", "start"))
-        check_sequences(arrays, len(vocabulary), require)
-        return cls._of(arrays["symbol"], arrays["start"], vocabulary, of)
 
     def trained_on(self) -> dict[str, Any]:
         """How many sequences there are."""
         return {"rows": len(self), "items": self.of}
 
     def __repr__(self) -> str:
-        return f"<Sequences: {len(self):,} with {len(self._symbol):,} symbols>"
+        return f"<Sequences: {len(self):,} with {len(self.arrays[0]):,} symbols>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Sequences, (self._symbol, self._start, self._vocabulary, self.of))
+        return (Sequences, (*self.arrays, self._vocabulary, self.of))
 
 
 def check_unit(of: object) -> None:

@@ -6,7 +6,7 @@ makes itself are sound and only become read-only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,12 +72,12 @@ def check_sequences(arrays: Arrays, n_symbols: int, require: Require) -> None:
     require(_within(arrays["symbol"], 0, n_symbols), "a symbol is out of range")
 
 
-def check_arcs(arrays: Arrays, n_texts: int, n_templates: int, require: Require) -> None:
+def check_arcs(arrays: Arrays, n_texts: int, require: Require, templates: Sequence[str]) -> None:
     """Check that heads form trees and that features belong to arcs."""
     _check_offsets(arrays, "start", "head", None, require)
     for name in FEATURE:
         _check_offsets(arrays, "feature_start", name, len(arrays["head"]), require)
-    require(_within(arrays["template"], 0, n_templates), "a feature is of no template")
+    require(_within(arrays["template"], 0, len(templates)), "a feature is of no template")
     head, start, feature_start = (arrays[name] for name in ("head", "start", "feature_start"))
     sizes = np.diff(start)
     require(bool(np.all(sizes > 0)), "a tree has no words")
