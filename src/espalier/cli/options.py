@@ -11,7 +11,7 @@ STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
 _READ_ONCE = "espalier.standard_input"
 
 
-def from_standard_input(context: typer.Context, value: Any) -> Any:
+def from_standard_input(context: typer.Context, value: object) -> Any:
     """Let ``-`` mean standard input, which only one argument can read."""
     if isinstance(value, tuple | list):
         return [from_standard_input(context, own) for own in value]

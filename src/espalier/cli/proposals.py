@@ -70,7 +70,7 @@ class Proposals:
                 gold = None if self.sentences.gold is None else self.sentences.gold[row]
                 yield Group(parses.candidates, parses.scores, gold)
 
-    def _parsed(self, some: Sequence[list[Any]], start: float, share: float) -> list[KBest[Parse]]:
+    def _parsed(self, some: Sequence[list[object]], start: float, share: float) -> list[KBest[Parse]]:
         progress = report_to(part_of(self.tell, start, start + share))
         return _quietly_parsed(self.parser, some, self.k, progress=progress, **self.options)
 
@@ -95,7 +95,7 @@ class Searched:
     parser: PCFG
     search: Search
 
-    def propose(self, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
+    def propose(self, sentences: Sequence[list[object]], k: int, **options: Any) -> list[KBest[Parse]]:
         """The best parses of each sentence."""
         how = {"coarse": self.search.coarse, "memory": self.search.memory}
         found = _quietly_parsed(self.parser, sentences, k, **how, **options)

@@ -79,7 +79,7 @@ def groups_and_texts(
     return groups, texts
 
 
-def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
+def check_options(learner: Learner, kernel: str | None, **options: object) -> None:
     """Refuse text that is not a kernel, and options that the learner does not have."""
     for name, (flag, owner) in _OWN.items():
         if options.get(name) is not None and learner is not owner:
@@ -89,7 +89,7 @@ def check_options(learner: Learner, kernel: str | None, **options: Any) -> None:
 
 
 def chooser_of(
-    learner: Learner, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: Any
+    learner: Learner, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: object
 ) -> Chooser:
     """Make the learner that the options describe; options that are None keep their defaults."""
     chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)

@@ -46,7 +46,7 @@ def _lines(contents: Contents) -> Iterator[str]:
     yield from _section("arrays", {name: f"{array.dtype} {_shape(array.shape)}" for name, array in arrays})
 
 
-def _section(title: str, values: Mapping[str, Any]) -> Iterator[str]:
+def _section(title: str, values: Mapping[str, object]) -> Iterator[str]:
     """A title and a line for each value."""
     if values:
         yield f"{title}:"

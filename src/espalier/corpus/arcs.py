@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from espalier.corpus.arc_order import bottom_up, previous_siblings
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import FEATURE, Arrays, check_arcs
+from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
+from espalier.corpus.soundness import FEATURE, check_arcs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.storage import Arrays
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 
@@ -66,7 +67,7 @@ class Arcs(Corpus):
         return arrays | {"previous": previous_siblings(head, start), "order": bottom_up(head, start)}
 
     @staticmethod
-    def from_trees(trees: Iterable[Any], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
+    def from_trees(trees: Iterable[object], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
         """Intern dependency trees, or what converts to them, with these features of their arcs."""
         templates = check_templates(templates)
         if isinstance(trees, str | bytes | DependencyTree) or not isinstance(trees, Iterable):
@@ -96,7 +97,7 @@ class Arcs(Corpus):
         """
         return dict(self._arrays)
 
-    def __getitem__(self, rows: Any) -> Arcs:
+    def __getitem__(self, rows: int | Rows) -> Arcs:
         tokens, start = ranges(self._arrays["start"], chosen_rows(rows, len(self)))
         features, feature_start = ranges(self._arrays["feature_start"], tokens)
         arrays = {name: self._arrays[name][tokens] for name in ("head", "previous", "order")}
@@ -107,7 +108,7 @@ class Arcs(Corpus):
         return f"<Arcs: {len(self):,} trees with {int(self._arrays['start'][-1]):,} words>"
 
 
-def check_templates(templates: Any) -> tuple[str, ...]:
+def check_templates(templates: object) -> tuple[str, ...]:
     """Return the templates, or refuse anything except a list of different ones."""
     if isinstance(templates, str) or not isinstance(templates, Iterable):
         raise TypeError(f"features must list templates, such as ('tags',), got {templates!r}.")

@@ -7,9 +7,8 @@ is a view on the same subtrees, so splitting a corpus costs almost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -17,10 +16,11 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import chosen_rows, in_row, not_unicode, ranges
-from espalier.corpus.soundness import Arrays, check_forest
+from espalier.corpus.selection import Rows, chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.soundness import check_forest
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.storage import Arrays
 from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from espalier.corpus.describe import ForestDescription
 
 Missing = Literal["error", "empty"]
-Rows = slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
 
 STORE = ("label", "height", "child_start", "child")
 TREES = ("root", "tree_start", "tree_subtree", "tree_count")
@@ -128,7 +127,7 @@ class Forest(Corpus):
         _add_subtrees(interner, *_flatten(items, vocabulary))
         return cls._of(interner.finish(), vocabulary)
 
-    def extended(self, trees: Iterable[Any], *, missing: Missing = "error") -> Forest:
+    def extended(self, trees: Iterable[object], *, missing: Missing = "error") -> Forest:
         """Return a forest of these trees followed by more; this one does not change."""
         more = Forest.from_trees(trees, vocabulary=self._vocabulary.extended(), missing=missing)
         return concatenate([self, more])
@@ -270,7 +269,7 @@ def concatenate(forests: Iterable[Forest]) -> Forest:
     return Forest._of(interner.finish(), vocabulary)
 
 
-def _listed_forests(forests: Any) -> list[Forest]:
+def _listed_forests(forests: object) -> list[Forest]:
     if isinstance(forests, Forest | str) or not isinstance(forests, Iterable):
         raise TypeError(f"Forests are joined from a list, got one {type(forests).__name__}. Write [train, test].")
     listed = list(forests)
@@ -285,7 +284,7 @@ def _listed_forests(forests: Any) -> list[Forest]:
     return listed
 
 
-def as_forest(column: Any, vocabulary: Vocabulary | None = None) -> Forest:
+def as_forest(column: object, vocabulary: Vocabulary | None = None) -> Forest:
     """Return ``column`` itself if it is a Forest; otherwise intern it."""
     if isinstance(column, Forest):
         return column
@@ -323,7 +322,7 @@ def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
 
 
 def _flatten(
-    items: list[Any], vocabulary: Vocabulary
+    items: list[object], vocabulary: Vocabulary
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Number the distinct Tree objects, children first; the core merges equal ones."""
     labels: list[int] = []

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import chosen_rows, in_row, not_unicode, ranges
-from espalier.corpus.soundness import EDGES, Arrays, Require, check_graphs
+from espalier.corpus.selection import Rows, chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.soundness import EDGES, Require, check_graphs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.storage import Arrays
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.interop import as_tree
@@ -51,7 +52,7 @@ class Graphs(Corpus):
 
     @staticmethod
     def from_items(
-        items: Iterable[Any], labels: NodeLabels = "tags", *, vocabulary: Vocabulary | None = None
+        items: Iterable[object], labels: NodeLabels = "tags", *, vocabulary: Vocabulary | None = None
     ) -> Graphs:
         """Intern graphs, dependency trees with these labels of their nodes, or anything ``as_tree`` accepts."""
         if isinstance(items, str | bytes | Graph) or not isinstance(items, Iterable):
@@ -80,7 +81,7 @@ class Graphs(Corpus):
         """
         return dict(self._arrays)
 
-    def __getitem__(self, rows: Any) -> Graphs:
+    def __getitem__(self, rows: int | Rows) -> Graphs:
         chosen = chosen_rows(rows, len(self))
         nodes, start = ranges(self._arrays["start"], chosen)
         edges, edge_start = ranges(self._arrays["edge_start"], chosen)
@@ -105,7 +106,7 @@ def as_graphs(column: Any, labels: NodeLabels, vocabulary: Vocabulary | None = N
     return column
 
 
-def _as_graph(item: Any, row: int, labels: NodeLabels) -> Graph:
+def _as_graph(item: object, row: int, labels: NodeLabels) -> Graph:
     if isinstance(item, Graph):
         return item
     if isinstance(item, DependencyTree):

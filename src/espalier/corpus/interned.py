@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from espalier.corpus.soundness import Arrays, refuse, stored, taken
+from espalier.corpus.soundness import refuse, stored, taken
 from espalier.corpus.vocabulary import Vocabulary
-from espalier.storage import State, Storable, require
+from espalier.storage import Arrays, State, Storable, require
 from espalier.structures.columns import read_only
 
 
@@ -28,7 +28,7 @@ class Corpus(Storable):
     _settings: ClassVar[Mapping[str, str]] = {}  # the attribute of each setting, by its name in files
     _check: ClassVar[Callable[..., None]]  # takes the arrays, the number of labels, a function to refuse with, settings
 
-    def _take(self, arrays: Mapping[str, Any], vocabulary: Vocabulary, *settings: Any) -> None:
+    def _take(self, arrays: Mapping[str, object], vocabulary: Vocabulary, *settings: object) -> None:
         """Take arrays of a caller: checked, and copied if they could be changed from outside."""
         settings = self._checked_settings(*settings)
         refusing = refuse(*self._refusal)
@@ -37,19 +37,19 @@ class Corpus(Storable):
         self._set(self._completed(own), vocabulary, settings)
 
     @classmethod
-    def _of(cls, arrays: Mapping[str, Any], vocabulary: Vocabulary, *settings: Any) -> Self:
+    def _of(cls, arrays: Mapping[str, object], vocabulary: Vocabulary, *settings: object) -> Self:
         """Make a corpus from arrays that the library made or checked."""
         made = cls.__new__(cls)
         made._set(arrays, vocabulary, settings)
         return made
 
-    def _set(self, arrays: Mapping[str, Any], vocabulary: Vocabulary, settings: tuple[Any, ...]) -> None:
+    def _set(self, arrays: Mapping[str, Any], vocabulary: Vocabulary, settings: tuple[object, ...]) -> None:
         self._arrays: Arrays = {name: read_only(array) for name, array in arrays.items()}
         self._vocabulary = vocabulary
         for attribute, value in zip(self._settings.values(), settings, strict=True):
             setattr(self, attribute, value)
 
-    def _like(self, arrays: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Self:
+    def _like(self, arrays: Mapping[str, object], vocabulary: Vocabulary | None = None) -> Self:
         """Make a corpus with the settings of this one, and its vocabulary unless another is given."""
         return self._of(arrays, self._vocabulary if vocabulary is None else vocabulary, *self._own_settings())
 

@@ -52,7 +52,7 @@ def kind_of_rows(data: Any) -> str:
     return {"Tree": "trees", "str": "strings"}.get(type(first).__name__, type(first).__name__)
 
 
-def _item(item: Any, row: int) -> Any:
+def _item(item: object, row: int) -> Any:
     """Return an item for JSON, or the state of a structure."""
     if item is None or isinstance(item, (str, bool, int, float, np.generic, np.ndarray, *_STRUCTURES)):
         return item

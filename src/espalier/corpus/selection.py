@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,10 @@ from numpy.typing import NDArray
 
 from espalier.errors import TreeSyntaxError
 
+Rows = slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
 
-def chosen_rows(rows: Any, n: int) -> NDArray[np.int64]:
+
+def chosen_rows(rows: object, n: int) -> NDArray[np.int64]:
     """Return the numbers of the rows that an index chooses: a slice, integers or a mask."""
     if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]  # corpus[rows, ...], as scikit-learn writes it

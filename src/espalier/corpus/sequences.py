@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import Arrays, Require, check_sequences
+from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
+from espalier.corpus.soundness import Require, check_sequences
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
+from espalier.storage import Arrays
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import split_words
 from espalier.structures.sequence import TaggedSequence
@@ -58,7 +59,7 @@ class Sequences(Corpus):
         check_sequences(arrays, n_symbols, require)
 
     @staticmethod
-    def from_items(items: Iterable[Any], of: Unit = "words", *, vocabulary: Vocabulary | None = None) -> Sequences:
+    def from_items(items: Iterable[object], of: Unit = "words", *, vocabulary: Vocabulary | None = None) -> Sequences:
         """Intern texts, lists of symbols, tagged sequences, trees or dependency trees.
 
         Parameters
@@ -101,8 +102,8 @@ class Sequences(Corpus):
     @overload
     def __getitem__(self, rows: int) -> tuple[str, ...]: ...
     @overload
-    def __getitem__(self, rows: Any) -> Sequences: ...
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Rows) -> Sequences: ...
+    def __getitem__(self, rows: int | Rows) -> tuple[str, ...] | Sequences:
         symbol, start = self.arrays
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
@@ -145,7 +146,7 @@ def as_sequences(column: Any, of: Unit, vocabulary: Vocabulary | None = None) ->
     return Sequences.from_items(column, of, vocabulary=vocabulary)
 
 
-def _symbols(item: Any, of: Unit, row: int) -> Iterable[str]:
+def _symbols(item: object, of: Unit, row: int) -> Iterable[str]:
     if isinstance(item, TaggedSequence | DependencyTree):
         found: Iterable[str] = item.tags if of == "tags" else item.words
         return "".join(found) if of == "characters" else found

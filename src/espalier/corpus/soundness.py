@@ -16,11 +16,10 @@ from espalier import _core
 from espalier.corpus.arc_order import depths
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.storage import State
+from espalier.storage import Arrays, State
 from espalier.structures.columns import read_only, unshared
 
-Arrays = dict[str, NDArray[Any]]
-Require = Callable[[Any, str], None]
+Require = Callable[[object, str], None]
 
 FEATURE = ("template", "first", "second")  # the arrays that say what a feature of an arc is
 EDGES = ("source", "target", "edge_label")  # the arrays that say what an edge is
@@ -31,14 +30,14 @@ _INT64 = ("child_start", "tree_start", "start", "feature_start", "edge_start")
 def refuse(corpus: str, remedy: str) -> Require:
     """Return a function that refuses arrays of a caller if a condition fails."""
 
-    def require(condition: Any, what: str) -> None:
+    def require(condition: object, what: str) -> None:
         if not condition:
             raise InputError(f"These arrays are no {corpus}: {what}. {remedy}")
 
     return require
 
 
-def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: Any, require: Require) -> Arrays:
+def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: object, require: Require) -> Arrays:
     """Return the arrays of these names as vectors of the right type, which the caller can no longer change."""
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
@@ -51,7 +50,7 @@ def stored(state: State, names: tuple[str, ...]) -> Arrays:
     return {name: state.array(name, np.int64 if name in _INT64 else np.int32) for name in names}
 
 
-def check_kinds(arrays: Mapping[str, Any], names: tuple[str, ...], require: Require) -> None:
+def check_kinds(arrays: Mapping[str, object], names: tuple[str, ...], require: Require) -> None:
     """Check that every array exists, is a vector, and has the right type."""
     for name in names:
         require(name in arrays, f"the array {name!r} is missing")

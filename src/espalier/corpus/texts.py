@@ -15,7 +15,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.notation import BLANKS, parse
 
 
-def row_that_reads_as_a_tree(column: Any, *, nested: bool = False) -> int | None:
+def row_that_reads_as_a_tree(column: object, *, nested: bool = False) -> int | None:
     """Return a row which shows that the strings of a column are trees; None if they are words.
 
     They are trees if one of them is a tree with a bracket inside a bracket, or if all of them are trees: a lone

@@ -75,7 +75,7 @@ def compare(
     )
 
 
-def _chooser_of(model: Any) -> Chooser:
+def _chooser_of(model: object) -> Chooser:
     if isinstance(model, Reranker):
         check_is_fitted(model, "chooser_")
     chooser = model.chooser_ if isinstance(model, Reranker) else model

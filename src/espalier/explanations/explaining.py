@@ -27,7 +27,7 @@ from espalier.structures.tree import Tree
 
 def explain(
     model: Any,
-    example: Any = None,
+    example: object = None,
     *,
     n: int = 20,
     score: str | None = None,
@@ -108,7 +108,7 @@ def explain(
     return _of_example(dual, example, n, score, max_size, schedule)
 
 
-def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule: Schedule) -> Explanation:
+def _of_model(model: object, dual: DualForm, n: int, max_size: int | None, schedule: Schedule) -> Explanation:
     mined = mine_fragments(model, n=n, max_size=max_size, n_threads=schedule.n_threads, memory=schedule.memory)
     reasons = []
     for part in mined:
@@ -124,7 +124,7 @@ def _of_model(model: Any, dual: DualForm, n: int, max_size: int | None, schedule
 
 @blas_threads()
 def _of_example(
-    dual: DualForm, example: Any, n: int, score: str | None, max_size: int | None, schedule: Schedule
+    dual: DualForm, example: object, n: int, score: str | None, max_size: int | None, schedule: Schedule
 ) -> Explanation:
     listable_terms(dual.kernel)  # says what is wrong with a kernel without fragments
     inputs = _one(example, dual.inputs)
@@ -137,7 +137,7 @@ def _of_example(
     return _explanation(parts, float(dual.intercepts[k]))
 
 
-def _of_linear_model(model: Any, n: int) -> Explanation:
+def _of_linear_model(model: object, n: int) -> Explanation:
     """The features of the largest weights; a linear model keeps no training rows to show them in."""
     reasons = [
         Reason(part.name, part.term.column, feature, weight, None, None, None)
@@ -148,7 +148,7 @@ def _of_linear_model(model: Any, n: int) -> Explanation:
 
 
 @blas_threads()
-def _of_listed(primal: PrimalForm, example: Any, n: int, score: str | None, schedule: Schedule) -> Explanation:
+def _of_listed(primal: PrimalForm, example: object, n: int, score: str | None, schedule: Schedule) -> Explanation:
     inputs = _one(example, None)
     for part in primal.parts:
         inputs.read_strings(part.term.kernel._tree_columns(), "trees")
@@ -184,7 +184,7 @@ def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.inte
     return best
 
 
-def _one(example: Any, like: Inputs | None) -> Inputs:
+def _one(example: object, like: Inputs | None) -> Inputs:
     if isinstance(example, str | Tree | TaggedSequence | DependencyTree):
         example = [example]
     elif isinstance(example, Mapping) and all(isinstance(value, str | Tree) for value in example.values()):

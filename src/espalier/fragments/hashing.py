@@ -65,7 +65,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
     values: Values = "kernel"
     chunk_size: int = 10_000
 
-    def fit(self, X: Any = None, y: Any = None) -> Self:
+    def fit(self, X: object = None, y: object = None) -> Self:
         """Check the settings; there is nothing to learn."""
         self._term()
         return self
@@ -80,7 +80,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         made: Self = cls._of_declared(state)
         return made.fit()
 
-    def transform(self, X: Any) -> csr_matrix:
+    def transform(self, X: object) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""
         from scipy.sparse import csr_matrix, vstack
 
@@ -114,7 +114,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         counts.data *= np.repeat(scale, np.diff(counts.indptr))
         return counts
 
-    def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
+    def stream(self, X: Iterable[object]) -> Iterator[csr_matrix]:
         """Yield the features of any number of trees, a chunk at a time."""
         trees = iter(X)
         while chunk := list(islice(trees, self.chunk_size)):

@@ -60,7 +60,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
     linear: Any = None
     dictionary: Literal["union", "class"] = "union"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: object, y: object) -> Self:
         """Learn from trees and one label for each."""
         from sklearn.svm import LinearSVC
 
@@ -88,7 +88,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
             self._weights = self._scattered(features)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Return the scores of the classes; one score for each tree where there are two."""
         check_is_fitted(self, "_weights")  # what is fitted last, and what is loaded
         if self._weights is not None:
@@ -129,14 +129,14 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         names = self.classes_.tolist()[1:] if weights.shape[1] == 1 else self.classes_.tolist()
         return PrimalForm(tuple(parts), np.broadcast_to(intercepts, weights.shape[1]), tuple(map(str, names)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return one label for each tree."""
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[chosen]
         return labels
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of rows whose label is predicted, as every classifier of scikit-learn.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).

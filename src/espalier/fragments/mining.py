@@ -27,8 +27,8 @@ _NO_LIMIT = np.iinfo(np.int64).max
 
 
 def mine_fragments(
-    model_or_weights: Any,
-    forest: Any = None,
+    model_or_weights: object,
+    forest: object = None,
     n: int = 50_000,
     *,
     strategy: Strategy = "exact",
@@ -157,7 +157,7 @@ def _of_primal(primal: PrimalForm, n: int) -> MinedFragments:
     return MinedFragments(mined, [])
 
 
-def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
+def _dual(model: Any, data: object, kernel: Kernel | None) -> DualForm:
     if hasattr(model, "dual_form"):
         if kernel is not None:
             raise ValueError("kernel is for coefficients; a model has its own.")
@@ -183,7 +183,7 @@ def _dual(model: Any, data: Any, kernel: Kernel | None) -> DualForm:
     return DualForm(kernel, inputs, weights, np.zeros(len(weights)), names)
 
 
-def _rows_of(model: Any, data: Any, n_rows: int) -> Inputs:
+def _rows_of(model: object, data: object, n_rows: int) -> Inputs:
     """The rows of the training data that a model has coefficients for."""
     inputs = Inputs.of(data)
     support: NDArray[np.intp] = getattr(model, "support_", np.arange(n_rows))
@@ -192,7 +192,7 @@ def _rows_of(model: Any, data: Any, n_rows: int) -> Inputs:
     return inputs.rows(support)
 
 
-def _check_options(n: Any, strategy: Any, max_expansions: Any, max_size: Any, max_visits: Any) -> None:
+def _check_options(n: object, strategy: object, max_expansions: object, max_size: object, max_visits: object) -> None:
     if strategy not in ("exact", "greedy"):
         raise ValueError(f"strategy must be 'exact' or 'greedy', got {strategy!r}.")
     check_count("n", n)
@@ -205,7 +205,7 @@ def _check_options(n: Any, strategy: Any, max_expansions: Any, max_size: Any, ma
         raise ValueError("max_visits is for strategy='exact'.")
 
 
-def check_count(name: str, value: Any, *, none: bool = False) -> None:
+def check_count(name: str, value: object, *, none: bool = False) -> None:
     """Refuse what is no positive integer."""
     whole_number(name, value, none=none)
 

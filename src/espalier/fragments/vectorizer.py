@@ -137,7 +137,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     values: Values = "kernel"
     chunk_size: int = 10_000
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn which fragments matter.
 
         Parameters
@@ -166,7 +166,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             )
         return self
 
-    def transform(self, X: Any) -> csr_matrix:
+    def transform(self, X: object) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""
         check_is_fitted(self, "terms_")
         from scipy.sparse import csr_matrix, hstack, vstack
@@ -181,7 +181,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         ]
         return blocks[0] if len(blocks) == 1 else hstack(blocks).tocsr()
 
-    def weighed(self, X: Any, weights: Any) -> NDArray[np.float64]:
+    def weighed(self, X: object, weights: Any) -> NDArray[np.float64]:
         """Return ``transform(X) @ weights`` without the sparse rows: for a linear model's scores, many times as fast.
 
         Parameters
@@ -208,14 +208,14 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             out += own.term.weighed(own.fragments, inputs, self.values, part, **options)
         return out.reshape(len(inputs), *given.shape[1:])
 
-    def stream(self, X: Iterable[Any]) -> Iterator[csr_matrix]:
+    def stream(self, X: Iterable[object]) -> Iterator[csr_matrix]:
         """Yield the features of any number of trees, a chunk at a time."""
         check_is_fitted(self, "terms_")
         trees = iter(X)
         while chunk := list(islice(trees, self.chunk_size)):
             yield self.transform(chunk)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the brackets of each fragment; behind the column's name where the kernel names columns."""
         check_is_fitted(self, "terms_")
         names = []
@@ -264,7 +264,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         tags.target_tags.required = self.by == "weight"
         return tags
 
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: object) -> Inputs:
         """What to transform, read as the kernels read it together."""
         columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
         return Inputs.of(X).read_strings(columns, "trees")
@@ -272,7 +272,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     def _by_frequency(self, term: Term, inputs: Inputs) -> MinedFragments:
         return self._mine(np.ones(len(inputs)), inputs, term.space.counting())
 
-    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: Any) -> list[MinedFragments]:
+    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: object) -> list[MinedFragments]:
         from espalier.svm import KernelSVC
 
         if y is None:
@@ -291,7 +291,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         with ThreadPoolExecutor(self.n_jobs) as threads:
             return list(run_jobs(parts, threads))
 
-    def _mine(self, model: Any, inputs: Any, kernel: Kernel | None) -> MinedFragments:
+    def _mine(self, model: object, inputs: object, kernel: Kernel | None) -> MinedFragments:
         return mine_fragments(
             model,
             inputs,

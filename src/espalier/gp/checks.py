@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_ITERATIONS, TOLERANCE = 200, 1e-5
 
 
-def checked_kernel(kernel: Any) -> Kernel:
+def checked_kernel(kernel: object) -> Kernel:
     """The kernel, if it is one."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
@@ -53,7 +53,9 @@ def settings_of(model: GPRegressor) -> Settings:
     )
 
 
-def objective_of(model: GPRegressor, X: Any, y: Any, weight: Any, known: Any, groups: Any) -> RegressionObjective:
+def objective_of(
+    model: GPRegressor, X: object, y: object, weight: object, known: object, groups: object
+) -> RegressionObjective:
     """What a model maximises: the evidence of the rows whose weight is not 0."""
     kernel = checked_kernel(model.kernel)
     inputs = Inputs.of(X)

@@ -42,29 +42,29 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     _posterior: Posterior
 
     @overload
-    def predict(self, X: Any, *, include_noise: bool = ..., noise_groups: Any = ...) -> Vector: ...
+    def predict(self, X: object, *, include_noise: bool = ..., noise_groups: object = ...) -> Vector: ...
 
     @overload
     def predict(
         self,
-        X: Any,
+        X: object,
         *,
         return_std: bool = ...,
         return_cov: bool = ...,
-        quantiles: Any = ...,
+        quantiles: object = ...,
         include_noise: bool = ...,
-        noise_groups: Any = ...,
+        noise_groups: object = ...,
     ) -> Vector | tuple[Vector, ...]: ...
 
     def predict(
         self,
-        X: Any,
+        X: object,
         *,
         return_std: bool = False,
         return_cov: bool = False,
-        quantiles: Any = None,
+        quantiles: object = None,
         include_noise: bool = True,
-        noise_groups: Any = None,
+        noise_groups: object = None,
     ) -> Vector | tuple[Vector, ...]:
         """Return the mean for each example in the user's units, and what else is asked for.
 
@@ -114,11 +114,11 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             out.append(prediction.quantiles(quantiles))
         return out[0] if len(out) == 1 else tuple(out)
 
-    def predict_distribution(self, X: Any, *, include_noise: bool = True, noise_groups: Any = None) -> Prediction:
+    def predict_distribution(self, X: object, *, include_noise: bool = True, noise_groups: object = None) -> Prediction:
         """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
         return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, noise_groups: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None, *, noise_groups: object = None) -> float:
         """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
 
         The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
@@ -126,7 +126,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """
         return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
 
-    def log_predictive_density(self, X: Any, y: Any, *, noise_groups: Any = None) -> Vector:
+    def log_predictive_density(self, X: object, y: object, *, noise_groups: object = None) -> Vector:
         """Return the log density of each target under its prediction, in the user's units."""
         return self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
 
@@ -176,12 +176,12 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def sample_posterior(
         self,
-        X: Any,
+        X: object,
         n_samples: int = 1,
         *,
         include_noise: bool = False,
-        noise_groups: Any = None,
-        random_state: Any = None,
+        noise_groups: object = None,
+        random_state: object = None,
     ) -> Vector:
         """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
         mean, covariance = self._predictor.joint(X)
@@ -218,5 +218,5 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return Predictor(self._examples, self._posterior, self.n_threads, self.memory)
 
-    def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
+    def _noise_of(self, n: int, include: bool, groups: object) -> Vector:
         return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +134,7 @@ def column_sizes(columns: Vector) -> Vector:
     return np.where(size > 0, size, 1.0)
 
 
-def as_mean(mean: Any) -> ConstantMean | LinearMean | None:
+def as_mean(mean: object) -> ConstantMean | LinearMean | None:
     """The mean that a user named or gave."""
     if mean is None or isinstance(mean, ConstantMean | LinearMean):
         return mean
@@ -145,6 +144,6 @@ def as_mean(mean: Any) -> ConstantMean | LinearMean | None:
     raise ValueError(f"mean must be None, 'constant', 'linear' or LinearMean(on='features'), got {mean!r}.")
 
 
-def _check_spread(spread: Any) -> None:
+def _check_spread(spread: object) -> None:
     if isinstance(spread, bool) or not isinstance(spread, Real) or not 0 < as_float(spread) < math.inf:
         raise ValueError(f"spread must be a positive number, got {spread!r}.")

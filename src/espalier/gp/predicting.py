@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,17 +25,17 @@ class Predictor:
     n_threads: int | None
     memory: int | str | None
 
-    def like_training(self, X: Any) -> Inputs:
+    def like_training(self, X: object) -> Inputs:
         """New examples beside those of training; a forest of another vocabulary is translated."""
         return Inputs.of(X, like=self.examples.inputs, translates=True)
 
-    def means(self, X: Any) -> Vector:
+    def means(self, X: object) -> Vector:
         """The mean of the function at new examples."""
         with naming_a_way_out():
             parts = [self._mean(part, self._cross(part)) for part in self._blocks(X)]
         return np.concatenate(parts)
 
-    def distribution(self, X: Any, noise: Callable[[int], Vector]) -> Prediction:
+    def distribution(self, X: object, noise: Callable[[int], Vector]) -> Prediction:
         """The distribution of new targets; ``noise`` gives the variances of so many observations."""
         mean, variance = [], []
         with naming_a_way_out():
@@ -48,7 +47,7 @@ class Predictor:
         total = np.concatenate(variance)
         return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self.posterior.target)
 
-    def joint(self, X: Any) -> tuple[Vector, Vector]:
+    def joint(self, X: object) -> tuple[Vector, Vector]:
         """The mean and the covariances of the function at new examples."""
         inputs = self.like_training(X)
         with naming_a_way_out():
@@ -71,7 +70,7 @@ class Predictor:
         kernel = self.posterior.kernel
         return kernel(self.examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
 
-    def _blocks(self, X: Any) -> list[Inputs]:
+    def _blocks(self, X: object) -> list[Inputs]:
         """New examples, at most so many at a time that their covariances with those of training take a quarter of
         the budget.
         """

@@ -117,7 +117,13 @@ class GPRegressor(FittedRegressor):
     random_state: Any = 0
 
     def fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, noise_variance: Any = None, noise_groups: Any = None
+        self,
+        X: object,
+        y: object,
+        *,
+        sample_weight: object = None,
+        noise_variance: object = None,
+        noise_groups: object = None,
     ) -> Self:
         """Learn all hyperparameters and condition on the training targets.
 
@@ -157,12 +163,12 @@ class GPRegressor(FittedRegressor):
 
     def sample_prior(
         self,
-        X: Any,
+        X: object,
         n_samples: int = 1,
         *,
         include_noise: bool = True,
-        noise_groups: Any = None,
-        random_state: Any = None,
+        noise_groups: object = None,
+        random_state: object = None,
     ) -> Vector:
         """Draw targets for some examples before any were seen: one column for each draw.
 

@@ -14,7 +14,7 @@ from espalier.gp.parameters import Vector
 from espalier.structures.numbers import LARGEST, is_whole, shown
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: object) -> np.random.Generator:
     """The generator of a seed, or the one that was given."""
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -24,7 +24,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 @blas_threads()
-def draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: Any) -> Vector:
+def draw(mean: Vector, covariance: Vector, noise: Any, n_samples: int, random_state: object) -> Vector:
     """Draws from a normal with this mean and covariance plus noise: one column for each."""
     if not is_whole(n_samples) or not 1 <= n_samples <= LARGEST:
         most = f", at most {LARGEST:,}" if is_whole(n_samples) and n_samples > 0 else ""

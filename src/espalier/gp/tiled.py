@@ -56,7 +56,7 @@ def _functions() -> dict[str, Any]:
     return found if all(_types(found[name]) == types for name, types in _TYPES.items()) else {}
 
 
-def _types(capsule: Any) -> str:
+def _types(capsule: object) -> str:
     """The types of a function's arguments, from the name that Cython gave its capsule."""
     declared = re.search(r"void \((.*)\)", repr(capsule))
     if declared is None:

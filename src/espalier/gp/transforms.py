@@ -341,7 +341,7 @@ TRANSFORMS: dict[str | None, Transform] = {
 }
 
 
-def as_transform(transform: Any) -> Transform:
+def as_transform(transform: object) -> Transform:
     """The transform that a user named or gave."""
     if isinstance(transform, Transform):
         return transform

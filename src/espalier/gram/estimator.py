@@ -49,7 +49,7 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             made._trained_on = state.json("trained_on")
         return made
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; ``name__inside`` sets one of an estimator that is a parameter itself."""
         own = {**self.get_params(deep=False), **params}
         for name in params:
@@ -131,7 +131,7 @@ class KernelEstimator(Learner):
             params |= {_PREFIX + name: value for name, value in arguments_of(self.kernel).items()}
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; ``kernel__decay=0.2`` puts a kernel with this decay in the place of the present one.
 
         A number keeps the kind of setting it replaces: ``fixed(0.4)`` becomes ``fixed(0.2)``. Any other argument can be

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from espalier.jobs.executor import Executor
 from espalier.jobs.progress import Report
 from espalier.kernels.base import Kernel, Matrix
@@ -11,8 +9,8 @@ from espalier.kernels.base import Kernel, Matrix
 
 def gram(
     kernel: Kernel,
-    a: Any,
-    b: Any = None,
+    a: object,
+    b: object = None,
     *,
     n_threads: int | None = None,
     memory: int | str | None = None,

@@ -20,8 +20,8 @@ _MOST_ROWS = 256  # queries at a time: enough to share their subtrees
 
 def nearest(
     kernel: Kernel,
-    corpus: Any,
-    queries: Any,
+    corpus: object,
+    queries: object,
     k: int = 1,
     *,
     n_threads: int | None = None,
@@ -99,11 +99,11 @@ def _best(block: Matrix, k: int) -> NDArray[np.int64]:
     return out
 
 
-def _length(data: Any) -> int:
+def _length(data: object) -> int:
     return len(Inputs.of(data))
 
 
-def _rows(data: Any, rows: slice) -> Any:
+def _rows(data: object, rows: slice) -> Any:
     """Some rows of whatever a kernel takes."""
     column = Inputs.of(data)._data
     return column[rows]

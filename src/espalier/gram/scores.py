@@ -12,13 +12,13 @@ from sklearn.metrics import accuracy_score, r2_score
 from espalier.gram.targets import Floats, check_kinds, check_numbers, real_numbers, target_column, without_gaps
 
 
-def r_squared(y: Any, predicted: Any, sample_weight: Any = None) -> float:
+def r_squared(y: object, predicted: Any, sample_weight: object = None) -> float:
     """Return the coefficient of determination, R²."""
     y, weights = _weighted(y, sample_weight)
     return float(r2_score(check_numbers(y, len(predicted), warns=False), predicted, sample_weight=weights))
 
 
-def accuracy(y: Any, predicted: Any, sample_weight: Any = None) -> float:
+def accuracy(y: object, predicted: Any, sample_weight: object = None) -> float:
     """Return the share of rows whose label was predicted."""
     y, weights = _weighted(y, sample_weight)
     labels = target_column(y, len(predicted), warns=False)
@@ -26,7 +26,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None) -> float:
     return float(accuracy_score(labels, predicted, sample_weight=weights))
 
 
-def _weighted(y: Any, sample_weight: Any) -> tuple[Any, Floats | None]:
+def _weighted(y: object, sample_weight: object) -> tuple[Any, Floats | None]:
     """The targets without gaps in rows of weight 0, and the weights."""
     if sample_weight is None:
         return y, None

@@ -16,7 +16,7 @@ from espalier.structures.table import refuse_lazy
 Floats = NDArray[np.float64]
 
 
-def target_column(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> NDArray[Any]:
+def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> NDArray[Any]:
     """Return the targets as one column, a label or a number for each row; warn as the caller's ``fit``.
 
     Nothing may be masked, or nothing in ``rows`` if these are named.
@@ -48,7 +48,7 @@ def target_column(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, 
     return column
 
 
-def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> Floats:
+def check_numbers(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> Floats:
     """Return the targets of a regression as finite float64; only those of some rows, if these are named."""
     column = target_column(y, n_rows, rows, warns=warns)
     numbers = target_numbers(column if rows is None else column[rows], rows)
@@ -56,14 +56,14 @@ def check_numbers(y: Any, n_rows: int, rows: NDArray[np.intp] | None = None, *, 
     return numbers
 
 
-def target_numbers(y: Any, rows: NDArray[np.intp] | None = None) -> Floats:
+def target_numbers(y: object, rows: NDArray[np.intp] | None = None) -> Floats:
     """Return targets as float64, those of ``rows`` if these are named; for text the error names the classifiers."""
     refuse_masked(y, "y")
     _refuse_text(y, rows)
     return real_numbers(y, "y")
 
 
-def check_kinds(labels: NDArray[Any], y: Any) -> None:
+def check_kinds(labels: NDArray[Any], y: object) -> None:
     """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
     if labels.dtype.kind == "f":
         check_finite_numbers(labels, "y")
@@ -82,7 +82,7 @@ def check_kinds(labels: NDArray[Any], y: Any) -> None:
             )
 
 
-def without_gaps(y: Any, weights: Any) -> Any:
+def without_gaps(y: object, weights: object) -> Any:
     """Return y with each missing target of a row of weight 0 replaced by the first target of a row with weight.
 
     Rows of weight 0 take no part, so what is missing there is no error; the value that stands in for it counts nothing.
@@ -112,7 +112,7 @@ def without_gaps(y: Any, weights: Any) -> Any:
     return np.ma.MaskedArray(values, mask=mask)
 
 
-def gaps_without_weight(y: Any, weights: Any) -> NDArray[np.intp]:
+def gaps_without_weight(y: object, weights: object) -> NDArray[np.intp]:
     """The rows of weight 0 whose target is missing; none where y is no column with a target for each weight."""
     none = np.empty(0, np.intp)
     if y is None or hasattr(y, "tocsr"):
@@ -123,13 +123,13 @@ def gaps_without_weight(y: Any, weights: Any) -> NDArray[np.intp]:
     return np.flatnonzero((weights == 0) & _missing(y))
 
 
-def _missing(y: Any) -> NDArray[np.bool_]:
+def _missing(y: object) -> NDArray[np.bool_]:
     """For each row of a column whether its target is missing."""
     gone = np.array([_is_missing(target) for target in np.asarray(y, dtype=object).ravel().tolist()], bool)
     return gone | np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else gone
 
 
-def _is_missing(target: Any) -> bool:
+def _is_missing(target: object) -> bool:
     # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
     if target is None or target is np.ma.masked or type(target).__name__ == "NAType":
         return True
@@ -168,7 +168,7 @@ def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | Non
         refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
 
 
-def _refuse_text(y: Any, rows: NDArray[np.intp] | None) -> None:
+def _refuse_text(y: object, rows: NDArray[np.intp] | None) -> None:
     """Labels are for classifiers."""
     if isinstance(y, np.ndarray) and y.dtype.kind not in "OUST":
         return
@@ -183,7 +183,7 @@ def _refuse_text(y: Any, rows: NDArray[np.intp] | None) -> None:
         )
 
 
-def refuse_values(name: str, bad: NDArray[Any], first: Any) -> None:
+def refuse_values(name: str, bad: NDArray[Any], first: object) -> None:
     """Raise for values that are no finite numbers, of which ``bad`` lists the rows."""
     more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
     kind = "NaN" if first != first else "infinity"

@@ -40,7 +40,7 @@ class Future(Protocol[Result_co]):
 class Executor(Protocol):
     """Whatever runs jobs: executors of ``concurrent.futures``, ``Processes``, a client of Dask."""
 
-    def submit(self, function: Callable[[Job[Any]], Any], job: Job[Any], /) -> Future[Any]:
+    def submit(self, function: Callable[[Job[Any]], object], job: Job[Any], /) -> Future[Any]:
         """Start the job, or keep it until a worker is free."""
 
 

@@ -8,7 +8,6 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
 from espalier.jobs.memory import n_cores
 
@@ -36,7 +35,7 @@ class Processes(ProcessPoolExecutor):
         context = get_context("spawn")
         super().__init__(n_cores() if n is None else n, context, initializer=_start_worker, initargs=(os.getpid(),))
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if kind is not None:
             workers = list((self._processes or {}).values())
             self.shutdown(wait=False, cancel_futures=True)

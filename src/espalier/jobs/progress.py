@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def report_to(tell: Tell | None) -> Report | None:
     return None if tell is None else lambda progress: tell(progress.fraction)
 
 
-def check_progress(progress: Any) -> None:
+def check_progress(progress: object) -> None:
     """Refuse a ``progress`` that cannot be called."""
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function that takes a Progress, or None, got {progress!r}.")

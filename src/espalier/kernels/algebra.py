@@ -228,7 +228,7 @@ def add(left: Kernel, right: Kernel) -> Sum:
     return Sum((left, right))
 
 
-def multiply(left: Kernel, right: Any) -> Product | Scaled:
+def multiply(left: Kernel, right: object) -> Product | Scaled:
     """The product of two kernels, or a multiple: a number, ``Learned`` or ``Fixed`` times a kernel."""
     if isinstance(right, Kernel):
         return Product((left, right))
@@ -239,12 +239,12 @@ def multiply(left: Kernel, right: Any) -> Product | Scaled:
     raise TypeError(f"A kernel is multiplied by a kernel or a number, got {type(right).__name__}.")
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: object) -> Any:
     """A Python number for one of numpy, which would not print as Python reads it."""
     return number.item() if hasattr(number, "item") else number
 
 
-def _flattened(kind: type[Any], name: str, kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
+def _flattened(kind: type[object], name: str, kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
     if isinstance(kernels, Kernel):
         raise TypeError(f"{name} must be a tuple of kernels, got one kernel.")
     check_kernels(kind.__name__, list(kernels))

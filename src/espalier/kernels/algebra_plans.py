@@ -141,7 +141,7 @@ def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
     return {prefix + path: value for path, value in gradients.items()}
 
 
-def _joined(plans: Sequence[Plan], kernels: Sequence[Any], join: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
+def _joined(plans: Sequence[Plan], kernels: Sequence[object], join: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
     """The matrices of several kernels joined into the first one's."""
     pairs = zip(plans, kernels, strict=True)
     out = reduce(join, (plan._values(kernel) for plan, kernel in pairs))

@@ -31,7 +31,7 @@ def arguments_of(kernel: Kernel) -> dict[str, Any]:
     return found | {name: getattr(kernel, name) for name in _own(kernel)}
 
 
-def with_arguments(kernel: Kernel, changes: Mapping[str, Any]) -> Kernel:
+def with_arguments(kernel: Kernel, changes: Mapping[str, object]) -> Kernel:
     """Return a kernel with some arguments replaced; a wrong name is an error that lists those that there are.
 
     A number in place of ``fixed(x)``, ``Learned(x)`` or ``PerLabel(x)`` replaces the number inside.
@@ -70,7 +70,7 @@ def _own(kernel: Kernel) -> list[str]:
     return [field.name for field in dataclasses.fields(kernel) if field.name not in _KERNELS]
 
 
-def _kept_kind(setting: Any, value: Any) -> Any:
+def _kept_kind(setting: object, value: Any) -> Any:
     """A number as the kind of setting that it replaces; any other setting as it is."""
     if not is_number(value) or (isinstance(setting, PerDimension) and setting.values is not None):
         return value

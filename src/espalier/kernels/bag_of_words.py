@@ -39,7 +39,7 @@ class Idf:
     n_holding: Mapping[str, int] = field(repr=False)
 
     @staticmethod
-    def fit(corpus: Any, of: Unit = "words") -> Idf:
+    def fit(corpus: object, of: Unit = "words") -> Idf:
         """Count in how many items each symbol stands."""
         sequences = as_sequences(check_words(corpus), of)
         symbol, start = sequences.arrays

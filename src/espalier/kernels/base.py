@@ -63,11 +63,11 @@ class Kernel(StorableKernel):
 
     # What a user may define.
 
-    def pair(self, x: Any, y: Any) -> float:
+    def pair(self, x: object, y: object) -> float:
         """Return the value for two items."""
         raise NotImplementedError(f"{type(self).__name__} must define pair(x, y) or block(a, b).")
 
-    def block(self, a: list[Any], b: list[Any]) -> Matrix:
+    def block(self, a: list[object], b: list[object]) -> Matrix:
         """Return the matrix of values for two lists of items."""
         return np.array([[self.pair(x, y) for y in b] for x in a], np.float64).reshape(len(a), len(b))
 
@@ -149,15 +149,15 @@ class Kernel(StorableKernel):
         plan._made_for = self
         return plan
 
-    def diagonal(self, a: Any, **options: Any) -> Matrix:
+    def diagonal(self, a: Any, **options: object) -> Matrix:
         """Return the values of each item with itself, without the matrix."""
         return self.diagonal_plan(a, **options).matrix(self)
 
-    def diagonal_vjp(self, a: Any, **options: Any) -> tuple[Matrix, Pullback]:
+    def diagonal_vjp(self, a: object, **options: object) -> tuple[Matrix, Pullback]:
         """Return the diagonal, and the function that pulls a cotangent of it back to ``{path: gradient}``."""
         return self.diagonal_plan(a, **options).vjp(self)
 
-    def value(self, x: Any, y: Any) -> float:
+    def value(self, x: Any, y: object) -> float:
         """Return the value for one pair of items.
 
         For a kernel that names a column an item is a mapping: ``{"source": tree, ...}``.
@@ -193,7 +193,7 @@ class Kernel(StorableKernel):
 
         return add(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __radd__(self, other: Any) -> Kernel:
+    def __radd__(self, other: object) -> Kernel:
         # sum([a, b]) starts from 0.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
@@ -202,12 +202,12 @@ class Kernel(StorableKernel):
 
         return Power(self, exponent)
 
-    def __mul__(self, other: Any) -> Product | Scaled:
+    def __mul__(self, other: object) -> Product | Scaled:
         from espalier.kernels.algebra import multiply
 
         return multiply(self, other)
 
-    def __rmul__(self, other: Any) -> Product | Scaled:
+    def __rmul__(self, other: object) -> Product | Scaled:
         return self.__mul__(other)
 
     def __repr__(self) -> str:
@@ -310,7 +310,7 @@ class Kernel(StorableKernel):
         return self._with_children(replaced), rest
 
 
-def _check_column(on: Any) -> None:
+def _check_column(on: object) -> None:
     names = on if isinstance(on, tuple) else (on,)
     if on is not None and (not names or not all(isinstance(name, str) for name in names)):
         raise TypeError(f"on must name a column of the table, got {on!r}.")

@@ -38,14 +38,14 @@ def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use
     raise KernelOverflowError(f"The kernel value of {place} is too large for a float64{more}. {advice}")
 
 
-def check_rows(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | ByRows:
+def check_rows(cotangent: object, shape: tuple[int, ...]) -> NDArray[np.float64] | ByRows:
     """As :func:`check_cotangent`, for a pull-back that reads rows: what comes block by block stays so."""
     if isinstance(cotangent, ByRows) and cotangent.shape == shape:
         return cotangent
     return check_cotangent(cotangent, shape)
 
 
-def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def check_cotangent(cotangent: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the cotangent as float64, or say what shape was expected."""
     refuse_masked(cotangent, "The cotangent")
     array: NDArray[np.float64] = np.asarray(cotangent, np.float64)
@@ -54,7 +54,7 @@ def check_cotangent(cotangent: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     return array
 
 
-def check_one_number(name: str, setting: Any) -> None:
+def check_one_number(name: str, setting: object) -> None:
     """Refuse a value per label or per dimension where one number is meant."""
     if isinstance(setting, hyper.PerLabel | hyper.PerDimension):
         raise TypeError(f"{name} must be one number, fixed(...) or Learned(...), got {setting!r}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def learns(kernel: Kernel) -> bool:
     return bool(kernel.parameters())
 
 
-def own_gradient(name: str, setting: Any, value: float) -> Gradients:
+def own_gradient(name: str, setting: object, value: float) -> Gradients:
     """The gradient of a kernel's own number, where it is learned."""
     return {} if hyper.is_fixed(setting) else {name: float(value)}
 
@@ -132,7 +132,7 @@ def added(*parts: Gradients) -> Gradients:
     return total
 
 
-def check_kernels(name: str, kernels: Sequence[Any]) -> None:
+def check_kernels(name: str, kernels: Sequence[object]) -> None:
     """Refuse what is no kernel inside a kernel."""
     for kernel in kernels:
         if not isinstance(kernel, Kernel):

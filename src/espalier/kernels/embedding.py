@@ -163,7 +163,7 @@ class Embedding(Similarity):
         return f"{type(self).__name__}({what}{''.join(options)})"
 
 
-def _stacked(words: list[str], vectors: list[Any]) -> Floats:
+def _stacked(words: list[str], vectors: list[object]) -> Floats:
     """The vectors as rows of one array, checked."""
     for word, vector in zip(words, vectors, strict=True):
         refuse_masked(vector, f"The vector of {word!r}")

@@ -239,7 +239,7 @@ class _Reader:
         return _error(message, self.text, len(self.text.encode()[: node.col_offset].decode()))
 
 
-def _signature(make: Callable[..., Any]) -> str:
+def _signature(make: Callable[..., object]) -> str:
     names = [
         name if parameter.default is parameter.empty else f"{name}={parameter.default!r}"
         for name, parameter in inspect.signature(make).parameters.items()

@@ -171,7 +171,7 @@ Hyperparameter = float | Fixed | Learned | PerLabel
 VectorHyperparameter = float | Fixed | Learned | PerDimension
 
 
-def _call(name: str, arguments: list[str], **options: Any) -> str:
+def _call(name: str, arguments: list[str], **options: object) -> str:
     arguments += [f"{key}={value!r}" for key, value in options.items() if value is not None]
     return f"{name}({', '.join(arguments)})"
 
@@ -181,21 +181,21 @@ def hyperparameter(default: float, bounds: tuple[float, float] = (1e-5, 1e5), *,
     return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero})
 
 
-def number_of(setting: Any) -> float:
+def number_of(setting: object) -> float:
     """The number at the bottom of a setting: its value, or its default value."""
     while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
         setting = setting.value
     return as_float(setting)
 
 
-def is_fixed(setting: Any) -> bool:
+def is_fixed(setting: object) -> bool:
     """True where no learner may change the setting."""
     return isinstance(setting, Fixed) or (
         isinstance(setting, PerLabel | PerDimension) and isinstance(setting.value, Fixed)
     )
 
 
-def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
+def check_setting(name: str, setting: object, *, zero: bool = True) -> None:
     """Refuse what is no positive, finite number, wherever it stands in a setting; ``zero`` allows ``fixed(0)``."""
     zero_allowed = zero and is_fixed(setting)
     if isinstance(setting, PerLabel):
@@ -217,7 +217,7 @@ def check_setting(name: str, setting: Any, *, zero: bool = True) -> None:
             raise ValueError(f"{name} must be positive{finite}, got {shown(value)}.{hint}")
 
 
-def _how_to_keep_zero(setting: Any) -> str:
+def _how_to_keep_zero(setting: object) -> str:
     several = {PerLabel: "PerLabel(fixed(0.4), values=...)", PerDimension: "PerDimension(fixed(1.0), values=...)"}
     for kind, example in several.items():
         if isinstance(setting, kind):
@@ -225,17 +225,17 @@ def _how_to_keep_zero(setting: Any) -> str:
     return " Write fixed(0) for a zero that stays."
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A number of numpy as one of Python, which prints as it is read."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """True for numbers of Python and of numpy; a truth value is none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def _numbers(setting: Any) -> Iterator[Any]:
+def _numbers(setting: object) -> Iterator[Any]:
     if isinstance(setting, PerLabel):
         yield from (value for _, value in setting.values)
         setting = setting.value
@@ -245,7 +245,7 @@ def _numbers(setting: Any) -> Iterator[Any]:
     yield setting.value if isinstance(setting, Fixed | Learned) else setting
 
 
-def paths(name: str, setting: Any) -> dict[str, float]:
+def paths(name: str, setting: object) -> dict[str, float]:
     """The learned numbers of a setting by path: ``decay``, or ``decay[NP]`` once labels are known."""
     if is_fixed(setting):
         return {}
@@ -256,7 +256,9 @@ def paths(name: str, setting: Any) -> dict[str, float]:
     return {name: number_of(setting)}
 
 
-def declared(name: str, setting: Any, bounds: tuple[float, float]) -> dict[str, tuple[float, tuple[float, float], Any]]:
+def declared(
+    name: str, setting: object, bounds: tuple[float, float]
+) -> dict[str, tuple[float, tuple[float, float], Any]]:
     """The learned numbers of a setting by path, each with its bounds (these where it has none) and its prior."""
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     prior = inner.prior if isinstance(inner, Learned) else None
@@ -288,7 +290,7 @@ def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[An
     return setting, unknown | {name + key: value for key, value in malformed.items()}
 
 
-def label_values(setting: Any, labels: Sequence[str]) -> NDArray[np.float64]:
+def label_values(setting: object, labels: Sequence[str]) -> NDArray[np.float64]:
     """The setting as one value per label, and one more for leaves."""
     values = np.full(len(labels) + 1, number_of(setting))
     if isinstance(setting, PerLabel):
@@ -299,7 +301,7 @@ def label_values(setting: Any, labels: Sequence[str]) -> NDArray[np.float64]:
 
 
 def label_gradients(
-    name: str, setting: Any, labels: Sequence[str], gradient: NDArray[np.float64], *, leaves: bool
+    name: str, setting: object, labels: Sequence[str], gradient: NDArray[np.float64], *, leaves: bool
 ) -> dict[str, float]:
     """Sum the gradient by label (and, last, of leaves) into the paths of a setting."""
     if is_fixed(setting):
@@ -313,7 +315,7 @@ def label_gradients(
     return out or {name: 0.0}  # no label was seen: the path of the default is all there is
 
 
-def bind_labels(setting: Any, labels: Sequence[str], *, leaves: bool) -> Any:
+def bind_labels(setting: object, labels: Sequence[str], *, leaves: bool) -> Any:
     """Give every label of a corpus its own entry in ``PerLabel.values``."""
     if not isinstance(setting, PerLabel) or is_fixed(setting):
         return setting

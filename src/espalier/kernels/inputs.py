@@ -41,7 +41,7 @@ Reading = Literal["trees", "words"]
 class Inputs:
     """One side of a kernel call, with its interned columns."""
 
-    def __init__(self, data: Any, like: Inputs | None = None, *, translates: bool = False) -> None:
+    def __init__(self, data: object, like: Inputs | None = None, *, translates: bool = False) -> None:
         self._data = _table_or_column(data)
         self._like = like
         self._translates = translates
@@ -76,7 +76,7 @@ class Inputs:
         data = self._data
         return self.read_alike(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
 
-    def read_alike(self, data: Any) -> Inputs:
+    def read_alike(self, data: object) -> Inputs:
         """Rows of these inputs on their own; their strings are what was decided for all."""
         inputs = Inputs(data)
         inputs._readings.update(self._readings)
@@ -244,13 +244,13 @@ def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> F
         return as_forest(column, vocabulary)
 
 
-def _read_sequences(column: Any, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
+def _read_sequences(column: object, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
     """A column as sequences."""
     with _naming(on):
         return as_sequences(column, of, vocabulary)
 
 
-def _decided(column: Any, other: Reading | None) -> Reading | None:
+def _decided(column: object, other: Reading | None) -> Reading | None:
     """What the strings of a column are, given what those are that it is compared with.
 
     A column without strings decides for those that are compared with it: beside a forest, strings are trees.
@@ -267,7 +267,7 @@ def _decided(column: Any, other: Reading | None) -> Reading | None:
     return "trees" if Tree in kinds else None
 
 
-def _suggested(column: Any) -> Reading | None:
+def _suggested(column: object) -> Reading | None:
     """What a second column says of the strings of the first; None where it could be compared with either reading."""
     if isinstance(column, Forest | Sequences):
         return "trees" if isinstance(column, Forest) else "words"
@@ -290,7 +290,7 @@ def _tree_of(text: str, row: int) -> Tree:
         ) from None
 
 
-def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:
+def _read_arcs(column: object, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:
     """A column as dependency trees."""
     with _naming(on):
         if isinstance(column, Arcs):
@@ -302,14 +302,14 @@ def _read_arcs(column: Any, on: str | None, templates: tuple[str, ...], vocabula
         return Arcs.from_trees(column, templates, vocabulary=vocabulary)
 
 
-def _read_graphs(column: Any, on: str | None, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
+def _read_graphs(column: object, on: str | None, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
     """A column as graphs."""
     with _naming(on):
         _refuse_numbers(column, "graphs")
         return as_graphs(column, labels, vocabulary)
 
 
-def _refuse_numbers(column: Any, what: str) -> None:
+def _refuse_numbers(column: object, what: str) -> None:
     if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
         raise TypeError(f"This kernel reads {what}, but was given numbers. Use a kernel of vectors such as RBF().")
 

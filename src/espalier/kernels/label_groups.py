@@ -18,7 +18,7 @@ def by_name(argument: str, given: Any) -> dict[str, Any]:
     return found
 
 
-def listed_labels(group: str, labels: Any) -> tuple[str, ...]:
+def listed_labels(group: str, labels: object) -> tuple[str, ...]:
     """The labels of a group; a text would be split into letters."""
     if isinstance(labels, str):
         raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")

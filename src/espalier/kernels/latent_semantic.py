@@ -25,7 +25,7 @@ class LatentSemantic(Embedding):
 
     @staticmethod
     def fit(
-        corpus: Any,
+        corpus: object,
         n_components: int = 100,
         *,
         of: Unit = "words",

@@ -28,7 +28,7 @@ class OrderWeights(PerDimension):
 
 
 def weights_by_length(
-    given: Any, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
+    given: object, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
 ) -> Any:
     """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
     if n > MOST_WEIGHTS:

@@ -123,18 +123,18 @@ class Plan:
     shape: tuple[int, ...]
     _made_for: Kernel | None = None  # None in a part of another plan
 
-    def matrix(self, kernel: Any) -> Matrix:
+    def matrix(self, kernel: Kernel) -> Matrix:
         """Return the kernel's values, a vector for a diagonal; the caller owns the array."""
         with self._serving(kernel, pulling_back=False):
             return self._values(kernel)
 
-    def vjp(self, kernel: Any) -> tuple[Matrix, Pullback]:
+    def vjp(self, kernel: Kernel) -> tuple[Matrix, Pullback]:
         """Return the values, and the function that pulls gradient weights back to the hyperparameters."""
         with self._serving(kernel, pulling_back=True):
             found = self._evaluate(kernel)
             values = found.taken()
 
-        def pull_back(cotangent: Any) -> Gradients:
+        def pull_back(cotangent: object) -> Gradients:
             # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
             with blas_threads(), self._serving(kernel, pulling_back=True):
                 return found.pull_back(cotangent)
@@ -147,7 +147,7 @@ class Plan:
             return bound(kernel, self._labels())
 
     @contextmanager
-    def _serving(self, kernel: Any, *, pulling_back: bool) -> Iterator[None]:
+    def _serving(self, kernel: Kernel, *, pulling_back: bool) -> Iterator[None]:
         """Refuse a kernel of another form, and let an error of memory name what suffices for the whole call."""
         made_for = self._made_for
         # A kernel of another form would be computed wrongly without a word.

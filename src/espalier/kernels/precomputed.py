@@ -62,12 +62,12 @@ class Precomputed(Kernel):
         digest = hashlib.blake2b(matrix.tobytes(), digest_size=16)
         object.__setattr__(self, "_content", (digest.hexdigest(), self.on))
 
-    def block(self, a: list[Any], b: list[Any]) -> Matrix:
+    def block(self, a: list[object], b: list[object]) -> Matrix:
         """The values of some rows with others."""
         values: Matrix = self.matrix[np.ix_(self._rows(a), self._rows(b))]
         return values
 
-    def _rows(self, items: list[Any]) -> NDArray[np.int64]:
+    def _rows(self, items: list[object]) -> NDArray[np.int64]:
         rows = np.asarray(items)
         if rows.size == 0:
             return np.zeros(0, np.int64)

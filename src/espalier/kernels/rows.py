@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ class ByRows:
     def __getitem__(self, rows: slice) -> Matrix:
         return self._read(rows)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Matrix:
         out = np.empty(self.shape)
         for rows in row_blocks(self.shape):
             out[rows] = self._read(rows)

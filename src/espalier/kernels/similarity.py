@@ -177,7 +177,7 @@ class SimilarityTable(Similarity):
     array([[0.6, 1. , 0. ]])
     """
 
-    def __init__(self, symbols: Sequence[str], matrix: Any) -> None:
+    def __init__(self, symbols: Sequence[str], matrix: object) -> None:
         self.symbols = tuple(symbols)
         self.matrix = _checked(self.symbols, matrix)
         if not is_positive_semidefinite(self.matrix):
@@ -189,7 +189,7 @@ class SimilarityTable(Similarity):
         self._digest = digest_of(self.symbols, self.matrix)
 
     @staticmethod
-    def nearest_to(symbols: Sequence[str], matrix: Any, rank: int | None = None) -> Embedding:
+    def nearest_to(symbols: Sequence[str], matrix: object, rank: int | None = None) -> Embedding:
         """Return the nearest similarity without negative eigenvalues; see :meth:`Similarity.nearest`.
 
         Examples
@@ -271,7 +271,7 @@ class Thresholded(Similarity):
         return f"Thresholded({self.similarity!r}, {self.threshold!r})"
 
 
-def check_similarity(similarity: Any, mix: Any) -> None:
+def check_similarity(similarity: object, mix: object) -> None:
     """Refuse what is no similarity, and a share of exact matching that is none."""
     if similarity is not None and not isinstance(similarity, Similarity):
         hint = " Write Embedding(vectors)." if isinstance(similarity, Mapping) or callable(similarity) else ""

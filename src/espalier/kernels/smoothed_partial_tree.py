@@ -235,7 +235,7 @@ def _labels_of(forest: Forest, *, leaves: bool) -> Iterator[str]:
     return (forest.vocabulary[number] for number in numbers.tolist())
 
 
-def _check_threshold(threshold: Any) -> None:
+def _check_threshold(threshold: object) -> None:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.integer | np.floating):
         raise TypeError(f"threshold must be a number, got {threshold!r}.")
     if not 0.0 <= threshold <= 1.0:

@@ -32,7 +32,7 @@ class StorableKernel(Storable):
         return kernel
 
 
-def columns_read(kernel: Any) -> set[str | None]:
+def columns_read(kernel: object) -> set[str | None]:
     """The columns of a table that a kernel, one inside it, or a mean reads."""
     on = getattr(kernel, "on", None)
     own: set[str | None] = set(on) if isinstance(on, tuple) else {on}
@@ -44,7 +44,7 @@ def _depth(kernel: Any) -> int:
     return 1 + max((_depth(child) for _, child in kernel._children()), default=0)
 
 
-def _integers(value: Any) -> list[int]:
+def _integers(value: object) -> list[int]:
     if isinstance(value, dict | list):
         inside = value.values() if isinstance(value, dict) else value
         return [number for part in inside for number in _integers(part)]

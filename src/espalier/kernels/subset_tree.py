@@ -90,7 +90,7 @@ class SubsetTree(TreeKernel):
         other = None if b is None else b.arrays
         return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
 
-    def _native_arguments(self, native: Any) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[Any, ...]:
         return (self.max_depth or 0,)
 
     def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
@@ -144,7 +144,7 @@ class Subtree(TreeKernel):
         other = None if b is None else b.arrays
         return _core.SubsetTreePlan(a.arrays, other, True, self.lone_leaves, per_tree)
 
-    def _native_arguments(self, native: Any) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[Any, ...]:
         return (0,)
 
     def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
@@ -180,7 +180,7 @@ def _fill_self_values(
     return done
 
 
-def checked_depth(max_depth: Any) -> int | None:
+def checked_depth(max_depth: object) -> int | None:
     """Return a limit of depth, or refuse what is no positive integer."""
     if max_depth is None:
         return None

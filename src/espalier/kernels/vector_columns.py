@@ -95,7 +95,7 @@ def _sparse(column: Any, where: str) -> Any:
     return matrix
 
 
-def _stacked(rows: list[Any], where: str) -> NDArray[Any]:
+def _stacked(rows: list[object], where: str) -> NDArray[Any]:
     """Rows as one array; the first row that does not fit is named."""
     arrays = [_row(row, k, where) for k, row in enumerate(rows)]
     for k, array in enumerate(arrays):
@@ -107,7 +107,7 @@ def _stacked(rows: list[Any], where: str) -> NDArray[Any]:
     return np.array(arrays, np.float64)
 
 
-def _row(row: Any, k: int, where: str) -> NDArray[Any]:
+def _row(row: object, k: int, where: str) -> NDArray[Any]:
     if row is None:
         raise InputError(f"Row {k}{where} holds no vector (None). Drop the row or fill it in.")
     if isinstance(row, np.ma.MaskedArray):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,7 +211,7 @@ class PolynomialPlan(VectorPlan):
 # One value per dimension.
 
 
-def dimension_values(setting: Any, n_dimensions: int) -> float | Dense:
+def dimension_values(setting: object, n_dimensions: int) -> float | Dense:
     """The setting as one number, or as an array with one per dimension."""
     if not isinstance(setting, PerDimension):
         return hyper.number_of(setting)

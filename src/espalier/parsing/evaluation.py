@@ -211,7 +211,7 @@ def evaluate_candidates(
     return Evaluation(*zip(*count.compare(name, gold, candidates), strict=True))
 
 
-def _trees(trees: Iterable[Any], name: str) -> list[Tree]:
+def _trees(trees: Iterable[object], name: str) -> list[Tree]:
     if isinstance(trees, str | Tree):
         raise TypeError(f"{name} must be several trees, got a single one. Write [tree].")
     return [as_tree(tree) for tree in trees]

@@ -94,7 +94,7 @@ class Grammar:
         return _numbered(parts, root, max_unary)
 
     @staticmethod
-    def from_parts(parts: Iterable[tuple[Any, tuple[Any, ...], float]], root: str, *, max_unary: int) -> Grammar:
+    def from_parts(parts: Iterable[tuple[object, tuple[object, ...], float]], root: str, *, max_unary: int) -> Grammar:
         """Make a grammar from binarized rules: parent, one or two children, log probability.
 
         Names of constituents and tags are texts, those of prefixes are tuples.
@@ -173,7 +173,7 @@ def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
         raise InputError(f"The probability of {parent} -> {' '.join(children)} must be in (0, 1], got {probability}.")
 
 
-def _numbered(parts: list[tuple[Any, tuple[Any, ...], float]], root: str, max_unary: int) -> Grammar:
+def _numbered(parts: list[tuple[object, tuple[object, ...], float]], root: str, max_unary: int) -> Grammar:
     max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
     names: dict[Any, None] = {root: None}
     for parent, children, _ in parts:

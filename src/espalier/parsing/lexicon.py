@@ -51,7 +51,7 @@ def word_class(word: str, *, first: bool = False) -> str:
     return "-".join(signs)
 
 
-def are_counts(table: Any) -> bool:
+def are_counts(table: object) -> bool:
     """Say whether this is a mapping to positive counts, as a file should contain."""
     return isinstance(table, dict) and all(type(count) is int and count > 0 for count in table.values())
 

@@ -45,7 +45,7 @@ def count_rules(
     vertical: int,
     *,
     split_tags: bool = False,
-    written: Sequence[Any] | None = None,
+    written: Sequence[object] | None = None,
 ) -> Counts:
     """Count rules and words. Nodes that only repeat their single child, and trees that are None, are left out.
 

@@ -43,7 +43,7 @@ def threads(n_threads: int | None) -> int:
     return n_cores() if n_threads is None else positive("n_threads", n_threads)
 
 
-def words_and_tags(row: int, sentence: Any) -> Sentence:
+def words_and_tags(row: int, sentence: object) -> Sentence:
     """Return the words, and the tags if they are given."""
     if isinstance(sentence, str):
         raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")

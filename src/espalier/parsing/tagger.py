@@ -81,7 +81,9 @@ class Tagger(Storable):
         return Tagger, (self.tags, self.trigrams, self.lexicon)
 
     @staticmethod
-    def from_sentences(sentences: Iterable[Any], *, suffix: int = 10, rare: int = 10, smoothing: float = 0.0) -> Tagger:
+    def from_sentences(
+        sentences: Iterable[object], *, suffix: int = 10, rare: int = 10, smoothing: float = 0.0
+    ) -> Tagger:
         """Estimate a tagger by relative frequencies, with trigrams smoothed by deleted interpolation.
 
         Parameters

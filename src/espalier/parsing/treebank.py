@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import Seen, spelled
@@ -14,7 +13,7 @@ from espalier.structures.transforms import TRACE, drop_outer, strip_function_tag
 from espalier.structures.tree import Tree
 
 
-def plain(tree: Any) -> Tree | None:
+def plain(tree: object) -> Tree | None:
     """Return a tree without traces, function tags, indices and an outer label; None if nothing is left."""
     found = drop_outer(as_tree(tree))
     # Most trees of most treebanks have neither: to see that is cheaper than to build them anew.

@@ -69,7 +69,7 @@ def propose(
 
 
 def jackknifed(
-    trees: Iterable[Any],
+    trees: Iterable[object],
     k: int = 100,
     *,
     folds: int = 5,
@@ -80,7 +80,7 @@ def jackknifed(
     random_state: Any = 0,
     progress: Report | None = None,
     executor: Executor | None = None,
-    **grammar_options: Any,
+    **grammar_options: object,
 ) -> list[Group]:
     """What is proposed for each tree's words by a parser that was made of other trees.
 
@@ -198,19 +198,19 @@ def _proposed(
     return groups
 
 
-def _sentence(row: int, sentence: Any) -> Any:
+def _sentence(row: int, sentence: object) -> Any:
     """A list of words as it is; anything else as what is gold."""
     return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
 
 
-def _row(row: Any, n_trees: int) -> int:
+def _row(row: object, n_trees: int) -> int:
     """The number of a tree; those below 0 count from the last."""
     if isinstance(row, bool) or not isinstance(row, Integral) or not -n_trees <= int(row) < n_trees:
         raise ValueError(f"rows must be numbers of trees, 0 to {n_trees - 1}, got {row!r}.")
     return int(row) % n_trees
 
 
-def _gold(row: int, sentence: Any) -> Gold:
+def _gold(row: int, sentence: object) -> Gold:
     if isinstance(sentence, TaggedSequence):
         return sentence
     tree = plain(sentence)

@@ -209,7 +209,7 @@ class Chooser(KernelEstimator):
     def _set_own_state(self, state: State) -> None:
         """Take that up again; called before support and coefficients are set."""
 
-    def _set_support(self, items: list[Any], coefficients: Floats) -> None:
+    def _set_support(self, items: list[object], coefficients: Floats) -> None:
         """Keep what was learned: items and their coefficients."""
         self.support_, self.coefficients_ = items, coefficients
         self._combination = Combination(self._kernel_used(), items, coefficients)

@@ -48,7 +48,7 @@ class CompressedSum:
 
     block = None
 
-    def __init__(self, kernel: Kernel, trees: Sequence[Any]) -> None:
+    def __init__(self, kernel: Kernel, trees: Sequence[object]) -> None:
         self._forest = Forest.from_trees(trees)
         self._model = CompressedModel(kernel, self._forest)
 
@@ -68,7 +68,7 @@ class CompressedSum:
 class SupportSum:
     """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
 
-    def __init__(self, kernel: Kernel, items: Sequence[Any], block: int | None = None, **options: Any) -> None:
+    def __init__(self, kernel: Kernel, items: Sequence[object], block: int | None = None, **options: object) -> None:
         self.block = BLOCK if block is None else block
         self._kernel, self._items, self._options = kernel, items, options
         self._coefficients = np.zeros(len(items))
@@ -105,11 +105,11 @@ def is_compressible(kernel: Kernel) -> bool:
 
 def growing_sum(
     kernel: Kernel,
-    items: Sequence[Any],
+    items: Sequence[object],
     *,
     compress: bool = True,
     block: int | None = None,
-    **options: Any,
+    **options: object,
 ) -> GrowingSum:
     """An empty sum over training items; ``block`` of them have their matrix at hand if it is not compressed.
 
@@ -131,7 +131,7 @@ class Combination:
         The items and their :math:`c_i`.
     """
 
-    def __init__(self, kernel: Kernel, items: Sequence[Any], coefficients: Floats) -> None:
+    def __init__(self, kernel: Kernel, items: Sequence[object], coefficients: Floats) -> None:
         self.kernel, self.coefficients = kernel, coefficients
         self._items = items
         self.inputs = Inputs.of(list(items))
@@ -142,7 +142,7 @@ class Combination:
             for row, coefficient in enumerate(coefficients.tolist()):
                 self._compressed.add(forest, row, coefficient)
 
-    def __call__(self, items: Sequence[Any], **options: Any) -> Floats:
+    def __call__(self, items: Sequence[object], **options: object) -> Floats:
         """The values of new items. Options are those of :meth:`Kernel.plan <espalier.kernels.Kernel.plan>`."""
         if not len(self.coefficients) or not items:
             return np.zeros(len(items))

@@ -261,7 +261,7 @@ class GPPreference(Chooser):
     def _weight(self) -> float:
         return self._learned_weight if self.score_weight == "learned" else super()._weight()
 
-    def _set_support(self, items: list[Any], coefficients: Floats) -> None:
+    def _set_support(self, items: list[object], coefficients: Floats) -> None:
         if len(items) != self._pairs.n_items:
             raise InputError("its groups have other candidates")
         super()._set_support(items, coefficients)

@@ -75,7 +75,7 @@ def evaluate_choices(counts: Sequence[Counts], chosen: Sequence[int]) -> Evaluat
     return Evaluation(matched, gold, parsed, exact, (), ())
 
 
-def _equal(group: Group, parts: Callable[[Any], Sequence[Any]]) -> Counts:
+def _equal(group: Group, parts: Callable[[Any], Sequence[object]]) -> Counts:
     gold = parts(group.gold)
     shared = [sum(x == y for x, y in zip(parts(own), gold, strict=True)) for own in group.candidates]
     return np.array([shared, [len(gold)] * len(group), [len(gold)] * len(group)], np.int64)

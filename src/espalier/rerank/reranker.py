@@ -108,5 +108,5 @@ class Reranker(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "chooser_")
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": repr(self)}

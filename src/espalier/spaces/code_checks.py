@@ -20,12 +20,12 @@ SUBSET_ARRAYS: dict[str, type[Any]] = {"production_start": np.int64, "production
 class CodeChecks:
     """Every invariant of fragments as codes that the compiled core trusts; ``require`` refuses what breaks one."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], labels: Sequence[Any], require: Require) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], labels: Sequence[object], require: Require) -> None:
         self._arrays, self._n_labels, self.require = arrays, len(labels), require
         require(all(isinstance(label, str) for label in labels), "it has no list of labels")
         require(len(set(labels)) == len(labels), "a label is listed twice")
 
-    def arrays(self, kinds: Mapping[str, type[Any]]) -> None:
+    def arrays(self, kinds: Mapping[str, type[object]]) -> None:
         """Vectors of the right numbers, cut into parts."""
         for name, kind in kinds.items():
             array = self._arrays[name]

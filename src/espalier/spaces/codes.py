@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.corpus.selection import Rows
 from espalier.corpus.soundness import refuse
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
@@ -82,8 +83,8 @@ class Codes(Sequence[Feature]):
     @overload
     def __getitem__(self, rows: int) -> Feature: ...
     @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: int | Rows) -> Feature | Self:
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
@@ -137,7 +138,7 @@ def distinct_codes(
     return start, np.frombuffer(b"".join(known), np.int32), places
 
 
-def chosen_codes(rows: Any, start: Integers, code: Integers) -> tuple[Integers, Integers]:
+def chosen_codes(rows: object, start: Integers, code: Integers) -> tuple[Integers, Integers]:
     """Some of the codes of a list."""
     chosen = np.arange(len(start) - 1)[rows if isinstance(rows, slice) else np.asarray(rows)]
     sizes = start[chosen + 1] - start[chosen]

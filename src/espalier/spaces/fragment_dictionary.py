@@ -135,7 +135,7 @@ class FragmentDictionary(Codes[Fragment]):
             depth = deeper
         return np.asarray(np.maximum.reduceat(depth, self.start[:-1]) if len(self) else self.start[:0], np.int64)
 
-    def counts(self, trees: Any, *, n_threads: int | None = None, progress: Report | None = None) -> csr_matrix:
+    def counts(self, trees: object, *, n_threads: int | None = None, progress: Report | None = None) -> csr_matrix:
         """Count each fragment in each tree: a sparse matrix with one row for each tree.
 
         Labels and productions that no fragment has are fine. A subtree that many trees share is looked at once.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Ngram:
         return ("" if self.of == "characters" else " ").join(self.symbols)
 
 
-def drawn_sequence(item: Any, symbols: Sequence[str], of: Unit) -> Tree:
+def drawn_sequence(item: object, symbols: Sequence[str], of: Unit) -> Tree:
     """A sequence as a tree to draw: as it is if it is a tree, tags above words, or symbols side by side."""
     if of != "characters":
         if isinstance(item, TaggedSequence | DependencyTree):

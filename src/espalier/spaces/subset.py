@@ -148,7 +148,7 @@ class SubsetSearch(TreeSearch):
         return joined[order], weights[order]
 
 
-def fragment_values(fragments: FragmentDictionary, kernel: Any) -> Floats:
+def fragment_values(fragments: FragmentDictionary, kernel: object) -> Floats:
     """What one occurrence of each fragment counts for in the space of a kernel: the square root of its weight.
 
     Examples

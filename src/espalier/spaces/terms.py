@@ -64,7 +64,7 @@ class Term:
         name: str | None = self.kernel._column()
         return name
 
-    def norm(self, inputs: Inputs, **options: Any) -> Floats:
+    def norm(self, inputs: Inputs, **options: object) -> Floats:
         """What the features of each row are divided by; infinite for a row without any feature."""
         out = np.ones(len(inputs))
         for kernel in self.norms:

@@ -5,7 +5,7 @@ such class: ``homes.py`` lists their names and modules, and a module is imported
 """
 
 from espalier.storage.files import Contents, load, read
-from espalier.storage.states import State, require
+from espalier.storage.states import Arrays, State, require
 from espalier.storage.storable import Storable
 
-__all__ = ["Contents", "State", "Storable", "load", "read", "require"]
+__all__ = ["Arrays", "Contents", "State", "Storable", "load", "read", "require"]

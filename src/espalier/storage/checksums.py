@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
 
 from espalier.errors import InputError
 
@@ -29,7 +28,7 @@ def sealed(data: bytes) -> bytes:
     return data[:first] + _digest(data, first, last).encode() + data[last:]
 
 
-def check_seal(data: bytes, path: Any) -> bool:
+def check_seal(data: bytes, path: object) -> bool:
     """Whether a file has a checksum; an error if it does not fit the file."""
     place = _place(data)
     if place is None:

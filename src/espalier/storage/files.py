@@ -45,7 +45,7 @@ class Contents:
     n_bytes: int
 
 
-def save(value: Any, path: str | Path, trained_on: Mapping[str, Any]) -> None:
+def save(value: object, path: str | Path, trained_on: Mapping[str, object]) -> None:
     """Write an object that can be saved, whole or not at all."""
     from espalier import __version__
 
@@ -62,7 +62,7 @@ def save(value: Any, path: str | Path, trained_on: Mapping[str, Any]) -> None:
     write_bytes(path, data)
 
 
-def file_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> bytes:
+def file_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, object]) -> bytes:
     """The bytes of a file with these arrays and this header, and a checksum over both."""
     from safetensors.numpy import save as as_bytes
 
@@ -74,7 +74,7 @@ def file_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) ->
 def load(path: str | Path) -> Any: ...
 @overload
 def load(path: str | Path, wanted: type[Made]) -> Made: ...
-def load(path: str | Path, wanted: type[Any] | None = None) -> Any:
+def load(path: str | Path, wanted: type[object] | None = None) -> Any:
     """Read what a file holds: a model, a parser, a corpus, a kernel, or whatever else has a method ``save``.
 
     Parameters
@@ -163,7 +163,7 @@ def _damaged(path: str | Path, error: Exception, what: str = "it") -> InputError
     return InputError(f"{path} is damaged: {why}. Save {what} again.")
 
 
-def _check_unsealed(path: str | Path, header: Mapping[str, Any]) -> None:
+def _check_unsealed(path: str | Path, header: Mapping[str, object]) -> None:
     """Tell a file of version 0.1, which wrote no checksum, from one whose checksum is damaged."""
     if header.get("format") == FORMAT or next(iter(header)) != "format":
         raise InputError(f"{path} is damaged: its checksum cannot be read. Save it again.")

@@ -21,7 +21,7 @@ Header = Mapping[str, Any]
 Content = dict[str, Any]
 
 
-def translated(header: Header, arrays: Arrays, path: Any) -> tuple[str, Content]:
+def translated(header: Header, arrays: Arrays, path: object) -> tuple[str, Content]:
     """The kind of the object in an old file, and its state; arrays that no longer have their form are replaced."""
     kind, translate = FORMATS[header["format"]]
     return kind, translate(header, arrays, path)
@@ -33,29 +33,29 @@ def _named(names: Iterable[str], prefix: str = "") -> Content:
 
 
 def _corpus(*names: str) -> Callable[[Header, Arrays, Any], Content]:
-    def translate(header: Header, arrays: Arrays, path: Any) -> Content:
+    def translate(header: Header, arrays: Arrays, path: object) -> Content:
         own = {name: header[name] for name in names}
         return {"vocabulary": {KIND: "Vocabulary", "labels": header["labels"]}, **own, **_named(arrays)}
 
     return translate
 
 
-def _grammar(header: Header, arrays: Arrays, path: Any) -> Content:
+def _grammar(header: Header, arrays: Arrays, path: object) -> Content:
     lexicon = {"parts": {}, "word_parts": {}, **header["lexicon"]}
     names = ("symbols", "labels", "n_prefixes", "root", "max_unary", "hides_root")
     return {name: header[name] for name in names} | {"lexicon": lexicon, **_named(arrays)}
 
 
-def _tagger(header: Header, arrays: Arrays, path: Any) -> Content:
+def _tagger(header: Header, arrays: Arrays, path: object) -> Content:
     return {name: header[name] for name in ("tags", "words", "suffix", "rare", "smoothing")} | _named(arrays)
 
 
-def _vectorizer(header: Header, arrays: Arrays, path: Any) -> Content:
+def _vectorizer(header: Header, arrays: Arrays, path: object) -> Content:
     terms = [_term(entry, f"{k}.", arrays, path) for k, entry in enumerate(header["terms"])]
     return {"values": header["values"], "terms": terms}
 
 
-def _term(entry: Header, prefix: str, arrays: Arrays, path: Any) -> Content:
+def _term(entry: Header, prefix: str, arrays: Arrays, path: object) -> Content:
     names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
     if "production_start" not in names:
         arrays[f"{prefix}code"] = _without_words(arrays[f"{prefix}code"], path)
@@ -69,7 +69,7 @@ def _term(entry: Header, prefix: str, arrays: Arrays, path: Any) -> Content:
     }
 
 
-def _without_words(code: Any, path: Any) -> Any:
+def _without_words(code: Any, path: object) -> Any:
     """The code of partial fragments: version 0.1 wrote twice the label, and added 1 for a word."""
     if code.ndim != 1 or len(code) % 2:
         raise InputError("a fragment is cut off")
@@ -85,13 +85,13 @@ def _without_words(code: Any, path: Any) -> Any:
     return out
 
 
-def _classifier(header: Header, arrays: Arrays, path: Any) -> Content:
+def _classifier(header: Header, arrays: Arrays, path: object) -> Content:
     vectorizer = {KIND: "FragmentVectorizer", **_vectorizer(header, arrays, path)}
     classes = {"type": header["class_type"], "labels": header["classes"]}
     return {"vectorizer": vectorizer, "classes": classes, **_named(("weights", "intercepts"))}
 
 
-def _reranker(header: Header, arrays: Arrays, path: Any) -> Content:
+def _reranker(header: Header, arrays: Arrays, path: object) -> Content:
     own = {name.removeprefix("state."): {ARRAY: name} for name in arrays if name.startswith("state.")}
     own |= header["state"]
     settings = {_RENAMED.get(name, name): value for name, value in header["settings"].items() if name != "n_threads"}
@@ -125,7 +125,7 @@ def _candidate(record: Any) -> Content:
     return {KIND: "DependencyTree" if "heads" in record else "TaggedSequence", **record}
 
 
-def _kernel(text: Any) -> Content:
+def _kernel(text: object) -> Content:
     return {KIND: "KernelText", "text": text}
 
 

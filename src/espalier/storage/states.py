@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 Made = TypeVar("Made")
 
 
-def pack(value: Any, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
+def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
     """Return a value as JSON holds it; its arrays are added to ``arrays`` under the paths at which they stand."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -64,7 +64,7 @@ class State:
     reads the file does.
     """
 
-    def __init__(self, content: Any, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> None:
+    def __init__(self, content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> None:
         if not isinstance(content, dict):
             raise InputError(f"an object of JSON should stand where {content!r:.60} stands")
         if depth > MAX_NESTED:
@@ -167,7 +167,7 @@ class State:
         return {name: self._made(item) for name, item in value.items()}
 
 
-def restored(content: Any, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> Any:
+def restored(content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> Any:
     """The object that a state describes."""
     state = State(content, arrays, depth)
     kind = state.text(KIND)
@@ -181,7 +181,7 @@ def restored(content: Any, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -
     return made(**state.values())
 
 
-def require(condition: Any, what: str) -> None:
+def require(condition: object, what: str) -> None:
     """Refuse a file for a reason."""
     if not bool(condition):
         raise InputError(what)

@@ -50,7 +50,7 @@ def read_only_sparse(matrix: Any) -> Any:
     return matrix
 
 
-def frozen(values: Any) -> Any:
+def frozen(values: object) -> Any:
     """Return a tuple or an array of objects, with copies of the entries that their owner could still change.
 
     Lists and tuples become tuples, arrays become arrays that cannot be written to, sparse matrices become such ones by
@@ -84,12 +84,12 @@ class _Holder:
 
     __slots__ = ("_rest", "done", "given")
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: object) -> None:
         self.given = given
         self.done: list[Any] = []
         self._rest = iter(_held(given))
 
-    def advance(self, copies: dict[int, Any]) -> Any:
+    def advance(self, copies: dict[int, object]) -> Any:
         """Freeze values up to the next container and return it, or None if all are done."""
         for value in self._rest:
             kind = type(value)
@@ -117,17 +117,17 @@ class _Holder:
         return read_only(array.reshape(self.given.shape))
 
 
-def _is_holder(value: Any) -> bool:
+def _is_holder(value: object) -> bool:
     return type(value) in _HOLDERS or (isinstance(value, np.ndarray) and value.dtype == object)
 
 
-def _held(holder: Any) -> Any:
+def _held(holder: object) -> Any:
     if isinstance(holder, dict):
         return holder.values()
     return holder.flat if isinstance(holder, np.ndarray) else holder
 
 
-def _holds_what_changes(holder: Any) -> bool:
+def _holds_what_changes(holder: object) -> bool:
     return any(map(_can_change, set(map(type, _held(holder)))))
 
 
@@ -135,7 +135,7 @@ def _can_change(kind: type) -> bool:
     return kind in _HOLDERS or issubclass(kind, np.ndarray) or hasattr(kind, "tocsr")
 
 
-def _closed(value: Any) -> Any:
+def _closed(value: object) -> Any:
     """Return a container of frozen values that cannot be changed itself, or a copy if it is a dictionary."""
     if isinstance(value, list | tuple):
         return tuple(value)
@@ -166,7 +166,7 @@ def unmasked(values: Any) -> Any:
     return tuple(None if gone else value for value, gone in zip(values.data.tolist(), mask.tolist(), strict=True))
 
 
-def refuse_masked(values: Any, name: str, rows: NDArray[np.intp] | None = None) -> None:
+def refuse_masked(values: object, name: str, rows: NDArray[np.intp] | None = None) -> None:
     """Refuse an array that masks something, or something in ``rows``: numpy would use the numbers under the mask.
 
     Examples
@@ -188,7 +188,7 @@ def refuse_masked(values: Any, name: str, rows: NDArray[np.intp] | None = None) 
         raise InputError(f"{name} is masked in {len(masked):,} {where}. Drop the masked entries, or fill them in.")
 
 
-def equal_columns(a: Any, b: Any) -> bool:
+def equal_columns(a: object, b: object) -> bool:
     """Say whether two columns of a table have the same values; missing numbers equal each other."""
     if a is b:
         return True

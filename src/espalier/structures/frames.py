@@ -17,6 +17,6 @@ def load_pandas() -> Any:
     return pandas
 
 
-def frame_of(rows: Sequence[Any], columns: Sequence[str] | None = None) -> Any:
+def frame_of(rows: Sequence[object], columns: Sequence[str] | None = None) -> Any:
     """A pandas frame of some rows: mappings by column, or tuples in the order of ``columns``."""
     return load_pandas().DataFrame(rows, columns=columns)

@@ -105,14 +105,14 @@ class Group:
         return max(range(len(self)), key=self.scores.__getitem__)
 
 
-def as_candidate(item: Any, known: Known | None = None) -> Candidate:
+def as_candidate(item: object, known: Known | None = None) -> Candidate:
     """Return tagged sequences and dependency trees unchanged, and other items as trees that share subtrees."""
     if isinstance(item, str):
         return tree_from_text(item, {} if known is None else known)
     return item if isinstance(item, TaggedSequence | DependencyTree) else as_tree(item)
 
 
-def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | None) -> Group:
+def group_at(place: str, candidates: Any, scores: Any, gold: object, name: str | None) -> Group:
     """Make a group that was read from a file; errors name the place."""
     try:
         return Group(candidates, scores, gold, name=name)
@@ -127,7 +127,7 @@ def group_at(place: str, candidates: Any, scores: Any, gold: Any, name: str | No
         raise InputError(f"{place}: {error}") from None
 
 
-def _misspelled(items: list[Any]) -> int:
+def _misspelled(items: list[object]) -> int:
     """Return the first that is not a tree."""
     for place, item in enumerate(items):
         try:
@@ -150,7 +150,7 @@ def words_of(candidate: Candidate) -> list[str]:
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)
 
 
-def _as_scores(scores: Any) -> tuple[float, ...]:
+def _as_scores(scores: object) -> tuple[float, ...]:
     if isinstance(scores, str | bytes) or not isinstance(scores, Iterable):
         raise InputError(f"scores must be a list of numbers, one for each candidate, got {scores!r:.80}.")
     out = []
@@ -166,7 +166,7 @@ def _as_scores(scores: Any) -> tuple[float, ...]:
     return tuple(out)
 
 
-def _shown(score: Any) -> str:
+def _shown(score: object) -> str:
     """Show a value in an error; integers of thousands of digits cannot be written out."""
     if isinstance(score, str | bytes):
         return f"the text {score!r:.60}"

@@ -41,7 +41,7 @@ def candidate_record(candidate: Candidate) -> dict[str, Any]:
     return {name: list(values) for name, values in columns if values is not None}
 
 
-def candidate_of(record: Any) -> Any:
+def candidate_of(record: object) -> Any:
     """Read a candidate from JSON: a text with the brackets of a tree, or an object."""
     if isinstance(record, str):
         return record
@@ -114,7 +114,7 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     return group_at(place, candidates, scores, gold, None if named is None else _name(record[named], named, place))
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     """Read a JSON object, and refuse a repeated key, of which one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -125,7 +125,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _score(value: Any, place: str) -> Any:
+def _score(value: object, place: str) -> Any:
     """Read a score, or None if there is none; texts and truth values are not numbers."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise InputError(
@@ -134,14 +134,14 @@ def _score(value: Any, place: str) -> Any:
     return value
 
 
-def _candidate(record: Any, place: str) -> Any:
+def _candidate(record: object, place: str) -> Any:
     try:
         return candidate_of(record)
     except (TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
 
 
-def _name(value: Any, key: str, place: str) -> str:
+def _name(value: object, key: str, place: str) -> str:
     """Read a name; a number becomes a text."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputError(f'{place}: "{key}" names the sentence by a text or a whole number, got {value!r:.60}.')

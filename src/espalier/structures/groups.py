@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from espalier.errors import InputError
 from espalier.structures.conllu import Sentence, conllu_lines, conllu_sentences
@@ -33,7 +33,7 @@ __all__ = ["Group", "candidate_of", "candidate_record", "read_groups", "write_gr
 
 def read_groups(
     path: Readable,
-    gold: Iterable[Any] | None = None,
+    gold: Iterable[object] | None = None,
     *,
     tags: Literal["upos", "xpos"] = "upos",
     encoding: str = "utf-8",
@@ -93,7 +93,7 @@ def read_with_texts(
     return groups, [[sentence.text for sentence in found] for _, found in listed]
 
 
-def with_gold(groups: Sequence[Group], gold: Iterable[Any], name: str) -> list[Group]:
+def with_gold(groups: Sequence[Group], gold: Iterable[object], name: str) -> list[Group]:
     """Groups of a file with the gold trees of another; errors name the first."""
     if isinstance(gold, str | Tree):
         raise TypeError(f"gold must be the trees themselves, got {str(gold)[:60]!r}. Read a file by read_brackets.")

@@ -27,7 +27,7 @@ _MOST_STEPS = 100  # of objects whose __espalier_tree__ returns another such obj
 _Node = tuple[str, list[Any]]
 
 
-def as_tree(obj: Any) -> Tree:
+def as_tree(obj: object) -> Tree:
     """Convert an object to a ``Tree``.
 
     Parameters
@@ -82,7 +82,7 @@ def as_tree(obj: Any) -> Tree:
     return done[0]
 
 
-def as_dependency_tree(obj: Any) -> DependencyTree:
+def as_dependency_tree(obj: object) -> DependencyTree:
     """Convert a spaCy Token, Span or Doc, or a Stanza sentence, to a ``DependencyTree``.
 
     Tags are spaCy's ``tag_`` and Stanza's ``xpos``, or the universal tag if those are empty.
@@ -117,7 +117,7 @@ class _Pending:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
 
@@ -142,14 +142,14 @@ def _open(obj: Any) -> Tree | _Node:
     raise TypeError(f"as_tree converts {_ACCEPTED}; got {obj!r:.80} of type {type(obj).__name__}.")
 
 
-def _open_tuple(obj: Any) -> _Node | None:
+def _open_tuple(obj: object) -> _Node | None:
     if not isinstance(obj, tuple) or len(obj) not in (1, 2) or not isinstance(obj[0], str):
         return None
     children = obj[1] if len(obj) == 2 else []
     return (obj[0], list(children)) if isinstance(children, (list, tuple)) else None
 
 
-def _open_nltk(obj: Any) -> _Node | None:
+def _open_nltk(obj: object) -> _Node | None:
     name = getattr(obj, "label", None)
     if not isinstance(obj, list) or not callable(name):
         return None
@@ -180,7 +180,7 @@ def _open_element(obj: Any) -> _Node | None:
     return obj.tag, children
 
 
-def _open_dependencies(obj: Any) -> Tree | None:
+def _open_dependencies(obj: object) -> Tree | None:
     if isinstance(obj, DependencyTree):
         return obj.grammatical_relation_tree()
     if _spacy_tokens(obj) is None and _stanza_words(obj) is None:
@@ -188,7 +188,7 @@ def _open_dependencies(obj: Any) -> Tree | None:
     return as_dependency_tree(obj).grammatical_relation_tree()
 
 
-def _open_labelled(obj: Any) -> _Node | None:
+def _open_labelled(obj: object) -> _Node | None:
     label, children = getattr(obj, "label", None), getattr(obj, "children", None)
     if not isinstance(label, str) or not isinstance(children, (list, tuple)):
         return None
@@ -208,7 +208,7 @@ def _ast_children(node: ast.AST) -> Iterator[Any]:
             yield _ast_value(value)
 
 
-def _ast_value(value: Any) -> Any:
+def _ast_value(value: object) -> Any:
     return value if isinstance(value, (ast.AST, str)) else repr(value)
 
 
@@ -235,7 +235,7 @@ def _from_spacy(tokens: list[Any]) -> DependencyTree:
     )
 
 
-def _stanza_words(obj: Any) -> list[Any] | None:
+def _stanza_words(obj: object) -> list[Any] | None:
     words = getattr(obj, "words", None)
     if not isinstance(words, list) or not hasattr(obj, "tokens"):
         return None

@@ -22,7 +22,7 @@ _SPELLED = re.compile(
 )
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> bool:
     """True for integers of Python and of numpy.
 
     Examples
@@ -72,7 +72,7 @@ def whole_number(
     raise ValueError(f"{name} must be {wanted}, got {shown(value)}.")
 
 
-def finite_number(name: str, value: Any, *, zero: bool = False) -> float:
+def finite_number(name: str, value: object, *, zero: bool = False) -> float:
     """Return an argument that is a positive finite number, or with ``zero`` also 0; or say what is wrong with it.
 
     Examples
@@ -90,7 +90,7 @@ def finite_number(name: str, value: Any, *, zero: bool = False) -> float:
     raise ValueError(f"{name} must be {'0 or ' if zero else ''}a positive finite number, got {shown(value)}.")
 
 
-def truth_value(name: str, value: Any) -> bool:
+def truth_value(name: str, value: object) -> bool:
     """Return an argument as a truth value of Python; 1 and "no" are none.
 
     Examples
@@ -141,7 +141,7 @@ def number_in_text(text: str) -> float:
     return float(text)
 
 
-def float_array(given: Any, name: str) -> NDArray[np.float64]:
+def float_array(given: object, name: str) -> NDArray[np.float64]:
     """Return a new array of float64; an integer that is too large for a float64 raises an error with its name.
 
     Examples
@@ -157,7 +157,7 @@ def float_array(given: Any, name: str) -> NDArray[np.float64]:
         raise InputError(f"{name} contains an integer that is too large for a float64. Use smaller numbers.") from None
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Show a value in a message; of an integer with very many digits, show only their number.
 
     Examples

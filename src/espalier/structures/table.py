@@ -68,7 +68,7 @@ class Table:
     _n_rows: int
     feature_names: Mapping[str, tuple[str, ...]]
 
-    def __init__(self, data: Any = None, /, **columns: Any) -> None:
+    def __init__(self, data: object = None, /, **columns: object) -> None:
         found: dict[str, Any] = {}
         for name, values in [*_pairs(data), *columns.items()]:
             if not isinstance(name, str):
@@ -104,7 +104,7 @@ class Table:
         """Iterate over the rows, each a dict."""
         return (self._row(index) for index in range(self._n_rows))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """A column, a row, or a table of some rows or columns.
 
         Parameters
@@ -125,7 +125,7 @@ class Table:
             return self._select(key)
         return self._rows(_row_indices(key, self._n_rows))
 
-    def with_column(self, name: str, values: Any, *, feature_names: Sequence[str] | None = None) -> Table:
+    def with_column(self, name: str, values: object, *, feature_names: Sequence[str] | None = None) -> Table:
         """A new table with one more column, or with another under a name that exists.
 
         Parameters
@@ -186,7 +186,7 @@ class Table:
         raise AttributeError("A Table cannot be changed; with_column makes a new one.")
 
 
-def as_table(data: Any) -> Table:
+def as_table(data: object) -> Table:
     """``data`` as a Table: itself, or one made of a mapping or a frame."""
     return data if isinstance(data, Table) else Table(data)
 
@@ -199,32 +199,32 @@ def unknown_column(name: str, columns: Sequence[str]) -> InputError:
     return InputError(f"There is no column {name!r}; the columns are {listed}.{hint}")
 
 
-def _set(table: Table, columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) -> None:
+def _set(table: Table, columns: dict[str, object], n_rows: int, features: Mapping[str, object]) -> None:
     object.__setattr__(table, "_columns", columns)
     object.__setattr__(table, "_n_rows", n_rows)
     object.__setattr__(table, "feature_names", MappingProxyType(dict(features)))
 
 
-def _restore(columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) -> Table:
+def _restore(columns: dict[str, object], n_rows: int, features: Mapping[str, object]) -> Table:
     """A table of columns that are known to be in order."""
     table = Table.__new__(Table)
     _set(table, columns, n_rows, features)
     return table
 
 
-def _unpickled(columns: dict[str, Any], n_rows: int, features: Mapping[str, Any]) -> Table:
+def _unpickled(columns: dict[str, object], n_rows: int, features: Mapping[str, object]) -> Table:
     """A table of columns that were copied or read, whose arrays can be written to until they are closed again."""
     return _restore({name: _frozen_column(values, name) for name, values in columns.items()}, n_rows, features)
 
 
-def refuse_lazy(data: Any) -> None:
+def refuse_lazy(data: object) -> None:
     """Refuse a frame of polars that has no rows until it is collected."""
     kind = type(data)
     if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):
         raise TypeError(f"A {kind.__name__} is a query that holds no rows yet. Pass frame.collect().")
 
 
-def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
+def _pairs(data: object) -> Iterable[tuple[Any, Any]]:
     if data is None:
         return []
     refuse_lazy(data)
@@ -249,7 +249,7 @@ def _pairs(data: Any) -> Iterable[tuple[Any, Any]]:
     )
 
 
-def _frozen_column(values: Any, name: str) -> Any:
+def _frozen_column(values: object, name: str) -> Any:
     if hasattr(values, "tocsr"):
         return read_only_sparse(values)
     if hasattr(values, "to_numpy"):  # a Series of pandas or polars
@@ -279,7 +279,7 @@ def _from_series(values: Any) -> Any:
     return tuple(None if _is_missing(value) else value for value in listed)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if isinstance(value, float):
         return value != value
     return type(value).__name__ in ("NAType", "NaTType")
@@ -298,7 +298,7 @@ def _taken(values: Any, indices: NDArray[np.intp]) -> Any:
     return read_only_sparse(taken) if hasattr(taken, "tocsr") else taken
 
 
-def _row_indices(key: Any, n_rows: int) -> NDArray[np.intp]:
+def _row_indices(key: object, n_rows: int) -> NDArray[np.intp]:
     indices = np.asarray(key)
     if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "biu"):
         raise TypeError(

@@ -221,7 +221,7 @@ def _read_json_lines(text: str, name: str) -> dict[str, list[Any]]:
     return columns
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError(f"the name {first_repeated(key for key, _ in pairs)!r} occurs twice")
@@ -245,7 +245,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _tightened(columns: Mapping[str, Any]) -> dict[str, Any]:
+def _tightened(columns: Mapping[str, object]) -> dict[str, Any]:
     """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
     return {
         name: np.array(values) if isinstance(values, list | tuple) and _is_numeric(values) else values
@@ -257,7 +257,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_numeric(values: Sequence[Any]) -> bool:
+def _is_numeric(values: Sequence[object]) -> bool:
     if not values or all(map(_is_number, values)):
         return bool(values)
     if not isinstance(values[0], list | tuple) or not values[0]:

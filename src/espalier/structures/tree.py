@@ -269,7 +269,7 @@ class Tree:
     def __copy__(self) -> Tree:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tree:
+    def __deepcopy__(self, memo: dict[int, object]) -> Tree:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

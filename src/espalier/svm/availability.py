@@ -14,16 +14,16 @@ class available_if:  # noqa: N801  # a decorator, named like that of scikit-lear
     scikit-learn's decorator of this name has its own message; here the caller sees the message of the check.
     """
 
-    def __init__(self, check: Callable[[Any], object]) -> None:
+    def __init__(self, check: Callable[[object], object]) -> None:
         self._check = check
         self._method: Any = None
 
-    def __call__(self, method: Callable[..., Any]) -> Any:
+    def __call__(self, method: Callable[..., object]) -> Any:
         self._method = method
         functools.update_wrapper(self, method)
         return self
 
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
         if owner is None:
             return self._method
         self._check(owner)

@@ -21,7 +21,7 @@ class Candidate:
     model: Any
 
 
-def make_candidates(estimator: Any, grid: Any) -> list[Candidate]:
+def make_candidates(estimator: object, grid: object) -> list[Candidate]:
     """Return every point of the grid, in the order of scikit-learn's ``ParameterGrid``."""
     _check_names(grid, estimator)
     candidates = [Candidate(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
@@ -44,7 +44,7 @@ def by_kernel(candidates: list[Candidate]) -> list[tuple[Kernel, list[int]]]:
     return list(groups.values())
 
 
-def columns_of(listed: list[dict[str, Any]]) -> dict[str, Any]:
+def columns_of(listed: list[dict[str, object]]) -> dict[str, Any]:
     """Return for each ``param_<name>`` the values of all candidates, masked if a candidate does not set it."""
     out: dict[str, Any] = {}
     for name in sorted({name for params in listed for name in params}):
@@ -55,7 +55,7 @@ def columns_of(listed: list[dict[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _check_names(grid: Any, estimator: Any) -> None:
+def _check_names(grid: object, estimator: Any) -> None:
     known = sorted(estimator.get_params(deep=False))
     parts = list(grid) if isinstance(grid, Sequence) and not isinstance(grid, str) else [grid]
     for part in parts:

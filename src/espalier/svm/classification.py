@@ -117,24 +117,24 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     calibration_folds: int = 5
     random_state: Any = 0
 
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: object) -> Matrix:
         """Return the values of the machines: one per row for two classes, otherwise one column per machine."""
         values = self._machine_values(X)
         return np.ascontiguousarray(values[:, 0]) if len(self.classes_) == 2 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return one label per row."""
         values = self._machine_values(X)
         labels: NDArray[Any] = self.classes_[winners(values, self.machines_, len(self.classes_))]
         return labels
 
     @available_if(_gives_probabilities)
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: object) -> Matrix:
         """Return the probability of each class, in the order of ``classes_``; needs ``probability=True``."""
         values = self._machine_values(X)
         return probabilities(class_scores(values, self.machines_, len(self.classes_)), self.calibration_)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of rows whose label is predicted correctly, like every classifier of scikit-learn.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
@@ -188,7 +188,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             raise ValueError(f"probability must be True or False, got {self.probability!r}.")
         check_whole("calibration_folds", self.calibration_folds, 2)
 
-    def _check_targets(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
+    def _check_targets(self, y: object, n_rows: int) -> tuple[NDArray[Any], Codes]:
         classes, codes = check_labels(y, n_rows)
         check_classes(classes, codes, None)
         check_class_weight(self.class_weight, classes)

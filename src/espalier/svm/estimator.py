@@ -52,7 +52,7 @@ class KernelMachine(KernelEstimator):
     tolerance: float | None = None
     max_iterations: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows and their targets.
 
         Parameters
@@ -83,7 +83,7 @@ class KernelMachine(KernelEstimator):
         warn_of_early_stop(self._n_early)
         return self
 
-    def _fit_matrix(self, gram: Matrix, y: Any, sample_weight: Any = None) -> Self:
+    def _fit_matrix(self, gram: Matrix, y: object, sample_weight: object = None) -> Self:
         """Learn from the matrix of the training rows; rows are not kept."""
         self._check_settings()
         self._learn(gram, self._check_targets(y, len(gram)), check_weights(sample_weight, len(gram)))
@@ -134,7 +134,7 @@ class KernelMachine(KernelEstimator):
         model._set_width(model.support_data_)
         return model
 
-    def _check_targets(self, y: Any, n_rows: int) -> Any:
+    def _check_targets(self, y: object, n_rows: int) -> Any:
         raise NotImplementedError
 
     def _learn(self, gram: Matrix, targets: Any, weights: Any) -> None:
@@ -147,7 +147,7 @@ class KernelMachine(KernelEstimator):
         self.n_iter_ = machines.n_iter
         self._n_early = machines.n_early
 
-    def _machine_values(self, X: Any) -> Matrix:
+    def _machine_values(self, X: object) -> Matrix:
         """Return the value of every machine for every row."""
         check_is_fitted(self, "support_")
         if isinstance(X, MatrixRows):
@@ -198,7 +198,7 @@ class KernelMachine(KernelEstimator):
         check_progress(self.progress)
 
 
-def kernel_matrix(kernel: Kernel, a: Inputs, b: Any, schedule: Schedule) -> Matrix:
+def kernel_matrix(kernel: Kernel, a: Inputs, b: object, schedule: Schedule) -> Matrix:
     """Compute the matrix and check it, because a user's kernel may return anything."""
     matrix = compute_gram(kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.report)
     check_matrix(matrix)
@@ -216,6 +216,6 @@ def warn_of_early_stop(n_early: int) -> None:
         )
 
 
-def check_whole(name: str, value: Any, least: int, other: str = "") -> None:
+def check_whole(name: str, value: object, least: int, other: str = "") -> None:
     """Refuse anything except an integer of at least ``least``."""
     whole_number(name, value, least, wanted=f"an integer of at least {least}{other}")

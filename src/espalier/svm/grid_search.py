@@ -105,7 +105,13 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     refit: bool = True
 
     def fit(
-        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, executor: Executor | None = None
+        self,
+        X: object,
+        y: object,
+        *,
+        groups: object = None,
+        sample_weight: object = None,
+        executor: Executor | None = None,
     ) -> Self:
         """Score every candidate by cross-validation, and fit the best on all rows.
 
@@ -239,21 +245,21 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         return classes
 
     @available_if(_best_has("predict"))
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict with the best estimator."""
         return np.asarray(self._best().predict(X))
 
     @available_if(_best_has("decision_function"))
-    def decision_function(self, X: Any) -> Matrix:
+    def decision_function(self, X: object) -> Matrix:
         """Return the values of the best estimator's machines."""
         return np.asarray(self._best().decision_function(X))
 
     @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: object) -> Matrix:
         """Return the probabilities of the best estimator."""
         return np.asarray(self._best().predict_proba(X))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: object, y: object) -> float:
         """Score the best estimator on other rows, by the score of the search."""
         refuse_masked(y, "y")
         return float(self.scorer_(self._best(), X, y))
@@ -281,7 +287,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         return tags
 
 
-def _scorer(estimator: Any, scoring: Any) -> Any:
+def _scorer(estimator: object, scoring: object) -> Any:
     if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(f"scoring must be None, the name of one score or a function, got {scoring!r}.")
     return check_scoring(estimator, scoring=scoring)

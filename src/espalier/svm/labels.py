@@ -18,7 +18,7 @@ Codes = NDArray[np.intp]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
 
 
-def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
+def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], Codes]:
     """Return the classes in order, and for each row the number of its class.
 
     Examples
@@ -37,7 +37,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
     return classes, codes.astype(np.intp)
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+def check_weights(sample_weight: object, n_rows: int) -> Floats | None:
     """Return one weight per row, finite and not negative; None if all rows count the same."""
     if sample_weight is None:
         return None
@@ -85,7 +85,7 @@ def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights:
             )
 
 
-def check_class_weight(class_weight: Any, classes: NDArray[Any]) -> Floats | None:
+def check_class_weight(class_weight: object, classes: NDArray[Any]) -> Floats | None:
     """Return the weight of each class, or None if there is none or if it follows from the rows."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return None
@@ -111,6 +111,6 @@ def _without_weight(classes: NDArray[Any], codes: Codes, weights: Floats) -> Cod
     return np.flatnonzero(np.bincount(codes, weights, minlength=len(classes)) == 0)
 
 
-def shown_label(label: Any) -> str:
+def shown_label(label: object) -> str:
     """Show a label as Python writes it, whatever array it came from."""
     return repr(label.item() if hasattr(label, "item") else label)

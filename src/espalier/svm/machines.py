@@ -79,7 +79,7 @@ def solve_classifier(
     strategy: Strategy,
     solver: Solver,
     *,
-    class_weight: Any,
+    class_weight: object,
     weights: Floats | None,
 ) -> Machines:
     """Solve all machines of a classification into the classes 0, 1, ..."""
@@ -149,7 +149,7 @@ def check_matrix(gram: Matrix) -> None:
         )
 
 
-def _row_weights(codes: Codes, class_weight: Any, weights: Floats | None) -> Floats | None:
+def _row_weights(codes: Codes, class_weight: object, weights: Floats | None) -> Floats | None:
     """Return the weight of each row: its own times that of its class."""
     if class_weight is None:
         return weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -69,11 +68,11 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
     _: KW_ONLY
     epsilon: float = 0.1
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         """Return one number per row."""
         return np.ascontiguousarray(self._machine_values(X)[:, 0])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the coefficient of determination, R², like every regressor of scikit-learn.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
@@ -84,7 +83,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
         super()._check_settings()
         finite_number("epsilon", self.epsilon, zero=True)
 
-    def _check_targets(self, y: Any, n_rows: int) -> Floats:
+    def _check_targets(self, y: object, n_rows: int) -> Floats:
         return check_numbers(y, n_rows)
 
     def _learn(self, gram: Matrix, targets: Floats, weights: Floats | None) -> None:

@@ -41,7 +41,7 @@ def row_data(inputs: Inputs) -> Any:
     return data.tocsr() if hasattr(data, "tocsr") else data
 
 
-def kept_rows(data: Any, rows: NDArray[np.intp]) -> Any:
+def kept_rows(data: object, rows: NDArray[np.intp]) -> Any:
     """Return a copy of some rows; a forest among them is compact."""
     taken = take_rows(data, rows)
     if isinstance(taken, Forest):

@@ -39,8 +39,8 @@ __all__ = ["check_gradients", "check_kernel", "rename_labels"]
 
 
 def check_kernel(
-    kernel: Any,
-    items: Any,
+    kernel: object,
+    items: object,
     *,
     rename: Rename | None = None,
     trees: bool | None = None,
@@ -108,7 +108,7 @@ def check_kernel(
         check_extreme_trees(kernel, as_objects=isinstance(items, list) and isinstance(items[0], Tree))
 
 
-def rename_labels(item: Any) -> Any:
+def rename_labels(item: object) -> Any:
     """Rename every label of a tree (or of each tree in a row of a table), different ones never alike.
 
     Examples

@@ -33,12 +33,12 @@ def item_at(items: Any, row: int) -> Any:
     return items[[row]] if hasattr(items, "tocsr") else items[row]
 
 
-def halves(items: Any) -> tuple[Any, Any]:
+def halves(items: object) -> tuple[Any, Any]:
     n = length(items)
     return taken(items, list(range(n // 2))), taken(items, list(range(n // 2, n)))
 
 
-def are_trees(items: Any) -> bool:
+def are_trees(items: object) -> bool:
     if hasattr(items, "arrays"):  # a Forest
         return True
     return isinstance(items, list | tuple) and all(
@@ -69,7 +69,7 @@ def is_importable(kind: type) -> bool:
     return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
 
-def namespace_of(kernel: Any) -> dict[str, Any]:
+def namespace_of(kernel: object) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("espalier.kernels."):

@@ -39,7 +39,7 @@ _STEP = 3e-4  # relative, for differences of fourth order
 _N_EXTREME = 3000
 
 
-def check_value_object(kernel: Any, *, prints: bool = True) -> None:
+def check_value_object(kernel: object, *, prints: bool = True) -> None:
     """Copies, pickles and prints are equal, and equal kernels have equal hashes."""
     twins = {"copy.copy": copy.copy(kernel), "copy.deepcopy": copy.deepcopy(kernel)}
     if all(is_importable(type(part)) for part in parts_of(kernel)):
@@ -70,7 +70,7 @@ def check_parameters(kernel: Any) -> None:
 # Laws of the matrix.
 
 
-def check_inputs_unchanged(kernel: Any, items: Any) -> None:
+def check_inputs_unchanged(kernel: Any, items: object) -> None:
     """A call changes neither the items nor the kernel."""
     before, shown, number = fingerprint(items), repr(kernel), hash(kernel)
     kernel(items)
@@ -80,7 +80,7 @@ def check_inputs_unchanged(kernel: Any, items: Any) -> None:
     assert (repr(kernel), hash(kernel)) == (shown, number), "a call changed the kernel."
 
 
-def check_stateless(kernel: Any, items: Any) -> None:
+def check_stateless(kernel: Any, items: object) -> None:
     """The same call gives the same bits, whatever was computed in between, by the kernel and by a plan."""
     first = kernel(items)
     some = taken(items, [0, 1])
@@ -99,7 +99,7 @@ def check_stateless(kernel: Any, items: Any) -> None:
     assert pullback(cotangent) == gradient, "a pull-back depends on what its plan computed afterwards."
 
 
-def check_symmetry(kernel: Any, items: Any) -> None:
+def check_symmetry(kernel: Any, items: object) -> None:
     """k(x, y) is k(y, x), to the last bit."""
     values = kernel(items)
     assert values.dtype == np.float64, f"values must be float64, got {values.dtype}."
@@ -110,7 +110,7 @@ def check_symmetry(kernel: Any, items: Any) -> None:
     )
 
 
-def check_positive_semidefinite(kernel: Any, items: Any) -> None:
+def check_positive_semidefinite(kernel: Any, items: object) -> None:
     """No eigenvalue is negative, up to rounding."""
     values = kernel(items)
     eigenvalues = np.linalg.eigvalsh(values)
@@ -118,18 +118,18 @@ def check_positive_semidefinite(kernel: Any, items: Any) -> None:
     assert eigenvalues[0] >= allowed, f"not positive semi-definite: an eigenvalue is {eigenvalues[0]:.6g}."
 
 
-def check_diagonal(kernel: Any, items: Any) -> None:
+def check_diagonal(kernel: Any, items: object) -> None:
     """``diagonal`` is the diagonal of the matrix."""
     _assert_close(kernel.diagonal(items), kernel(items).diagonal(), "diagonal(a) is not the diagonal of k(a)")
 
 
-def check_transposition(kernel: Any, items: Any) -> None:
+def check_transposition(kernel: Any, items: object) -> None:
     """k(a, b) is the transposed k(b, a)."""
     a, b = halves(items)
     _assert_close(kernel(a, b), kernel(b, a).T, "k(a, b) is not k(b, a).T")
 
 
-def check_blocks(kernel: Any, items: Any) -> None:
+def check_blocks(kernel: Any, items: object) -> None:
     """The matrix of a corpus is made of the matrices of its parts."""
     whole = kernel(items)
     a, b = halves(items)
@@ -139,21 +139,21 @@ def check_blocks(kernel: Any, items: Any) -> None:
     _assert_close(kernel(items, items), whole, "k(a, a) is not k(a)")
 
 
-def check_permutation(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+def check_permutation(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """Permuting the items permutes rows and columns."""
     order = rng.permutation(length(items))
     values = kernel(taken(items, order.tolist()))
     _assert_close(values, kernel(items)[np.ix_(order, order)], "permuting the items changes values")
 
 
-def check_single_pair(kernel: Any, items: Any) -> None:
+def check_single_pair(kernel: Any, items: object) -> None:
     """``value(x, y)`` is the entry of the matrix."""
     whole = kernel(items)
     first, second = item_at(items, 0), item_at(items, 1)
     _assert_close(np.array(kernel.value(first, second)), whole[0, 1], "value(x, y) is not the matrix's")
 
 
-def check_empty(kernel: Any, items: Any) -> None:
+def check_empty(kernel: Any, items: object) -> None:
     """No items give an empty matrix, and gradients of 0."""
     n, none = length(items), taken(items, [])
     for a, b, shape in [(none, None, (0, 0)), (items, none, (n, 0)), (none, items, (0, n))]:
@@ -176,7 +176,7 @@ def check_renaming(kernel: Any, items: Any, rename: Rename) -> None:
 # Laws of how it is computed.
 
 
-def check_threads(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+def check_threads(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """One thread and several give the same bits."""
     patience = _core.set_patience(0)  # a short call would leave the other threads alone
     try:
@@ -190,7 +190,7 @@ def check_threads(kernel: Any, items: Any, rng: np.random.Generator) -> None:
         _core.set_patience(patience)
 
 
-def check_tiles(kernel: Any, items: Any, rng: np.random.Generator) -> None:
+def check_tiles(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """A small memory budget, the smallest that works, changes nothing beyond rounding."""
     for b in (None, taken(items, [1, 0])):
         whole, pullback = kernel.vjp(items, b)
@@ -211,7 +211,7 @@ def check_tiles(kernel: Any, items: Any, rng: np.random.Generator) -> None:
             break
 
 
-def check_progress(kernel: Any, items: Any) -> None:
+def check_progress(kernel: Any, items: object) -> None:
     """Progress goes up, from 0 to 1."""
     seen: list[float] = []
     kernel(items, items, progress=lambda progress: seen.append(progress.fraction))
@@ -223,7 +223,7 @@ def check_progress(kernel: Any, items: Any) -> None:
 
 
 def check_gradients(
-    kernel: Any, items: Any, rng: np.random.Generator | None = None, *, tolerance: float = 1e-6
+    kernel: Any, items: object, rng: np.random.Generator | None = None, *, tolerance: float = 1e-6
 ) -> None:
     """Every gradient equals differences of values: of the matrix, a cross matrix and the diagonal."""
     rng = np.random.default_rng(0) if rng is None else rng
@@ -286,7 +286,7 @@ def check_extreme_trees(kernel: Any, *, as_objects: bool = False) -> None:
         assert np.isfinite(list(gradient.values())).all(), f"{name} gives a gradient that is not finite."
 
 
-def _assert_close(actual: Any, expected: Any, law: str, *, tolerance: float = _CLOSE) -> None:
+def _assert_close(actual: object, expected: object, law: str, *, tolerance: float = _CLOSE) -> None:
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape, f"{law}: the shape is {actual.shape}, not {expected.shape}."
     size = float(np.abs(expected).max(initial=0.0))

@@ -136,7 +136,7 @@ class Gaussian(Likelihood[Observed]):
 
 
 def observed(
-    noise: Any, n: int, groups: Any = None, weight: Any = None, known: Any = None
+    noise: object, n: int, groups: object = None, weight: object = None, known: object = None
 ) -> tuple[Gaussian, Observed, NDArray[np.intp]]:
     """Check what a user gave: the likelihood, the observations, whose values are still 0, and their rows.
 
@@ -167,7 +167,7 @@ def observed(
     return bound, Observed(values, group, unique, weight, known), rows
 
 
-def new_noise(setting: Any, n: int, groups: Any, *, fitted: bool) -> Vector:
+def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vector:
     """The noise of new observations; groups that a fitted model has not seen have the start of their ``PerLabel``."""
     likelihood, new, _ = observed(setting, n, groups)
     if fitted and isinstance(setting, PerLabel) and not is_fixed(setting):
@@ -205,7 +205,7 @@ def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
     return [str(listed[row]) for row in rows.tolist()]
 
 
-def _vector(values: Any, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
+def _vector(values: object, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
     """One number for each example, finite and not below 0; only of some rows, if these are named."""
     out = real_numbers(values, name, rows)
     if out.ndim == 0:

@@ -5,7 +5,7 @@ Blue and orange are told apart by every eye, and never by colour alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,11 @@ _DECADE = 10.0
 
 def plot_predictions(
     model: GPRegressor,
-    X: Any = None,
-    y: Any = None,
+    X: object = None,
+    y: object = None,
     *,
     probability: float = 0.9,
-    noise_groups: Any = None,
+    noise_groups: object = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw what was observed against what was predicted, with an interval for each example.
@@ -93,7 +93,7 @@ def plot_predictions(
 
 
 def plot_calibration(
-    model: GPRegressor, X: Any = None, y: Any = None, *, noise_groups: Any = None, ax: Axes | None = None
+    model: GPRegressor, X: object = None, y: object = None, *, noise_groups: object = None, ax: Axes | None = None
 ) -> Axes:
     """Draw which share of the targets central intervals really hold, for every probability.
 
@@ -142,7 +142,9 @@ def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[n
     return np.asarray(np.where(np.isnan(away), 1.0, 2 * ndtr(away) - 1))
 
 
-def _predicted(model: GPRegressor, X: Any, y: Any, noise_groups: Any) -> tuple[Prediction, NDArray[np.float64]]:
+def _predicted(
+    model: GPRegressor, X: object, y: object, noise_groups: object
+) -> tuple[Prediction, NDArray[np.float64]]:
     check_fitted(model)
     if X is None and y is None:
         return model.leave_one_out(), model._examples.y
