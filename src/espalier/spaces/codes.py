@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self, TypeVar, overload
 
@@ -13,7 +13,7 @@ from espalier.corpus.selection import Rows
 from espalier.corpus.soundness import refuse
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
-from espalier.spaces.code_checks import CodeChecks
+from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
 from espalier.storage import State, require
 from espalier.structures.columns import read_only
 
@@ -37,7 +37,22 @@ class Codes(Sequence[Feature]):
     code: NDArray[np.int32]
 
     kind: ClassVar[str] = "fragment"  # what one feature is called
-    _kinds: ClassVar[Mapping[str, type[Any]]]  # the arrays, in order, and of which numbers they are
+    _kinds: ClassVar[Mapping[str, type[Any]]] = PARTIAL_ARRAYS  # in order, and of which numbers they are
+    _labels: ClassVar[slice] = slice(None)  # which numbers of the code are those of labels
+    _check: ClassVar[Callable[[CodeChecks], None]]  # what must hold of a code
+
+    def __init__(self, labels: Sequence[str], *arrays: Integers) -> None:
+        """Copy what a caller gave, and check it."""
+        self._set(labels, map(np.array, arrays, self._kinds.values()))
+        given = {name: getattr(self, name) for name in self._kinds}
+        self._check_arrays(
+            CodeChecks(given, self.labels, refuse("fragments", "Make a dictionary with from_fragments."))
+        )
+
+    @classmethod
+    def _check_arrays(cls, checks: CodeChecks) -> None:
+        checks.arrays(cls._kinds)
+        cls._check(checks)
 
     @classmethod
     def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
@@ -51,17 +66,6 @@ class Codes(Sequence[Feature]):
         for name, array in zip(self._kinds, arrays, strict=True):
             setattr(self, name, read_only(array))
 
-    def _set_given(self, labels: Sequence[str], *arrays: Integers) -> None:
-        """Copy what a caller gave, and check it."""
-        self._set(labels, map(np.array, arrays, self._kinds.values()))
-        given = {name: getattr(self, name) for name in self._kinds}
-        self._check(CodeChecks(given, self.labels, refuse("fragments", "Make a dictionary with from_fragments.")))
-
-    @classmethod
-    def _check(cls, checks: CodeChecks) -> None:
-        """Check the arrays."""
-        raise NotImplementedError
-
     def to_state(self) -> dict[str, Any]:
         """Return the labels and the arrays."""
         return {"labels": self.labels, **{name: getattr(self, name) for name in self._kinds}}
@@ -71,7 +75,7 @@ class Codes(Sequence[Feature]):
         """Make the features that a file holds."""
         labels = state.texts("labels")
         arrays = {name: state.array(name, kind) for name, kind in cls._kinds.items()}
-        cls._check(CodeChecks(arrays, labels, require))
+        cls._check_arrays(CodeChecks(arrays, labels, require))
         return cls._of(labels, *arrays.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -89,7 +93,9 @@ class Codes(Sequence[Feature]):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
             return self._feature(int(rows) % len(self))
-        return self._with_codes(*chosen_codes(rows, self.start, self.code))
+        arrays = {name: getattr(self, name) for name in self._kinds}
+        arrays["start"], arrays["code"] = chosen_codes(rows, self.start, self.code)
+        return self._of(self.labels, *arrays.values())
 
     def __iter__(self) -> Iterator[Feature]:
         return (self._feature(row) for row in range(len(self)))
@@ -103,15 +109,27 @@ class Codes(Sequence[Feature]):
 
     def compact(self) -> Self:
         """Return the same features with no other labels than theirs."""
-        raise NotImplementedError
+        used = np.unique(self.code[self._labels])
+        number = np.zeros(len(self.labels), np.int32)
+        number[used] = np.arange(len(used))
+        return self._of([self.labels[k] for k in used.tolist()], self.start, self._renumbered(number))
 
-    @staticmethod
-    def joined(lists: Any) -> tuple[Any, list[NDArray[np.int64]]]:
+    @classmethod
+    def joined(cls, lists: Sequence[Self]) -> tuple[Self, list[NDArray[np.int64]]]:
         """All features of several lists, each once, and where those of each list stand."""
-        raise NotImplementedError
+        labels: dict[str, int] = {}
+        codes = []
+        for own in lists:
+            number = np.array([labels.setdefault(label, len(labels)) for label in own.labels], np.int32)
+            codes.append(own._renumbered(number))
+        start, code, places = distinct_codes([own.start for own in lists], codes)
+        return cls._of(list(labels), start, code), places
 
-    def _with_codes(self, start: Integers, code: Integers) -> Self:
-        raise NotImplementedError
+    def _renumbered(self, number: NDArray[np.int32]) -> Integers:
+        """The code, with other numbers for the labels."""
+        code = self.code.copy()
+        code[self._labels] = number[code[self._labels]]
+        return code
 
     @kept
     def _number_of_label(self) -> dict[str, int]:

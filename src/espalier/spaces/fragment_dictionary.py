@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.spaces.code_checks import SUBSET_ARRAYS, CodeChecks
-from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.codes import Codes, distinct_codes
 from espalier.spaces.productions import Productions
 from espalier.spaces.tree_space import tree_counts
 from espalier.structures.columns import refuse_masked
@@ -50,21 +50,7 @@ class FragmentDictionary(Codes[Fragment]):
     production_start: NDArray[np.int64]
     production_part: NDArray[np.int32]
     _kinds = SUBSET_ARRAYS
-
-    def __init__(
-        self,
-        labels: Sequence[str],
-        production_start: Integers,
-        production_part: Integers,
-        start: Integers,
-        code: Integers,
-    ) -> None:
-        self._set_given(labels, production_start, production_part, start, code)
-
-    @classmethod
-    def _check(cls, checks: CodeChecks) -> None:
-        checks.arrays(cls._kinds)
-        checks.subset()
+    _check = CodeChecks.subset
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
@@ -77,8 +63,8 @@ class FragmentDictionary(Codes[Fragment]):
             start.append(len(code))
         return FragmentDictionary._of(*numbers.arrays(), np.array(start), np.array(code, np.int32))
 
-    @staticmethod
-    def joined(dictionaries: Sequence[FragmentDictionary]) -> tuple[FragmentDictionary, list[NDArray[np.int64]]]:
+    @classmethod
+    def joined(cls, dictionaries: Sequence[Self]) -> tuple[Self, list[NDArray[np.int64]]]:
         """All fragments of several dictionaries, each once, and where those of each dictionary stand.
 
         Examples
@@ -100,10 +86,7 @@ class FragmentDictionary(Codes[Fragment]):
                 number[p] = numbers.production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
             codes.append(number[dictionary.code])
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
-        return FragmentDictionary._of(*numbers.arrays(), start, code), places
-
-    def _with_codes(self, start: Integers, code: Integers) -> FragmentDictionary:
-        return FragmentDictionary._of(self.labels, self.production_start, self.production_part, start, code)
+        return cls._of(*numbers.arrays(), start, code), places
 
     def names(self) -> list[str]:
         """The brackets of each fragment."""
@@ -190,7 +173,7 @@ class FragmentDictionary(Codes[Fragment]):
     def _values(self) -> dict[Any, NDArray[np.float64]]:
         return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
 
-    def compact(self) -> FragmentDictionary:
+    def compact(self) -> Self:
         """Return the same fragments with no other labels and productions than theirs."""
         used = np.unique(self.code[self.code >= 0])
         sizes = self.production_start[used + 1] - self.production_start[used]
@@ -204,7 +187,7 @@ class FragmentDictionary(Codes[Fragment]):
         head = np.where(part < 0, -1 - number, number)
         part = np.where(is_head, head, 2 * number + part % 2)
         code = np.where(self.code < 0, -1, np.searchsorted(used, self.code))
-        return FragmentDictionary._of([self.labels[k] for k in labels], start, part, self.start, code)
+        return self._of([self.labels[k] for k in labels], start, part, self.start, code)
 
     def _productions(self) -> list[list[int]]:
         bounds = self.production_start.tolist()

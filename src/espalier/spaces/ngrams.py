@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Unit
-from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
-from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.code_checks import CodeChecks
+from espalier.spaces.codes import Codes
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.fragment import Position
 from espalier.structures.sequence import TaggedSequence
@@ -87,15 +86,7 @@ class NgramDictionary(Codes[Ngram]):
 
     of: ClassVar[Unit] = "words"
     kind = "n-gram"
-    _kinds = PARTIAL_ARRAYS
-
-    def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self._set_given(labels, start, code)
-
-    @classmethod
-    def _check(cls, checks: CodeChecks) -> None:
-        checks.arrays(cls._kinds)
-        checks.symbols()
+    _check = CodeChecks.symbols
 
     @classmethod
     def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:
@@ -107,28 +98,9 @@ class NgramDictionary(Codes[Ngram]):
             start.append(len(code))
         return cls._of(list(labels), np.array(start), np.array(code, np.int32))
 
-    @classmethod
-    def joined(cls, lists: Sequence[NgramDictionary]) -> tuple[NgramDictionary, list[NDArray[np.int64]]]:
-        """All n-grams of several dictionaries, each once, and where those of each dictionary stand."""
-        labels: dict[str, int] = {}
-        codes = []
-        for own in lists:
-            number = np.array([labels.setdefault(label, len(labels)) for label in own.labels], np.int32)
-            codes.append(number[own.code])
-        start, code, places = distinct_codes([own.start for own in lists], codes)
-        return cls._of(list(labels), start, code), places
-
     def names(self) -> list[str]:
         """The symbols of each n-gram, with spaces between words."""
         return [str(ngram) for ngram in self]
-
-    def compact(self) -> NgramDictionary:
-        """Return the same n-grams with no other labels than theirs."""
-        used, code = np.unique(self.code, return_inverse=True)
-        return type(self)._of([self.labels[k] for k in used.tolist()], self.start, code)
-
-    def _with_codes(self, start: Integers, code: Integers) -> NgramDictionary:
-        return type(self)._of(self.labels, start, code)
 
     def _feature(self, row: int) -> Ngram:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
-from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
-from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.code_checks import CodeChecks
+from espalier.spaces.codes import Codes
 from espalier.spaces.space import Floats
 from espalier.spaces.tree_space import tree_counts
 from espalier.structures.fragment import Fragment
@@ -39,15 +39,8 @@ class PartialDictionary(Codes[Fragment]):
     (['(NP (N (cat)))', '(NP)', '(cat)'], [3, 1, 1])
     """
 
-    _kinds = PARTIAL_ARRAYS
-
-    def __init__(self, labels: Sequence[str], start: Integers, code: Integers) -> None:
-        self._set_given(labels, start, code)
-
-    @classmethod
-    def _check(cls, checks: CodeChecks) -> None:
-        checks.arrays(cls._kinds)
-        checks.partial()
+    _labels = slice(1, None, 2)
+    _check = CodeChecks.partial
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
@@ -61,20 +54,6 @@ class PartialDictionary(Codes[Fragment]):
             start.append(len(code))
         return PartialDictionary._of(list(labels), np.array(start), np.array(code, np.int32))
 
-    @staticmethod
-    def joined(dictionaries: Sequence[PartialDictionary]) -> tuple[PartialDictionary, list[NDArray[np.int64]]]:
-        """All fragments of several dictionaries, each once, and where those of each dictionary stand."""
-        labels: dict[str, int] = {}
-        codes = []
-        for dictionary in dictionaries:
-            number = np.array([labels.setdefault(label, len(labels)) for label in dictionary.labels], np.int32)
-            codes.append(_renumbered(dictionary.code, number))
-        start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
-        return PartialDictionary._of(list(labels), start, code), places
-
-    def _with_codes(self, start: Integers, code: Integers) -> PartialDictionary:
-        return PartialDictionary._of(self.labels, start, code)
-
     @property
     def n_nodes(self) -> NDArray[np.int64]:
         """How many nodes each fragment has."""
@@ -85,13 +64,6 @@ class PartialDictionary(Codes[Fragment]):
         heads = [escape_label(label) for label in self.labels]
         code, bounds = self.code.tolist(), self.start.tolist()
         return [_brackets(code[bounds[k] : bounds[k + 1]], heads) for k in range(len(self))]
-
-    def compact(self) -> PartialDictionary:
-        """Return the same fragments with no other labels than theirs."""
-        used = np.unique(self.code[1::2])
-        number = np.zeros(len(self.labels), np.int32)
-        number[used] = np.arange(len(used))
-        return PartialDictionary._of([self.labels[k] for k in used], self.start, _renumbered(self.code, number))
 
     def features(
         self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Report | None = None
@@ -138,12 +110,6 @@ def label_values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
     """Decay and depth decay of each label, and last of leaves."""
     labels = list(forest.vocabulary)
     return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)
-
-
-def _renumbered(code: Integers, number: NDArray[np.int32]) -> Integers:
-    out = code.copy()
-    out[1::2] = number[code[1::2]]
-    return out
 
 
 def _brackets(code: list[int], heads: list[str]) -> str:
