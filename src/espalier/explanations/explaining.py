@@ -13,7 +13,7 @@ from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
 from espalier.explanations.listed import listed_apart, listed_scores
 from espalier.explanations.weighing import Parts, at, evidence, interval, taken_apart
-from espalier.fragments.mining import check_count, mine_fragments
+from espalier.fragments.mining import mine_fragments
 from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
@@ -21,6 +21,7 @@ from espalier.spaces.space import Feature, Floats
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
+from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -81,9 +82,9 @@ def explain(
     >>> [(str(reason.fragment), round(reason.contribution, 2)) for reason in why]
     [('(A a)', 0.62), ('(S (A a) (B))', 0.31)]
     """
-    check_count("n", n)
+    whole_number("n", n)
     if max_size is not None:
-        check_count("max_size", max_size, none=True)
+        whole_number("max_size", max_size, none=True)
     if not hasattr(model, "dual_form") and not hasattr(model, "primal_form"):
         raise TypeError(
             "A model is explained by its coefficients on training rows or its weights of features: fit a KernelSVC, "

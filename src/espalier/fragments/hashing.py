@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from espalier.errors import InputError
-from espalier.fragments.mining import check_count
 from espalier.gram.estimator import KernelEstimator
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -122,19 +121,14 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
         tags.requires_fit = False
         return tags
 
     def _term(self) -> Term:
-        kernel = Normalized(SubsetTree()) if self.kernel is None else self.kernel
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {kernel!r}.")
+        kernel = self._checked_kernel(Normalized(SubsetTree()))
         terms, others = listable_terms(kernel)
         if len(terms) + len(others) > 1 or not terms[0].space.can_be_hashed:
             raise InputError(f"Fragments of one SubsetTree or Subtree can be hashed, not those of {kernel!r}.")
-        if self.values not in ("kernel", "count", "binary"):
-            raise ValueError(f"values must be 'kernel', 'count' or 'binary', got {self.values!r}.")
-        for name in ("max_size", "n_features", "chunk_size"):
-            check_count(name, getattr(self, name))
+        self._check_choice("values", "kernel", "count", "binary")
+        self._check_whole("max_size", "n_features", "chunk_size")
         return terms[0]

@@ -64,8 +64,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         """Learn from trees and one label for each."""
         from sklearn.svm import LinearSVC
 
-        if self.dictionary not in ("union", "class"):
-            raise ValueError(f"dictionary must be 'union' or 'class', got {self.dictionary!r}.")
+        self._check_choice("dictionary", "union", "class")
         options = self.get_params(deep=False)
         for name in ("linear", "dictionary"):
             options.pop(name)
@@ -180,11 +179,6 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         require(np.isfinite(weights).all() and np.isfinite(intercepts).all(), "a weight is not finite")
         made._weights = weights, intercepts
         return made
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        return tags
 
 
 def _weights(model: Any, features: Any) -> tuple[Floats, Floats] | None:

@@ -195,19 +195,14 @@ def _rows_of(model: object, data: object, n_rows: int) -> Inputs:
 def _check_options(n: object, strategy: object, max_expansions: object, max_size: object, max_visits: object) -> None:
     if strategy not in ("exact", "greedy"):
         raise ValueError(f"strategy must be 'exact' or 'greedy', got {strategy!r}.")
-    check_count("n", n)
+    whole_number("n", n)
     for name, value in {"max_expansions": max_expansions, "max_size": max_size, "max_visits": max_visits}.items():
         if value is not None:
-            check_count(name, value, none=True)
+            whole_number(name, value, none=True)
     if max_expansions is not None and strategy == "exact":
         raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
     if max_visits is not None and strategy == "greedy":
         raise ValueError("max_visits is for strategy='exact'.")
-
-
-def check_count(name: str, value: object, *, none: bool = False) -> None:
-    """Refuse what is no positive integer."""
-    whole_number(name, value, none=none)
 
 
 class _Teller:

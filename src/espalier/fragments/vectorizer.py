@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.fragments.mined import MinedFragments, MinedTerm
-from espalier.fragments.mining import Strategy, check_count, mine_fragments
+from espalier.fragments.mining import Strategy, mine_fragments
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
 from espalier.jobs.executor import run_jobs
@@ -148,7 +148,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             One target for each row; not used by ``"frequency"``.
         """
         self._check()
-        kernel = Normalized(SubsetTree(DECAY)) if self.kernel is None else self.kernel
+        kernel = self._checked_kernel(Normalized(SubsetTree(DECAY)))
         terms, _ = listable_terms(kernel)
         inputs = Inputs.of(X).read_strings(kernel._tree_columns(), "trees")
         if self.by == "frequency":
@@ -260,7 +260,6 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
         tags.target_tags.required = self.by == "weight"
         return tags
 
@@ -326,14 +325,9 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         return parts
 
     def _check(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
-        if self.by not in ("weight", "frequency"):
-            raise ValueError(f"by must be 'weight' or 'frequency', got {self.by!r}.")
-        if self.values not in ("kernel", "count", "binary"):
-            raise ValueError(f"values must be 'kernel', 'count' or 'binary', got {self.values!r}.")
-        for name in ("n_fragments", "n_splits", "chunk_size"):
-            check_count(name, getattr(self, name))
+        self._check_choice("by", "weight", "frequency")
+        self._check_choice("values", "kernel", "count", "binary")
+        self._check_whole("n_fragments", "n_splits", "chunk_size")
 
 
 def _by_term(mined: MinedFragments) -> list[list[MinedTerm]]:

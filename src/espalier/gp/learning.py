@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.objective import Objective
 from espalier.gp.optimize import Climb, FitProgress, Restart
 from espalier.gp.parameters import Parameters, Vector
+from espalier.structures.numbers import truth_value
 
 ENOUGH = 10  # examples of a pilot for each learned number
 LEAD = 0.1  # nats: climbs that end nearer to each other ended in one place
@@ -30,6 +32,20 @@ class Settings:
     progress: Callable[[FitProgress], object] | None = None
     pilot: int | None = None
     learn: bool = True  # False keeps all hyperparameters as they are
+
+
+def settings_of(model: Any, max_iterations: int, tolerance: float) -> Settings:
+    """How a model wants to learn: its parameters, checked, and what is meant where these two are None."""
+    model._check_whole("restarts", least=0)
+    model._check_whole("max_iterations", least=0, none=True)
+    model._check_positive("tolerance", none=True)
+    return Settings(
+        model.restarts,
+        max_iterations if model.max_iterations is None else model.max_iterations,
+        tolerance if model.tolerance is None else model.tolerance,
+        n_threads=model.n_threads,
+        learn=truth_value("learn", model.learn),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.gp.advice import warn_of_regression
-from espalier.gp.checks import checked_kernel, objective_of, settings_of
 from espalier.gp.fitted import FittedRegressor
 from espalier.gp.learned import LearnedTable
-from espalier.gp.learning import learn
-from espalier.gp.likelihoods.gaussian import new_noise
+from espalier.gp.learning import Settings, learn, settings_of
+from espalier.gp.likelihoods.gaussian import new_noise, observed
 from espalier.gp.mean import Basis, as_mean
 from espalier.gp.parameters import Vector
-from espalier.gp.regression import Examples, Posterior
+from espalier.gp.regression import Examples, Posterior, RegressionObjective
 from espalier.gp.sampling import draw, generator
 from espalier.gp.transforms import as_transform
 from espalier.gp.units import TargetUnits
+from espalier.gram.targets import check_numbers
 from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.progress import check_progress
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.unused import bound_to_labels
 from espalier.storage import State
+from espalier.structures.numbers import truth_value
+
+MAX_ITERATIONS, TOLERANCE = 200, 1e-5
 
 
 @dataclass(eq=False, repr=False)
@@ -147,8 +152,8 @@ class GPRegressor(FittedRegressor):
             Passed on when learning is interrupted, as is any error of ``progress``; the model is then fitted with the
             best values found so far.
         """
-        settings = settings_of(self)
-        objective = objective_of(self, X, y, sample_weight, noise_variance, noise_groups)
+        settings = self._settings()
+        objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
             settings = replace(settings, progress=report)
             found = learn(objective, settings, generator(self.random_state), objective.part)
@@ -177,7 +182,7 @@ class GPRegressor(FittedRegressor):
         give them, and in the user's after.
         """
         fitted = hasattr(self, "_posterior")
-        kernel = self.kernel_ if fitted else checked_kernel(self.kernel)
+        kernel = self.kernel_ if fitted else self._checked_kernel()
         inputs = self._predictor.like_training(X) if fitted else Inputs.of(X)
         columns = self._examples.basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
         with blas_threads():
@@ -189,6 +194,30 @@ class GPRegressor(FittedRegressor):
         if fitted:
             return self._posterior.target.restored(draws)
         return TargetUnits(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
+
+    def _settings(self) -> Settings:
+        """How to learn."""
+        self._check_whole("pilot", none=True)
+        for name in ("standardize", "verbose"):
+            truth_value(name, getattr(self, name))
+        check_progress(self.progress)
+        return replace(settings_of(self, MAX_ITERATIONS, TOLERANCE), pilot=self.pilot)
+
+    def _objective(self, X: object, y: object, weight: object, known: object, groups: object) -> RegressionObjective:
+        """What is maximised: the evidence of the rows whose weight is not 0."""
+        kernel = self._checked_kernel()
+        inputs = Inputs.of(X)
+        likelihood, targets, rows = observed(self.noise, len(inputs), groups, weight, known)
+        numbers = check_numbers(y, len(inputs), rows)
+        transform = as_transform(self.target_transform).prepared(numbers)
+        if len(numbers) < len(inputs):
+            inputs = inputs.rows(rows)
+        basis = Basis.of(as_mean(self.mean), inputs)
+        options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
+        plan = kernel.plan(inputs, **options)
+        bound = bound_to_labels(plan, kernel)
+        examples = Examples(bound, inputs, numbers, transform, bool(self.standardize), likelihood, targets, basis)
+        return examples.objective(plan, **options)
 
     def _finish(self, examples: Examples, posterior: Posterior) -> None:
         self._examples, self._posterior, given = examples, posterior, posterior.given
@@ -209,7 +238,7 @@ class GPRegressor(FittedRegressor):
     def from_state(cls, state: State) -> Self:
         """Make the fitted process that a file holds; it has no records of restarts."""
         model, examples = cls._of_declared(state), Examples.from_state(state.part("examples"))
-        settings_of(model)
+        model._settings()
         model.restarts_, model.pilot_restarts_ = [], []
         model.learned_ = LearnedTable.from_rows(state.value("learned"), learning=bool(model.learn))
         model._finish(examples, examples.objective().posterior({}))

@@ -16,6 +16,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.arguments import arguments_of, with_arguments
 from espalier.kernels.base import Kernel
 from espalier.storage import State, Storable, require
+from espalier.structures.numbers import finite_number, whole_number
 
 _PREFIX = "kernel__"
 # What belongs to a machine or a run: a file does not say how many threads its reader has.
@@ -102,6 +103,27 @@ class Learner(Estimator):
         with reporting(what, self.progress, self.verbose) as report:
             yield Schedule.of(self.n_threads, self.memory, report, what=what)
 
+    def _check_whole(self, *names: str, least: int = 1, none: bool = False) -> None:
+        """Refuse parameters that are no integers of at least ``least``; with ``none``, None is allowed too."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None or not none:
+                whole_number(name, value, least, none=none)
+
+    def _check_positive(self, *names: str, zero: bool = False, none: bool = False) -> None:
+        """Refuse parameters that are no positive finite numbers, or with ``zero`` 0, or with ``none`` None."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None or not none:
+                finite_number(name, value, zero=zero)
+
+    def _check_choice(self, name: str, *allowed: str) -> None:
+        """Refuse a parameter that is none of some words."""
+        value = getattr(self, name)
+        if value not in allowed:
+            *others, last = map(repr, allowed)
+            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+
 
 @dataclass(eq=False, repr=False)
 class KernelEstimator(Learner):
@@ -116,6 +138,13 @@ class KernelEstimator(Learner):
         tags.input_tags.sparse = self._takes_matrices
         tags.input_tags.string = True
         return tags
+
+    def _checked_kernel(self, default: Kernel | None = None) -> Kernel:
+        """Return the kernel, or the default where it is None; it is an error if that is no kernel."""
+        kernel = default if self.kernel is None else self.kernel
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
+        return kernel
 
     def _set_width(self, data: Any) -> None:
         """Keep how many features a matrix has, as scikit-learn names it; other inputs have no such number."""

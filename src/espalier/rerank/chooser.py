@@ -24,7 +24,7 @@ from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
 from espalier.storage import State, require
 from espalier.structures.group import Candidate, Group, as_candidate, rows_by_sentence
-from espalier.structures.numbers import as_float, finite_number, shown, whole_number
+from espalier.structures.numbers import as_float, shown
 
 Floats = NDArray[np.float64]
 Fitted = tuple[Floats, BaseException | None]
@@ -219,20 +219,9 @@ class Chooser(KernelEstimator):
         return self.kernel
 
     def _check(self) -> None:
-        self._check_integer("sample", least=1, none=True)
-        self._check_choice("target", ("gold", "best"))
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {self.kernel!r}.")
-
-    def _check_integer(self, name: str, *, least: int, none: bool = False) -> None:
-        value = getattr(self, name)
-        if none and value is None:
-            return
-        wanted = "a positive integer" if least == 1 else f"an integer of {least} or more"
-        whole_number(name, value, least, wanted=f"{wanted}{' or None' if none else ''}")
-
-    def _check_positive(self, name: str) -> None:
-        finite_number(name, getattr(self, name))
+        self._check_whole("sample", none=True)
+        self._check_choice("target", "gold", "best")
+        self._checked_kernel()
 
     def _check_weight(self, *words: str) -> None:
         weight: Any = self.score_weight
@@ -241,10 +230,6 @@ class Chooser(KernelEstimator):
             raise ValueError(
                 f"score_weight must be {', '.join(map(repr, words))} or a finite number, got {shown(weight)}."
             )
-
-    def _check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
-        if getattr(self, name) not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}.")
 
     def _values(self, groups: Sequence[Group]) -> list[Floats]:
         """The kernel's part of the value of every candidate."""

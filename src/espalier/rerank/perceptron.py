@@ -90,9 +90,9 @@ class VotedPerceptron(Chooser):
     def _check(self) -> None:
         super()._check()
         self._check_weight("chosen")
-        self._check_integer("epochs", least=1)
-        self._check_choice("updates", ("all", "best"))
-        self._check_choice("vote", ("average", "last", "vote"))
+        self._check_whole("epochs")
+        self._check_choice("updates", "all", "best")
+        self._check_choice("vote", "average", "last", "vote")
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
         model = growing_sum(self.kernel, data.items, n_threads=schedule.n_threads, memory=schedule.memory)

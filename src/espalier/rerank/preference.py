@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from espalier.errors import InputError
 from espalier.gp.advice import warn_of_learning
 from espalier.gp.inference.laplace import Laplace
 from espalier.gp.latent import LatentObjective
-from espalier.gp.learning import Settings, learn
+from espalier.gp.learning import Settings, learn, settings_of
 from espalier.gp.likelihoods.probit import Probit
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
@@ -26,7 +26,6 @@ from espalier.rerank.pairs import Pairs
 from espalier.rerank.training import TrainingSet, checked, runs
 from espalier.storage import State, require
 from espalier.structures.group import Group
-from espalier.structures.numbers import truth_value
 
 MAX_ITERATIONS, TOLERANCE = 100, 1e-4
 MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
@@ -157,16 +156,7 @@ class GPPreference(Chooser):
         self._pairs, self._scores = pairs, PairScores.of(data.scores[rows], pairs, weight)
         self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
         objective = self._objective(self.kernel, Inputs.of([data.items[row] for row in rows.tolist()]))
-        tell = schedule.tell
-        settings = Settings(
-            self.restarts,
-            MAX_ITERATIONS if self.max_iterations is None else self.max_iterations,
-            TOLERANCE if self.tolerance is None else self.tolerance,
-            n_threads=self.n_threads,
-            progress=None if tell is None else lambda progress: tell(progress.fraction),
-            learn=bool(self.learn),
-        )
-        found = learn(objective, settings, rng)
+        found = learn(objective, replace(self._settings(), progress=schedule.report), rng)
         with blas_threads(self.n_threads):
             posterior = objective.posterior(found.best.values)
         self.restarts_, self.learned_ = found.restarts, found.learned
@@ -181,6 +171,9 @@ class GPPreference(Chooser):
         if found.stop is None:
             warn_of_learning(found)
         return coefficients, found.stop
+
+    def _settings(self) -> Settings:
+        return settings_of(self, MAX_ITERATIONS, TOLERANCE)
 
     def _objective(self, kernel: Kernel, inputs: Inputs) -> LatentObjective[Floats | float]:
         """The evidence of the preferences: each pair's difference of utilities was seen to be positive."""
@@ -268,12 +261,8 @@ class GPPreference(Chooser):
 
     def _check(self) -> None:
         super()._check()
-        self._check_integer("max_candidates", least=2, none=True)
-        self._check_integer("restarts", least=0)
-        self._check_integer("max_iterations", least=0, none=True)
-        if self.tolerance is not None:
-            self._check_positive("tolerance")
-        truth_value("learn", self.learn)
+        self._check_whole("max_candidates", least=2, none=True)
+        self._settings()
         self._check_weight("learned", "chosen")
 
     def _own_state(self) -> dict[str, Any]:

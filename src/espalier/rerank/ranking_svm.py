@@ -78,10 +78,9 @@ class RankingSVM(Chooser):
     def _check(self) -> None:
         super()._check()
         self._check_weight("chosen")
-        self._check_integer("max_iterations", least=1, none=True)
+        self._check_whole("max_iterations", none=True)
         self._check_positive("C")
-        if self.tolerance is not None:
-            self._check_positive("tolerance")
+        self._check_positive("tolerance", none=True)
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
         threads, memory = schedule.n_threads, schedule.memory

@@ -18,7 +18,7 @@ from espalier.kernels.base import Matrix
 from espalier.storage import State, require
 from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
-from espalier.svm.estimator import KernelMachine, check_whole
+from espalier.svm.estimator import KernelMachine
 from espalier.svm.labels import (
     Codes,
     Fold,
@@ -182,11 +182,10 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.strategy not in ("one-vs-rest", "one-vs-one"):
-            raise ValueError(f"strategy must be 'one-vs-rest' or 'one-vs-one', got {self.strategy!r}.")
+        self._check_choice("strategy", "one-vs-rest", "one-vs-one")
         if not isinstance(self.probability, bool | np.bool_):
             raise ValueError(f"probability must be True or False, got {self.probability!r}.")
-        check_whole("calibration_folds", self.calibration_folds, 2)
+        self._check_whole("calibration_folds", least=2)
 
     def _check_targets(self, y: object, n_rows: int) -> tuple[NDArray[Any], Codes]:
         classes, codes = check_labels(y, n_rows)

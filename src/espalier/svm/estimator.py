@@ -32,7 +32,6 @@ from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
-from espalier.structures.numbers import finite_number, whole_number
 from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_matrix
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
@@ -188,13 +187,10 @@ class KernelMachine(KernelEstimator):
         return Solver(float(self.C), tolerance, self.max_iterations, float(epsilon))
 
     def _check_settings(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a kernel such as SubsetTree(), got {self.kernel!r}.")
-        finite_number("C", self.C)
-        if self.tolerance is not None:
-            finite_number("tolerance", self.tolerance)
-        if self.max_iterations is not None:
-            check_whole("max_iterations", self.max_iterations, 1, " or None for no limit but LIBSVM's own")
+        self._checked_kernel()
+        self._check_positive("C")
+        self._check_positive("tolerance", none=True)
+        self._check_whole("max_iterations", none=True)
         check_progress(self.progress)
 
 
@@ -214,8 +210,3 @@ def warn_of_early_stop(n_early: int) -> None:
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-def check_whole(name: str, value: object, least: int, other: str = "") -> None:
-    """Refuse anything except an integer of at least ``least``."""
-    whole_number(name, value, least, wanted=f"an integer of at least {least}{other}")

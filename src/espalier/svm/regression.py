@@ -10,7 +10,6 @@ from sklearn.base import RegressorMixin
 from espalier.gram.scores import r_squared
 from espalier.gram.targets import Floats, check_numbers
 from espalier.kernels.base import Matrix
-from espalier.structures.numbers import finite_number
 from espalier.svm.estimator import KernelMachine
 from espalier.svm.machines import solve_regressor
 
@@ -81,7 +80,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        finite_number("epsilon", self.epsilon, zero=True)
+        self._check_positive("epsilon", zero=True)
 
     def _check_targets(self, y: object, n_rows: int) -> Floats:
         return check_numbers(y, n_rows)

@@ -146,7 +146,7 @@ BAD = {
     "max_iterations": (
         lambda: fit(max_iterations=2.5),
         ValueError,
-        "max_iterations must be an integer of at least 0, got 2.5",
+        "max_iterations must be an integer of at least 0 or None, got 2.5",
     ),
     "tolerance": (lambda: fit(tolerance=0), ValueError, "tolerance must be a positive finite number, got 0"),
     "tolerance is nan": (lambda: fit(tolerance=math.nan), ValueError, "tolerance must be a positive finite number"),

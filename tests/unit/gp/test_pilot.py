@@ -117,5 +117,5 @@ def test_an_interruption_of_the_pilot_keeps_its_best():
 
 @pytest.mark.parametrize("pilot", [0, -1, 2.5, True])
 def test_a_pilot_is_a_number_of_examples(pilot):
-    with pytest.raises(ValueError, match="pilot must be an integer"):
+    with pytest.raises(ValueError, match="pilot must be a positive integer or None"):
         fitted(pilot=pilot)

@@ -155,9 +155,9 @@ def test_groups_of_every_kind():
     [
         ({"epochs": 0}, "epochs must be a positive integer"),
         ({"sample": 0}, "sample must be a positive integer"),
-        ({"updates": "some"}, "updates must be one of all, best"),
-        ({"vote": "all"}, "vote must be one of average, last, vote"),
-        ({"target": "oracle"}, "target must be one of gold, best"),
+        ({"updates": "some"}, "updates must be 'all' or 'best'"),
+        ({"vote": "all"}, "vote must be 'average', 'last' or 'vote'"),
+        ({"target": "oracle"}, "target must be 'gold' or 'best'"),
     ],
 )
 def test_bad_settings(options, message):

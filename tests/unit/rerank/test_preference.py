@@ -449,9 +449,9 @@ def test_scikit_learn_takes_it():
     ("options", "error", "message"),
     [
         ({"sample": 0}, ValueError, "sample must be a positive integer or None"),
-        ({"max_candidates": 1}, ValueError, "max_candidates must be an integer of 2 or more or None, got 1"),
-        ({"restarts": -1}, ValueError, "restarts must be an integer of 0 or more, got -1"),
-        ({"target": "silver"}, ValueError, "target must be one of gold, best"),
+        ({"max_candidates": 1}, ValueError, "max_candidates must be an integer of at least 2 or None, got 1"),
+        ({"restarts": -1}, ValueError, "restarts must be an integer of at least 0, got -1"),
+        ({"target": "silver"}, ValueError, "target must be 'gold' or 'best'"),
         ({"max_candidates": 1}, ValueError, "max_candidates"),
         ({"score_weight": "much"}, ValueError, "score_weight must be 'learned', 'chosen' or a finite number"),
         ({"score_weight": np.nan}, ValueError, "score_weight must be"),

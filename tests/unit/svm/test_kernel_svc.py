@@ -315,7 +315,7 @@ def test_values_that_are_no_numbers_are_an_error():
         ({"class_weight": "even"}, "class_weight must be None, 'balanced' or a dict"),
         ({"class_weight": {"nowhere": 2.0}}, "class_weight names the class 'nowhere', but the classes are"),
         ({"class_weight": {LABELS[0]: -2.0}}, "weight of a class must be a positive"),
-        ({"max_iterations": 0}, "max_iterations must be an integer of at least 1"),
+        ({"max_iterations": 0}, "max_iterations must be a positive integer or None"),
         ({"calibration_folds": 1}, "calibration_folds must be an integer of at least 2"),
         ({"n_threads": 0}, "n_threads must be a positive integer"),
         ({"memory": "much"}, "memory must be a positive whole number of bytes"),
@@ -403,7 +403,7 @@ def test_classes_that_are_numbers_may_be_missing_in_rows_without_weight():
 @pytest.mark.parametrize(
     ("kernel", "X", "error", "message"),
     [
-        ("rbf", TREES[:4], TypeError, "kernel must be a kernel such as SubsetTree"),
+        ("rbf", TREES[:4], TypeError, "kernel must be a kernel of Espalier such as SubsetTree"),
         (es.SubsetTree(), np.ones((4, 2)), TypeError, "reads trees, but was given numbers, an array of float64"),
         (es.RBF(), TREES[:4], ValueError, "Row 0 is no vector of numbers"),
         (es.SubsetTree(on="tree"), {"trees": TREES[:4]}, ValueError, "no column 'tree'.*Did you mean 'trees'"),
