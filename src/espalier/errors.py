@@ -7,7 +7,6 @@ so that an error in a worker process arrives whole.
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 __all__ = [
     "InputError",
@@ -76,7 +75,7 @@ class TreeSyntaxError(ValueError):
             return first
         return "\n".join([first, *_excerpt(self.text, self.position)])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         names = ("message", "source", "line", "column", "text", "position")
         return _restore, tuple(getattr(self, name) for name in names)
 
@@ -149,7 +148,7 @@ class MissingDependencyError(ImportError):
             name=library,
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore_missing, (self.library, self.extra, self.purpose)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from espalier.corpus.forest import Forest
 from espalier.corpus.texts import row_that_reads_as_a_tree
@@ -13,7 +12,10 @@ from espalier.errors import InputError
 from espalier.kernels.base import Kernel, Reads
 from espalier.kernels.inputs import Inputs
 from espalier.structures.conllu import read_conllu
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
+
+Items = Forest | Inputs | list[DependencyTree] | list[str]
 
 
 class Format(StrEnum):
@@ -42,7 +44,7 @@ _NEEDED: dict[Reads, Format] = {
 _ITEM = {Format.TEXT: "line", Format.BRACKETS: "tree", Format.CONLLU: "sentence"}
 
 
-def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[Any, str]:
+def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[Items, str]:
     """Return the items of a file, in the chosen format or the one that the kernel needs, and the word for one item."""
     if chosen is not None and chosen not in list(Format):
         raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
@@ -98,7 +100,7 @@ def _innermost(kernel: Kernel) -> Iterator[Kernel]:
         yield from _innermost(child)
 
 
-def _read(file: Path, form: Format, encoding: str) -> Any:
+def _read(file: Path, form: Format, encoding: str) -> Items:
     if form is Format.BRACKETS:
         return Forest.from_file(file, encoding=encoding)
     if form is Format.CONLLU:

@@ -184,7 +184,9 @@ def check_format(form: str | None, other: str) -> None:
         raise InputError(f"--format must be one of text, {other}, got {form!r}.")
 
 
-def read_sentences(file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False) -> list[list[Any]]:
+def read_sentences(
+    file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False
+) -> list[list[object]]:
     """Read the sentences of a text file, one per line; the file may end with empty lines.
 
     Unless ``form`` says that it is text, what looks like something else is refused; ``other`` is what else ``--format``

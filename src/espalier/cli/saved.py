@@ -57,14 +57,14 @@ def _section(title: str, values: Mapping[str, object]) -> Iterator[str]:
         yield f"  and {len(values) - N_SHOWN:,} more"
 
 
-def _learned(state: State) -> dict[str, Any]:
+def _learned(state: State) -> dict[str, object]:
     """The learned numbers by path, or those of the learned kernel."""
     if "learned" in state:
         return {row.path: f"{row.value:.6g}" for row in state.value("learned")}
     return {"kernel": state.value("kernel")} if "kernel" in state else {}
 
 
-def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(facts: Mapping[str, Any]) -> dict[str, object]:
     """Facts about training data, those of columns by the columns' names."""
     columns = facts.get("columns", {})
     rest = {name: value for name, value in facts.items() if name != "columns"}

@@ -58,7 +58,7 @@ class Arcs(Corpus):
         self._take(arrays, vocabulary, templates)
 
     @classmethod
-    def _checked_settings(cls, templates: Any) -> tuple[Any, ...]:
+    def _checked_settings(cls, templates: Any) -> tuple[object, ...]:
         return (check_templates(templates),)
 
     @classmethod

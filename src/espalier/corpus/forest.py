@@ -235,14 +235,14 @@ class Forest(Corpus):
 
         return describe_forest(self)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the arrays and the vocabulary; of a view, only the subtrees that its trees have."""
         return super(Forest, self.compact()).to_state()
 
     def __repr__(self) -> str:
         return f"<Forest of {len(self):,} trees over {self.n_subtrees:,} distinct subtrees>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # A view is sent without the subtrees of other trees.
         return super(Forest, self if self._holds_all else self.compact()).__reduce__()
 

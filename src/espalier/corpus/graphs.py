@@ -41,7 +41,7 @@ class Graphs(Corpus):
         self._take(arrays, vocabulary, labels)
 
     @classmethod
-    def _checked_settings(cls, labels: Any) -> tuple[Any, ...]:
+    def _checked_settings(cls, labels: Any) -> tuple[object, ...]:
         if labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
         return (labels,)

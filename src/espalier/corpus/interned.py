@@ -53,11 +53,11 @@ class Corpus(Storable):
         """Make a corpus with the settings of this one, and its vocabulary unless another is given."""
         return self._of(arrays, self._vocabulary if vocabulary is None else vocabulary, *self._own_settings())
 
-    def _own_settings(self) -> tuple[Any, ...]:
+    def _own_settings(self) -> tuple[object, ...]:
         return tuple(getattr(self, attribute) for attribute in self._settings.values())
 
     @classmethod
-    def _checked_settings(cls, *settings: Any) -> tuple[Any, ...]:
+    def _checked_settings(cls, *settings: Any) -> tuple[object, ...]:
         """Return sound settings, or refuse them."""
         return settings
 
@@ -87,7 +87,7 @@ class Corpus(Storable):
         number[used] = [vocabulary._native.add(self._vocabulary[k]) for k in used.tolist()]
         return self._like(self._arrays | {name: number[self._arrays[name]] for name in self._numbered}, vocabulary)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the settings, the vocabulary, and the arrays from which all others follow."""
         settings = dict(zip(self._settings, self._own_settings(), strict=True))
         return {**settings, "vocabulary": self._vocabulary, **{name: self._arrays[name] for name in self._stored}}
@@ -100,9 +100,9 @@ class Corpus(Storable):
         cls._check(arrays, len(vocabulary), require, *settings)
         return cls._of(cls._completed(arrays), vocabulary, *settings)
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """How many rows there are, and of what."""
         return {"rows": len(self), "items": self._rows}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (dict(self._arrays), self._vocabulary, *self._own_settings()))

@@ -19,7 +19,7 @@ from espalier.structures.tree import Tree
 _STRUCTURES = (Tree, DependencyTree, TaggedSequence, Graph)
 
 
-def rows_state(data: Any, columns: Collection[str | None] | None = None) -> dict[str, Any]:
+def rows_state(data: Any, columns: Collection[str | None] | None = None) -> dict[str, object]:
     """Return the state of rows; of a table, only some columns if these are named."""
     if isinstance(data, Table):
         kept = [name for name in data.columns if columns is None or name in columns]

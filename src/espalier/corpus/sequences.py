@@ -50,7 +50,7 @@ class Sequences(Corpus):
         self._take({"symbol": symbol, "start": start}, vocabulary, of)
 
     @classmethod
-    def _checked_settings(cls, of: Any) -> tuple[Any, ...]:
+    def _checked_settings(cls, of: Any) -> tuple[object, ...]:
         check_unit(of)
         return (of,)
 
@@ -117,14 +117,14 @@ class Sequences(Corpus):
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return (self[row] for row in range(len(self)))
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """How many sequences there are."""
         return {"rows": len(self), "items": self.of}
 
     def __repr__(self) -> str:
         return f"<Sequences: {len(self):,} with {len(self.arrays[0]):,} symbols>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (Sequences, (*self.arrays, self._vocabulary, self.of))
 
 

@@ -7,7 +7,6 @@ ids mean equal labels. Predicting interns new trees in an *extension*, so what w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from espalier import _core
 from espalier.errors import VocabularyMismatchError
@@ -67,7 +66,7 @@ class Vocabulary(Storable):
     def __iter__(self) -> Iterator[str]:
         return (self._native.label(number) for number in range(len(self)))
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the labels in their order."""
         return {"labels": list(self)}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Explanation, Reason, fragment_colours, node_colours
@@ -85,12 +84,13 @@ def explanation_page(explanation: Explanation) -> str:
     compared = isinstance(explanation, Comparison)
     scores = []
     for score in explanation.scores:
-        rows = _rows(explanation.of(score), local, "+.3g" if compared else "+.3f")
-        shown = [row["reason"] for row in rows if row["reason"].example is not None][:_DRAWN]
+        reasons = explanation.of(score)
+        rows = _rows(reasons, local, "+.3g" if compared else "+.3f")
+        shown = [(reason, reason.example.tree) for reason in reasons if reason.example is not None][:_DRAWN]
         drawn = side_by_side(
-            [reason.example.tree for reason in shown],
-            highlights=[fragment_colours(reason) for reason in shown],
-            titles=[str(reason.fragment) for reason in shown],
+            [tree for _, tree in shown],
+            highlights=[fragment_colours(reason) for reason, _ in shown],
+            titles=[str(reason.fragment) for reason, _ in shown],
             width=1200,
         )
         scores.append((score, rows, Markup(drawn) if shown else ""))
@@ -136,7 +136,7 @@ def _least_width(svg: str) -> int:
     return round(_SMALLEST * int(found[1])) if found else 0
 
 
-def _rows(reasons: list[Reason], local: bool, form: str) -> list[dict[str, Any]]:
+def _rows(reasons: list[Reason], local: bool, form: str) -> list[dict[str, object]]:
     values = [(reason.contribution or 0.0) if local else reason.weight for reason in reasons]
     most = max((abs(value) for value in values), default=1.0) or 1.0
     return [

@@ -69,7 +69,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         self._term()
         return self
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the settings: there is nothing else."""
         return self._declared_state()
 

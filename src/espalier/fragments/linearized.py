@@ -142,7 +142,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         """
         return accuracy(y, self.predict(X), sample_weight)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return what ``predict`` needs; a loaded classifier knows nothing of its training.
 
         The classes may be strings, numbers or booleans. The linear model must be one whose scores are sums of weights

@@ -44,7 +44,7 @@ class TermFeatures:
     fragments: Codes[Any]
     scores: dict[str, NDArray[np.int64]]  # by name, the fragments that were mined for it
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the kernel and its fragments."""
         return {**vars(self.term), **self.fragments.to_state()}
 
@@ -71,7 +71,7 @@ class MiningLearner(KernelEstimator):
     max_expansions: int | None = None
     max_size: int | None = None
     n_jobs: int | None = None
-    random_state: Any = 0
+    random_state: object = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -242,7 +242,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             offset += len(own.fragments)
         return np.concatenate(found)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return what ``transform`` needs; a loaded vectorizer knows nothing of its training."""
         check_is_fitted(self, "terms_")
         return {"values": self.values, "terms": [own.to_state() for own in self.terms_]}

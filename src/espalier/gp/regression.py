@@ -54,7 +54,7 @@ class Examples:
         own, transform = posterior.likelihood, posterior.target.transform
         return replace(self, kernel=posterior.kernel, likelihood=own, transform=transform)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the examples and what is declared for them; the columns of the mean follow from the inputs."""
         columns = columns_read(self.kernel) | columns_read(self.basis.mean)
         return {

@@ -111,15 +111,15 @@ class GPRegressor(FittedRegressor):
     kernel: Kernel
     _: KW_ONLY
     noise: Any = 0.1
-    mean: Any = None
-    target_transform: Any = None
+    mean: object = None
+    target_transform: object = None
     standardize: bool = True
     restarts: int = 0
     pilot: int | None = None
     max_iterations: int | None = None
     tolerance: float | None = None
     learn: bool = True
-    random_state: Any = 0
+    random_state: object = 0
 
     def fit(
         self,
@@ -228,7 +228,7 @@ class GPRegressor(FittedRegressor):
         self.n_examples_ = len(examples.y)
         self._set_width(examples.inputs._data)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return settings, examples and learned values; the matrix is computed again by who loads the file."""
         check_is_fitted(self)
         own = {"examples": self._examples.at(self._posterior).to_state(), "learned": self.learned_.rows}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
 
 from espalier import _core
 from espalier.blas import blas_threads, workers
@@ -47,7 +46,7 @@ def invert_tiled(matrix: Vector) -> int:
 
 
 @functools.cache
-def _functions() -> dict[str, Any]:
+def _functions() -> dict[str, object]:
     """The functions of scipy's BLAS and LAPACK; none where they take other types than the core gives them."""
     from scipy.linalg import cython_blas, cython_lapack
 

@@ -13,7 +13,7 @@ from espalier.storage import State, require
 # Characters of the name of a class: numpy gives every prediction the room of the longest.
 LONGEST = 1_000
 # How numpy holds the classes, and what each of them is.
-TYPES: dict[str, type[Any]] = {
+TYPES: dict[str, type[object]] = {
     "str": str,
     "object": str,
     "bool": bool,
@@ -23,7 +23,7 @@ TYPES: dict[str, type[Any]] = {
 }
 
 
-def classes_state(classes: NDArray[Any]) -> dict[str, Any]:
+def classes_state(classes: NDArray[Any]) -> dict[str, object]:
     """The labels of classes as JSON holds them, and how numpy does."""
     labels = classes.tolist()
     if classes.dtype.kind in "OU" and any(len(str(label)) > LONGEST for label in labels):

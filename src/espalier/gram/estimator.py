@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from espalier.jobs.bar import reporting
+from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.arguments import arguments_of, with_arguments
 from espalier.kernels.base import Kernel
@@ -26,13 +27,13 @@ _UNSAVED = ("n_threads", "n_jobs", "memory", "progress", "verbose")
 class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
     """An estimator that says which parameters can be set."""
 
-    _trained_on: Mapping[str, Any] = MappingProxyType({})
+    _trained_on: Mapping[str, object] = MappingProxyType({})
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """What a file says about the data that this was fitted on."""
         return dict(self._trained_on)
 
-    def _declared_state(self) -> dict[str, Any]:
+    def _declared_state(self) -> dict[str, object]:
         """The parameters that a file holds, of seeds only numbers, and what this was fitted on."""
         settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
         if "random_state" in settings and not isinstance(settings["random_state"], int | np.integer):
@@ -94,7 +95,7 @@ class Learner(Estimator):
 
     n_threads: int | None = None
     memory: int | str | None = None
-    progress: Any = None
+    progress: Report | None = None
     verbose: bool = False
 
     @contextmanager
@@ -155,7 +156,7 @@ class KernelEstimator(Learner):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with ``deep`` also the arguments of the kernel, ``kernel__decay``."""
-        params: dict[str, Any] = super().get_params(deep)
+        params: dict[str, object] = super().get_params(deep)
         if deep and isinstance(self.kernel, Kernel):
             params |= {_PREFIX + name: value for name, value in arguments_of(self.kernel).items()}
         return params

@@ -26,7 +26,7 @@ def accuracy(y: object, predicted: Any, sample_weight: object = None) -> float:
     return float(accuracy_score(labels, predicted, sample_weight=weights))
 
 
-def _weighted(y: object, sample_weight: object) -> tuple[Any, Floats | None]:
+def _weighted(y: object, sample_weight: object) -> tuple[object, Floats | None]:
     """The targets without gaps in rows of weight 0, and the weights."""
     if sample_weight is None:
         return y, None

@@ -16,7 +16,7 @@ from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLa
 _KERNELS = ("kernel", "terms", "factors")  # arguments that are kernels themselves
 
 
-def arguments_of(kernel: Kernel) -> dict[str, Any]:
+def arguments_of(kernel: Kernel) -> dict[str, object]:
     """All arguments by name, each as the kernel keeps it.
 
     Examples
@@ -25,7 +25,7 @@ def arguments_of(kernel: Kernel) -> dict[str, Any]:
     >>> arguments_of(Normalized(SubsetTree(0.2, max_depth=3)))
     {'decay': 0.2, 'frontier': 1.0, 'max_depth': 3, 'lone_leaves': False, 'on': None}
     """
-    found: dict[str, Any] = dict(kernel.parameters())
+    found: dict[str, object] = dict(kernel.parameters())
     for prefix, child in kernel._children():
         found |= {prefix + name: value for name, value in arguments_of(child).items()}
     return found | {name: getattr(kernel, name) for name in _own(kernel)}
@@ -51,7 +51,7 @@ def with_arguments(kernel: Kernel, changes: Mapping[str, object]) -> Kernel:
     return changed
 
 
-def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str, Any]]:
+def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str, object]]:
     own = _own(kernel)
     settings = dict(kernel._settings())
     mine = {name: value for name, value in changes.items() if name in own}

@@ -52,7 +52,7 @@ class Idf:
         """``1 + log((1 + items) / (1 + items that hold the symbol))``, as scikit-learn has it."""
         return float(1.0 + np.log((1 + self.n_items) / (1 + self.n_holding.get(symbol, 0))))
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the symbols, and how many items hold each."""
         counts = np.array(list(self.n_holding.values()), np.int64)
         return {"n_items": self.n_items, "symbols": list(self.n_holding), "counts": counts}

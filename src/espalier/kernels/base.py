@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # A kernel's view of an item. Strings are trees in brackets to kernels of trees and of graphs.
 Reads = Literal["trees", "graphs", "arcs", "tagged words", "tags", "words", "characters", "vectors", "items", "nothing"]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,11 +64,11 @@ class Kernel(StorableKernel):
 
     # What a user may define.
 
-    def pair(self, x: object, y: object) -> float:
+    def pair(self, x: Any, y: Any) -> float:
         """Return the value for two items."""
         raise NotImplementedError(f"{type(self).__name__} must define pair(x, y) or block(a, b).")
 
-    def block(self, a: list[object], b: list[object]) -> Matrix:
+    def block(self, a: list[Any], b: list[Any]) -> Matrix:
         """Return the matrix of values for two lists of items."""
         return np.array([[self.pair(x, y) for y in b] for x in a], np.float64).reshape(len(a), len(b))
 
@@ -184,7 +185,7 @@ class Kernel(StorableKernel):
         """Return the bounds of each learned hyperparameter, by path."""
         return {path: bounds for path, (_, bounds, _) in self._declared().items()}
 
-    def priors(self) -> dict[str, Any]:
+    def priors(self) -> dict[str, object]:
         """Return the prior of each learned hyperparameter, by path; None where it has none."""
         return {path: prior for path, (_, _, prior) in self._declared().items()}
 
@@ -222,13 +223,13 @@ class Kernel(StorableKernel):
 
     # What combinators and plans use.
 
-    def _settings(self) -> Iterator[tuple[str, Any]]:
+    def _settings(self) -> Iterator[tuple[str, object]]:
         """The names and settings of this kernel's own hyperparameters."""
         for field in dataclasses.fields(self):
             if "bounds" in field.metadata:
                 yield field.name, getattr(self, field.name)
 
-    def _form(self) -> tuple[Any, ...]:
+    def _form(self) -> tuple[object, ...]:
         """All that a plan depends on: everything but the values of hyperparameters."""
         children = self._children()
         fixed = tuple(
@@ -260,12 +261,12 @@ class Kernel(StorableKernel):
             raise NotImplementedError
         return self
 
-    def _field(self, name: str) -> dataclasses.Field[Any]:
+    def _field(self, name: str) -> dataclasses.Field[object]:
         return next(field for field in dataclasses.fields(self) if field.name == name)
 
-    def _declared(self) -> dict[str, tuple[float, tuple[float, float], Any]]:
+    def _declared(self) -> dict[str, tuple[float, tuple[float, float], object]]:
         """The value, the bounds and the prior of each learned hyperparameter, by path."""
-        out: dict[str, tuple[float, tuple[float, float], Any]] = {}
+        out: dict[str, tuple[float, tuple[float, float], object]] = {}
         for name, setting in self._settings():
             out.update(hyper.declared(name, setting, self._field(name).metadata["bounds"]))
         for prefix, child in self._children():
@@ -288,8 +289,8 @@ class Kernel(StorableKernel):
         return changed._with_inside(rest, lambda child, inside: child._with_paths(inside))
 
     def _with_inside(
-        self, values: Mapping[str, Any], change: Callable[[Kernel, dict[str, Any]], tuple[Kernel, dict[str, Any]]]
-    ) -> tuple[Self, dict[str, Any]]:
+        self, values: Mapping[str, Value], change: Callable[[Kernel, dict[str, Value]], tuple[Kernel, dict[str, Value]]]
+    ) -> tuple[Self, dict[str, Value]]:
         """Apply values by path to the kernels inside; return the new kernel and the values that no kernel inside has.
 
         ``change`` takes a kernel and its values, and returns the new kernel and the values that it does not have.

@@ -8,7 +8,7 @@ same for all of these kernels and stands here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -32,6 +32,7 @@ _JOBS = 128
 _LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
 
 Floats = NDArray[np.float64]
+Native = Callable[..., object]  # a function of the core
 Corpora = tuple[Any, ...]  # what a kernel reads of one side: forests, sequences or arcs, which can be indexed
 
 

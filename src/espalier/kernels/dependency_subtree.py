@@ -104,7 +104,7 @@ class DependencySubtree(BlockKernel):
     def _corpora(self, inputs: Inputs) -> Corpora:
         return (inputs.arcs(self.on, self.features),)
 
-    def _label_settings(self) -> list[tuple[str, Any]]:
+    def _label_settings(self) -> list[tuple[str, object]]:
         return [("weight", self.weight)]
 
     def _others(self) -> list[tuple[str, Floats]]:
@@ -159,7 +159,7 @@ class ArcBlock:
         arguments: Any = (*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *others, *gradients)
         _core.dependency_subtree_pull_back(*arguments)
 
-    def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[Any, ...]:
+    def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
         decay, options = hyper.number_of(kernel.decay), (schedule.n_threads, schedule.tell)
         return (*self._arrays, self._pairs, decay, by_label[0], self._part, kernel.contiguous, *options)
 

@@ -52,7 +52,7 @@ class Embedding(Similarity):
     def __init__(self, vectors: Vectors, *, clip: bool = True, power: int = 1, normalize: bool = True) -> None:
         self.clip, self.normalize = truth_value("clip", clip), truth_value("normalize", normalize)
         self.power = whole_number("power", power)
-        self._function: Callable[[str], Any] | None = None
+        self._function: Callable[[str], object] | None = None
         self._place: Mapping[str, int] = {}
         self._vectors: Floats = np.zeros((0, 0))
         if isinstance(vectors, Mapping):
@@ -122,7 +122,7 @@ class Embedding(Similarity):
         rows[found < 0] = 0.0
         return rows
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the words with their vectors, and the options."""
         if self._function is not None:
             raise InputError(

@@ -27,7 +27,7 @@ _MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
 _MAX_INTEGERS = 2_000_000  # all of an expression added up: a kernel may hold a number for each length or round
 _MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
 
-_HELPERS: Mapping[str, Callable[..., Any]] = {
+_HELPERS: Mapping[str, Callable[..., object]] = {
     "fixed": fixed,
     "Learned": Learned,
     "PerLabel": PerLabel,
@@ -135,7 +135,7 @@ class _Reader:
     def __init__(self, text: str, make_wordnet: Callable[..., WordNet]) -> None:
         self.text = text
         self._integers = 0
-        self.names: dict[str, Callable[..., Any]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
+        self.names: dict[str, Callable[..., object]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
         self.n_around = 0  # kernels around what is read
 
     def _adds_up_to(self, value: int) -> int:
@@ -181,14 +181,14 @@ class _Reader:
         return value
 
     def mapping(self, node: ast.expr, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> Any:
-        out: dict[str, Any] = {}
+        out: dict[str, object] = {}
         for key, value in zip(keys, values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
                 raise self.refuse("The keys of a mapping must be texts", key or node)
             out[key.value] = self.read(value, depth)
         return out
 
-    def known(self, node: ast.expr, name: str) -> Callable[..., Any]:
+    def known(self, node: ast.expr, name: str) -> Callable[..., object]:
         if name not in self.names:
             near = difflib.get_close_matches(name, self.names, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -206,7 +206,7 @@ class _Reader:
             raise self.refuse(f"More than {_MAX_NESTED} kernels stand around this one", node)
         self.n_around += 1
         arguments = [self.read(argument, depth) for argument in node.args]
-        options: dict[str, Any] = {}
+        options: dict[str, object] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.refuse("Arguments must be written out, without **", keyword.value)

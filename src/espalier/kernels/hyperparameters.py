@@ -258,7 +258,7 @@ def paths(name: str, setting: object) -> dict[str, float]:
 
 def declared(
     name: str, setting: object, bounds: tuple[float, float]
-) -> dict[str, tuple[float, tuple[float, float], Any]]:
+) -> dict[str, tuple[float, tuple[float, float], object]]:
     """The learned numbers of a setting by path, each with its bounds (these where it has none) and its prior."""
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     prior = inner.prior if isinstance(inner, Learned) else None
@@ -267,7 +267,7 @@ def declared(
     return {path: (value, bounds, prior) for path, value in paths(name, setting).items()}
 
 
-def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[Any, dict[str, float]]:
+def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[object, dict[str, float]]:
     """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
     chosen = {path[len(name) :]: as_float(value) for path, value in values.items()}
     # Where every dimension has its value, nothing would use one for all.

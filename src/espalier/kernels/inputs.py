@@ -46,7 +46,7 @@ class Inputs:
         self._like = like
         self._translates = translates
         self._beside: Inputs | None = None  # the second side, where both decide together what strings are
-        self._corpora: dict[tuple[str | None, Any], Any] = {}  # by column and form
+        self._corpora: dict[tuple[str | None, object], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self._has_unit_vectors = False
         self._readings: dict[str | None, Reading | None] = {}  # by column: what its strings are
@@ -99,7 +99,7 @@ class Inputs:
             self._readings.setdefault(on, reading)
         return self
 
-    def to_state(self, columns: Collection[str | None] | None = None) -> dict[str, Any]:
+    def to_state(self, columns: Collection[str | None] | None = None) -> dict[str, object]:
         """Return the rows, of a table only some columns, and what was decided about their strings."""
         return {"rows": rows_state(self._data, columns), "readings": list(self._readings.items())}
 
@@ -114,7 +114,7 @@ class Inputs:
             inputs._readings[on] = reading
         return inputs
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> dict[str, object]:
         """What a file says about the rows: how many they are, and of what kind."""
         if isinstance(self._data, Table):
             return {"rows": len(self), "columns": {name: kind_of_rows(self._data[name]) for name in self._data.columns}}
@@ -206,7 +206,7 @@ class Inputs:
             self._vectors[on] = vectors
         return self._vectors[on]
 
-    def items(self, on: str | None) -> list[Any]:
+    def items(self, on: str | None) -> list[object]:
         """The column as a list of items."""
         return list(self.column(on))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def by_name(argument: str, given: Any) -> dict[str, Any]:
+def by_name(argument: str, given: Any) -> dict[str, object]:
     """What ``PerLabel`` was given by name."""
     try:
         found = dict(given or {})

@@ -69,7 +69,7 @@ class PartialTree(TreeKernel):
         check_widths("PartialTree", a, b)
         return _core.PartialTreePlan(a.arrays, None if b is None else b.arrays, per_tree)
 
-    def _native_arguments(self, native: object) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[object, ...]:
         return ()
 
     def _has_leaf_value(self) -> bool:

@@ -87,7 +87,7 @@ class Labels:
 
 def bound(kernel: AnyKernel, labels: Labels) -> AnyKernel:
     """Return the kernel with an entry for every label and dimension, in ``PerLabel`` and ``PerDimension``."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for name, setting in kernel._settings():
         if isinstance(setting, hyper.PerLabel):
             changes[name] = hyper.bind_labels(setting, labels.names, leaves=kernel._has_leaf_value())

@@ -81,7 +81,7 @@ class Precomputed(Kernel):
             raise InputError(f"There is no row {wrong}: the matrix has {n:,} rows.")
         return rows.astype(np.int64)
 
-    def _form(self) -> tuple[Any, ...]:
+    def _form(self) -> tuple[object, ...]:
         return (type(self), *self._content)  # type: ignore[attr-defined]
 
     def __eq__(self, other: object) -> bool:

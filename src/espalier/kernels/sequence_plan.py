@@ -8,7 +8,7 @@ tiles whose table of similar symbols fits the memory; the loop over tiles stands
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Matrix
-from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats
+from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, Native
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import which_pairs
@@ -50,7 +50,7 @@ class SequenceKernel(BlockKernel):
         """How similar unequal symbols are; None where only equal ones match."""
         return None
 
-    def _native(self) -> tuple[Any, Any]:
+    def _native(self) -> tuple[Native, Native]:
         """The core's functions for values and for pulling back."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class SequenceKernel(BlockKernel):
                 raise InputError(f"{place}Row {row} has {' and '.join(counts)}: every word needs one tag.")
         return found
 
-    def _label_settings(self) -> list[tuple[str, Any]]:
+    def _label_settings(self) -> list[tuple[str, object]]:
         return [(name, getattr(self, name)) for name in self._per_symbol]
 
     def _check(self, plan: BlockPlan) -> None:
@@ -99,7 +99,7 @@ class SequenceBlock:
         self._arrays = [array for side, start in zip(symbols, starts, strict=True) for array in (*side, start)]
 
     @kept
-    def _similar(self) -> dict[str, Any] | None:
+    def _similar(self) -> dict[str, object] | None:
         if self._similarity is None:
             return None
         n = len(self.labels)
@@ -127,7 +127,7 @@ class SequenceBlock:
         """Add the gradients of each setting by symbol, and those of other settings."""
         kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *gradients, *others)
 
-    def _arguments(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule) -> tuple[Any, ...]:
+    def _arguments(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
         """What the core's functions take before the matrix."""
         others = [values for _, values in kernel._others()]
         soft = (self._similar,) if kernel._takes_similarity else ()

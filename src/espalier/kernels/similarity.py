@@ -146,7 +146,7 @@ class Exact(Similarity):
     def content(self) -> Hashable:
         return None
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """There is nothing to say."""
         return {}
 
@@ -219,7 +219,7 @@ class SimilarityTable(Similarity):
     def content(self) -> Hashable:
         return self._digest
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the symbols and the matrix."""
         return {"symbols": self.symbols, "matrix": self.matrix}
 
@@ -256,7 +256,7 @@ class Thresholded(Similarity):
     def _other_advice(self) -> str:
         return ", with threshold=0, or the similarity as it is with threshold=0"
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the similarity and the threshold."""
         return {"similarity": self.similarity, "threshold": self.threshold}
 

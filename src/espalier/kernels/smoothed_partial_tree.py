@@ -153,7 +153,7 @@ class SmoothedPartialTree(TreeKernel):
         check_widths("SmoothedPartialTree", a, b, any_labels=self.soft == "all")
         return _SimilarForests(a, b, self._thresholded(), per_tree=per_tree, soft_labels=self.soft == "all")
 
-    def _native_arguments(self, native: Any) -> tuple[Any, ...]:
+    def _native_arguments(self, native: Any) -> tuple[object, ...]:
         return (hyper.number_of(self.mix), *native.tables())
 
     def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
@@ -164,7 +164,7 @@ class SmoothedPartialTree(TreeKernel):
         native.find_pairs()
         return int(native.pull_back_bytes() if pulling_back else native.matrix_bytes())
 
-    def _label_settings(self) -> list[tuple[str, Any]]:
+    def _label_settings(self) -> list[tuple[str, object]]:
         return [("decay", self.decay), ("depth_decay", self.depth_decay)]
 
     def _others(self) -> list[tuple[str, Floats]]:

@@ -15,7 +15,7 @@ MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, fo
 class StorableKernel(Storable):
     """A frozen dataclass whose fields are numbers, texts, hyperparameters, arrays and kernels."""
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the fields by name."""
         if _depth(self) > MAX_NESTED:
             raise InputError(f"This kernel has more than {MAX_NESTED} kernels inside each other, and no file holds it.")

@@ -12,7 +12,7 @@ from espalier.corpus.sequences import Unit, check_unit
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
-from espalier.kernels.block_plan import Corpora, Floats
+from espalier.kernels.block_plan import Corpora, Floats, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
 from espalier.kernels.sequence_memory import subsequence_threads
@@ -121,7 +121,7 @@ class Subsequence(SequenceKernel):
             a[0].arrays, b[0].arrays, pairs, schedule, self.length, pulling_back=pulling_back, soft=soft
         )
 
-    def _native(self) -> tuple[Any, Any]:
+    def _native(self) -> tuple[Native, Native]:
         return _core.subsequence_values, _core.subsequence_pull_back
 
     def _when_too_large(self) -> str:

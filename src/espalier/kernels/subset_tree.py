@@ -79,7 +79,7 @@ class SubsetTree(TreeKernel):
         """Whether only identical subtrees match, which needs far fewer pairs."""
         return isinstance(self.frontier, Fixed) and self.frontier.value == 0 and self.max_depth is None
 
-    def _form(self) -> tuple[Any, ...]:
+    def _form(self) -> tuple[object, ...]:
         # One plan serves every max_depth.
         return (type(self), self.on, self.lone_leaves, self._only_identical)
 
@@ -90,7 +90,7 @@ class SubsetTree(TreeKernel):
         other = None if b is None else b.arrays
         return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
 
-    def _native_arguments(self, native: object) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[object, ...]:
         return (self.max_depth or 0,)
 
     def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
@@ -144,7 +144,7 @@ class Subtree(TreeKernel):
         other = None if b is None else b.arrays
         return _core.SubsetTreePlan(a.arrays, other, True, self.lone_leaves, per_tree)
 
-    def _native_arguments(self, native: object) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[object, ...]:
         return (0,)
 
     def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
@@ -156,7 +156,7 @@ class Subtree(TreeKernel):
     def _when_too_large(self) -> str:
         return "Use a smaller decay."
 
-    def _label_settings(self) -> list[tuple[str, Any]]:
+    def _label_settings(self) -> list[tuple[str, object]]:
         return [("decay", self.decay), ("frontier", Fixed(0.0))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit
@@ -11,7 +11,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
-from espalier.kernels.block_plan import Corpora
+from espalier.kernels.block_plan import Corpora, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import tagging_threads
@@ -95,7 +95,7 @@ class Tagging(SequenceKernel):
         gaps = hyper.number_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
         return tagging_threads(a[0].arrays, b[0].arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
 
-    def _native(self) -> tuple[Any, Any]:
+    def _native(self) -> tuple[Native, Native]:
         return _core.tagging_values, _core.tagging_pull_back
 
     def _when_too_large(self) -> str:

@@ -50,7 +50,7 @@ class TreeKernel(BlockKernel):
         """Fill in the value of each tree with itself where that needs no plan; False where it does."""
         return False
 
-    def _native_arguments(self, native: object) -> tuple[Any, ...]:
+    def _native_arguments(self, native: object) -> tuple[object, ...]:
         """Arguments of the core's ``matrix`` and ``pull_back`` beside the values per label."""
         raise NotImplementedError
 

@@ -108,7 +108,7 @@ class WordNet(Similarity):
     def content(self) -> Hashable:
         return (self._database.digest, self.measure, self.senses, self.power)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the measure and the digest of the database, which is no part of a file."""
         own = {"measure": self.measure, "senses": self.senses, "power": self.power}
         return own | {"database": self._database.digest}
@@ -128,7 +128,7 @@ class WordNet(Similarity):
         require(same, "it needs another version of WordNet, for this one gives other similarities")
         return made
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _again, (self.measure, self.senses, self.power, self.folder)
 
     def __repr__(self) -> str:

@@ -45,7 +45,7 @@ def expected_counts(grammar: Grammar) -> NDArray[np.float64]:
     return counts
 
 
-def coarse_grammar(grammar: Grammar, labels: Sequence[str]) -> dict[str, Any]:
+def coarse_grammar(grammar: Grammar, labels: Sequence[str]) -> dict[str, object]:
     """The arrays of the coarse grammar, and in ``symbol`` the class of each symbol.
 
     The probability of a coarse rule comes from the rules that it represents, weighed by how often their parents occur.

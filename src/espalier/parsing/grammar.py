@@ -77,7 +77,7 @@ class Grammar:
         >>> grammar.symbols, grammar.n_prefixes, len(grammar.binary)
         (('S', 'A', 'B'), 1, 3)
         """
-        parts: list[tuple[Any, tuple[Any, ...], float]] = []
+        parts: list[tuple[object, tuple[object, ...], float]] = []
         prefixes: dict[tuple[str, ...], None] = {}
         for (parent, children), probability in rules.items():
             _check(parent, children, probability)
@@ -102,7 +102,7 @@ class Grammar:
         return _numbered(list(parts), root, max_unary)
 
     @property
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, object]:
         """The arrays for the compiled core: rules by left child and by parent, unary rules by child and by parent.
 
         Their weights are rounded so that sums are exact. The arrays cannot be written to.
@@ -110,10 +110,10 @@ class Grammar:
         return dict(self._arrays)
 
     @kept
-    def _arrays(self) -> dict[str, Any]:
+    def _arrays(self) -> dict[str, object]:
         return {name: read_only(own) if isinstance(own, np.ndarray) else own for name, own in self._ordered().items()}
 
-    def _ordered(self) -> dict[str, Any]:
+    def _ordered(self) -> dict[str, object]:
         n_base = len(self.symbols)
         n = n_base + self.n_prefixes
         order = np.lexsort((self.binary[:, 2], self.binary[:, 1]))
@@ -139,7 +139,7 @@ class Grammar:
             "down_weight": on_grid(self.unary_weight[down]),
         }
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Grammar, tuple(getattr(self, own.name) for own in fields(self))
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
 
 def _numbered(parts: list[tuple[object, tuple[object, ...], float]], root: str, max_unary: int) -> Grammar:
     max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
-    names: dict[Any, None] = {root: None}
+    names: dict[object, None] = {root: None}
     for parent, children, _ in parts:
         for name in (parent, *children):
             names.setdefault(name, None)

@@ -73,7 +73,7 @@ class KBest(Sequence[Scored]):
         return iter(self.best)
 
     @property
-    def candidates(self) -> list[Any]:
+    def candidates(self) -> list[object]:
         """The trees or the tagged sequences alone."""
         return [candidate for candidate, _ in self.best]
 
@@ -95,7 +95,7 @@ class Proposer(Protocol):
         beam: float | None = None,
         n_threads: int | None = None,
         progress: Report | None = None,
-    ) -> Sequence[Sequence[tuple[Any, float]]]:
+    ) -> Sequence[Sequence[tuple[object, float]]]:
         """Return for each sentence at most ``k`` candidates with their scores, such as a :class:`KBest`.
 
         Parameters

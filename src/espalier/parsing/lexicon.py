@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from espalier.kept import kept
 from espalier.storage import State, require
@@ -83,7 +82,7 @@ class Lexicon:
     parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     word_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return all counts."""
         return {own.name: getattr(self, own.name) for own in fields(self)}
 

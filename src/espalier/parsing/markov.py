@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from espalier.errors import InputError
 from espalier.parsing.grammar import MAX_UNARY, Grammar
@@ -202,17 +202,17 @@ def markov_grammar(
             for (parent, children), count in rules.items()
         }
         return Grammar.from_rules(weighed, root, max_unary=max_unary)
-    parts: Counter[tuple[Any, tuple[Any, ...]]] = Counter()
+    parts: Counter[tuple[object, tuple[object, ...]]] = Counter()
     siblings = _Siblings(rules, horizontal, least)
     for (parent, children), count in rules.items():
         named = [names[child] for child in children]
-        above: Any = names[parent]
+        above: object = names[parent]
         for end in range(len(named) - 1, 1, -1):
             prefix = (names[parent], *named[siblings.start(parent, children, end) : end])
             parts[above, (prefix, named[end])] += count
             above = prefix
         parts[above, tuple(named[:2])] += count
-    sums: Counter[Any] = Counter()
+    sums: Counter[object] = Counter()
     for (above, _), count in parts.items():
         sums[above] += count
     listed = [(above, below, math.log(count / sums[above])) for (above, below), count in parts.items()]

@@ -201,7 +201,7 @@ class PCFG(Storable):
         """Call :meth:`parse_all`; all proposers have this method."""
         return self.parse_all(sentences, k, **options)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the rules, the labels of symbols, and the lexicon."""
         grammar = self.grammar
         return {
@@ -225,15 +225,15 @@ class PCFG(Storable):
         grammar = Grammar(tuple(symbols), **own)
         return cls(grammar, Lexicon.from_state(state.part("lexicon")), labels, hides_root=state.truth("hides_root"))
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """Facts about the treebank."""
         return {"items": "trees", "words": sum(self.lexicon.tag_counts.values())}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _again, (self.grammar, self.lexicon, self.labels, self.hides_root)
 
     @kept
-    def _coarse(self) -> dict[str, Any]:
+    def _coarse(self) -> dict[str, object]:
         return coarse_grammar(self.grammar, self.labels)
 
     @kept

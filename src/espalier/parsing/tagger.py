@@ -77,7 +77,7 @@ class Tagger(Storable):
         """The words below the tags."""
         return self._lexicon
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Tagger, (self.tags, self.trigrams, self.lexicon)
 
     @staticmethod
@@ -177,7 +177,7 @@ class Tagger(Storable):
             raise ValueError("A tagger finds its best taggings exactly: it has no beam. Leave beam out.")
         return self.tag_all(sentences, k, **options)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the counts of trigrams and of words."""
         seen, lexicon = np.argwhere(self.trigrams).astype(np.int32), self.lexicon
         return {
@@ -212,7 +212,7 @@ class Tagger(Storable):
         require(agree, "words and trigrams do not belong together")
         return cls(tags, trigrams, lexicon)
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """How many sentences and words it was estimated from."""
         ends = self.trigrams.sum((0, 1))
         return {"rows": int(ends[-1]), "items": "tagged sentences", "words": int(ends[:-1].sum())}

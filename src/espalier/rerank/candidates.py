@@ -149,7 +149,7 @@ class _Fold:
     asked: Sequence[int]
     k: int
     make: Callable[..., Proposer]
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     beam: float | None
     n_threads: int | None
     progress: Report | None = None

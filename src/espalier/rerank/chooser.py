@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Chooser(KernelEstimator):
     sample: int | None = 20
     target: Target = "gold"
     score_weight: float | Literal["chosen", "learned"] = "chosen"
-    random_state: Any = 0
+    random_state: object = 0
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees.
@@ -168,7 +168,7 @@ class Chooser(KernelEstimator):
         """The weight of the score where it is not chosen on development data."""
         return float(self.score_weight)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the settings, the function that was learned, and the numbers of the fit."""
         check_is_fitted(self, "coefficients_")
         return {
@@ -197,12 +197,12 @@ class Chooser(KernelEstimator):
             setattr(chooser, name, list(value) if isinstance(value, tuple) else value)
         return chooser
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """How many groups and candidates it was fitted on, and what they were."""
         known = {name[:-1]: getattr(self, name) for name in ("n_groups_", "n_candidates_") if hasattr(self, name)}
         return known | ({"items": type(self.support_[0]).__name__} if self.support_ else {})
 
-    def _own_state(self) -> dict[str, Any]:
+    def _own_state(self) -> dict[str, object]:
         """What is saved beside settings, support, coefficients and the weight of the score."""
         return {}
 
@@ -224,7 +224,7 @@ class Chooser(KernelEstimator):
         self._checked_kernel()
 
     def _check_weight(self, *words: str) -> None:
-        weight: Any = self.score_weight
+        weight: object = self.score_weight
         is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(as_float(weight))
         if not is_number and not (isinstance(weight, str) and weight in words):
             raise ValueError(
@@ -272,7 +272,7 @@ class Chooser(KernelEstimator):
             yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
 
 
-def stored_candidates(state: State) -> list[Any]:
+def stored_candidates(state: State) -> list[object]:
     """The candidates that a file lists."""
     return [as_candidate(item) for item in rows_of(state)]
 

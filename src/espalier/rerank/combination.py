@@ -7,7 +7,7 @@ kept when it is done are coefficients, from which :class:`Combination` computes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,6 +153,6 @@ class Combination:
             values: Floats = self.kernel(inputs, self.inputs, **options) @ self.coefficients
         return values
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # What is compressed lives in the core: it is made again.
         return Combination, (self.kernel, self._items, self.coefficients)

@@ -146,7 +146,7 @@ class VotedPerceptron(Chooser):
         ]
         yield from map(list, zip(*chosen, strict=True))
 
-    def _own_state(self) -> dict[str, Any]:
+    def _own_state(self) -> dict[str, object]:
         """What it takes to vote again, beside the last perceptron."""
         if self.vote != "vote":
             return {}

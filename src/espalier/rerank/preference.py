@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
@@ -190,7 +191,7 @@ class GPPreference(Chooser):
             variance_unit="variance of utilities",
         )
 
-    def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[Any, Any]:
+    def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of the groups that are learned from, and where each of these starts."""
         sizes = np.diff(data.start)
         groups = np.arange(len(data))
@@ -265,7 +266,7 @@ class GPPreference(Chooser):
         self._settings()
         self._check_weight("learned", "chosen")
 
-    def _own_state(self) -> dict[str, Any]:
+    def _own_state(self) -> dict[str, object]:
         scores = self._scores
         return {
             "kernel": self.kernel_,

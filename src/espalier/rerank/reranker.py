@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class Reranker(Estimator):
         check_is_fitted(self, "chooser_")
         return self.chooser_.dual_form()
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the fitted chooser."""
         check_is_fitted(self, "chooser_")
         return {"chooser": self.chooser_}
@@ -100,7 +100,7 @@ class Reranker(Estimator):
         made.chooser_ = chooser
         return made
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """How many groups and candidates it was fitted on, and what they were."""
         check_is_fitted(self, "chooser_")
         return self.chooser_.trained_on()

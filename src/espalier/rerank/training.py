@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class TrainingSet:
         What the parser says of each; not a number for a gold tree that is no candidate.
     """
 
-    items: list[Any]
+    items: list[object]
     start: NDArray[np.int64]
     scores: NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class TrainingSet:
 
         Groups in which nothing but the target is left teach nothing, and are left out.
         """
-        items: list[Any] = []
+        items: list[object] = []
         scores: list[float] = []
         start = [0]
         for group in checked(groups, "learned from", gold="to learn from"):

@@ -13,8 +13,8 @@ from espalier import _core
 from espalier.corpus.soundness import Require
 
 # The arrays of fragments as codes, and of which numbers they are.
-PARTIAL_ARRAYS: dict[str, type[Any]] = {"start": np.int64, "code": np.int32}
-SUBSET_ARRAYS: dict[str, type[Any]] = {"production_start": np.int64, "production_part": np.int32, **PARTIAL_ARRAYS}
+PARTIAL_ARRAYS: dict[str, type[object]] = {"start": np.int64, "code": np.int32}
+SUBSET_ARRAYS: dict[str, type[object]] = {"production_start": np.int64, "production_part": np.int32, **PARTIAL_ARRAYS}
 
 
 class CodeChecks:

@@ -66,7 +66,7 @@ class Codes(Sequence[Feature]):
         for name, array in zip(self._kinds, arrays, strict=True):
             setattr(self, name, read_only(array))
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the labels and the arrays."""
         return {"labels": self.labels, **{name: getattr(self, name) for name in self._kinds}}
 
@@ -78,7 +78,7 @@ class Codes(Sequence[Feature]):
         cls._check_arrays(CodeChecks(arrays, labels, require))
         return cls._of(labels, *arrays.values())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))
 
     def __len__(self) -> int:

@@ -170,7 +170,7 @@ class FragmentDictionary(Codes[Fragment]):
         return _core.FragmentTrie(self.production_start, self.production_part, self.start, self.code)
 
     @kept
-    def _values(self) -> dict[Any, NDArray[np.float64]]:
+    def _values(self) -> dict[object, NDArray[np.float64]]:
         return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
 
     def compact(self) -> Self:

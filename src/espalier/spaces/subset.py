@@ -62,14 +62,14 @@ class SubsetSpace(TreeSpace):
     def locate(self, feature: Fragment, tree: Tree | None) -> tuple[Position, ...]:
         return () if tree is None else tuple(feature.occurrences(tree))
 
-    def hashed(self, corpus: Forest, max_size: int, values: Values) -> tuple[Any, Any, Any]:
+    def hashed(self, corpus: Forest, max_size: int, values: Values) -> tuple[object, object, object]:
         labels = list(corpus.vocabulary)
         decay, frontier = (hyper.label_values(setting, labels) for _, setting in self.kernel._label_settings())
         if values != "kernel":
             decay, frontier = np.ones_like(decay), (frontier > 0).astype(float)
         hashes = np.array([_hash_of(label) for label in labels], np.uint64)
         limits = (self.kernel.max_depth or 0, max_size)
-        found: tuple[Any, Any, Any] = _core.hash_fragments(corpus.arrays, hashes, decay, frontier, *limits)
+        found: tuple[object, object, object] = _core.hash_fragments(corpus.arrays, hashes, decay, frontier, *limits)
         return found
 
 

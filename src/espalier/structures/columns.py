@@ -16,7 +16,7 @@ _OPEN = object()  # stands for the copy of a holder whose values are not all cop
 
 def unshared(array: NDArray[Any]) -> NDArray[Any]:
     """Return a copy, or the array itself if it is a view of a buffer that nobody can write to."""
-    held: Any = array
+    held: object = array
     while isinstance(held, np.ndarray):
         # Who owns the numbers of an array can make it writable again, whatever its flag says now.
         if held.flags.writeable or held.flags.owndata:
@@ -64,7 +64,7 @@ def frozen(values: object) -> Any:
     """
     if not _holds_what_changes(values):
         return _closed(values)
-    copies: dict[int, Any] = {}  # by the identity of what was given, which its holder keeps alive
+    copies: dict[int, object] = {}  # by the identity of what was given, which its holder keeps alive
     holders = [_Holder(values)]
     while True:  # no recursion: trees that are written as tuples may be deep
         inner = holders[-1].advance(copies)
@@ -86,7 +86,7 @@ class _Holder:
 
     def __init__(self, given: object) -> None:
         self.given = given
-        self.done: list[Any] = []
+        self.done: list[object] = []
         self._rest = iter(_held(given))
 
     def advance(self, copies: dict[int, object]) -> Any:
@@ -199,7 +199,7 @@ def equal_columns(a: object, b: object) -> bool:
     return _equal(a, b)
 
 
-def _parts(corpus: Any) -> tuple[Any, ...]:
+def _parts(corpus: Any) -> tuple[object, ...]:
     made = corpus.__reduce__()[1]
     return tuple(tuple(part) if part is corpus.vocabulary else part for part in made)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import conllu
@@ -21,7 +21,7 @@ from espalier.structures.notation import BLANKS
 
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
-_FIELD_PARSERS: dict[str, Any] = {
+_FIELD_PARSERS: dict[str, Callable[[list[str], int], Any]] = {
     "xpos": lambda line, i: line[i],
     "feats": lambda line, i: () if line[i] == "_" else tuple(line[i].split("|")),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from espalier.errors import InputError
 from espalier.structures.columns import first_repeated
@@ -15,6 +15,8 @@ from espalier.structures.notation import BLANKS
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
+Score = TypeVar("Score")
+
 _EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
 _COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
 _KNOWN = ("tree", "score", *_COLUMNS)
@@ -22,7 +24,7 @@ _NAMES = ("id", "name")
 _N_SHOWN = 8  # keys that a warning lists at most
 
 
-def group_record(group: Group) -> dict[str, Any]:
+def group_record(group: Group) -> dict[str, object]:
     """Return a group as a JSON object."""
     scored = zip(group.candidates, group.scores or (), strict=True)
     record: dict[str, Any] = {} if group.name is None else {"id": group.name}
@@ -33,7 +35,7 @@ def group_record(group: Group) -> dict[str, Any]:
     return record
 
 
-def candidate_record(candidate: Candidate) -> dict[str, Any]:
+def candidate_record(candidate: Candidate) -> dict[str, object]:
     """Return a candidate as a JSON object."""
     if isinstance(candidate, Tree):
         return {"tree": candidate.to_brackets()}
@@ -79,12 +81,12 @@ def groups_of_json(text: str, name: str) -> list[Group]:
     return groups
 
 
-def all_or_none(scores: list[Any], place: str) -> list[Any] | None:
+def all_or_none(scores: list[Score | None], place: str) -> list[Score] | None:
     """Return scores if there are any. If some are given, all must be: a missing one would look best or worst."""
-    unknown = [rank for rank, score in enumerate(scores, start=1) if score is None]
-    if unknown and len(unknown) < len(scores):
-        raise InputError(f"{place}: candidate {unknown[0]} has no score, but others have one.")
-    return None if unknown else scores
+    known = [score for score in scores if score is not None]
+    if known and len(known) < len(scores):
+        raise InputError(f"{place}: candidate {scores.index(None) + 1} has no score, but others have one.")
+    return known if len(known) == len(scores) else None
 
 
 def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
@@ -114,7 +116,7 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     return group_at(place, candidates, scores, gold, None if named is None else _name(record[named], named, place))
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Read a JSON object, and refuse a repeated key, of which one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -125,7 +127,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     return found
 
 
-def _score(value: object, place: str) -> Any:
+def _score(value: object, place: str) -> float | None:
     """Read a score, or None if there is none; texts and truth values are not numbers."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise InputError(

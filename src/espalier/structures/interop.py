@@ -169,7 +169,7 @@ def _open_element(obj: Any) -> _Node | None:
         obj = obj.getroot()
     if not hasattr(obj, "attrib") or not isinstance(getattr(obj, "tag", None), str):
         return None
-    children: list[Any] = [Tree(f"@{name}", [value]) for name, value in obj.attrib.items()]
+    children: list[object] = [Tree(f"@{name}", [value]) for name, value in obj.attrib.items()]
     texts = [(None, obj.text), *((child, child.tail) for child in obj)]
     for child, text in texts:
         # The tag of a comment or a processing instruction is a function.
@@ -195,7 +195,7 @@ def _open_labelled(obj: object) -> _Node | None:
     return label, list(children)
 
 
-def _ast_children(node: ast.AST) -> Iterator[Any]:
+def _ast_children(node: ast.AST) -> Iterator[object]:
     if isinstance(node, (ast.Constant, ast.MatchSingleton)):
         yield repr(node.value)
         return
@@ -212,7 +212,7 @@ def _ast_value(value: object) -> Any:
     return value if isinstance(value, (ast.AST, str)) else repr(value)
 
 
-def _spacy_tokens(obj: Any) -> list[Any] | None:
+def _spacy_tokens(obj: Any) -> list[object] | None:
     """The tokens of a Doc or Span, or of the subtree of a Token."""
     if hasattr(obj, "dep_") and hasattr(obj, "subtree"):
         return list(obj.subtree)
@@ -235,7 +235,7 @@ def _from_spacy(tokens: list[Any]) -> DependencyTree:
     )
 
 
-def _stanza_words(obj: object) -> list[Any] | None:
+def _stanza_words(obj: object) -> list[object] | None:
     words = getattr(obj, "words", None)
     if not isinstance(words, list) or not hasattr(obj, "tokens"):
         return None

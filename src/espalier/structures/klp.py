@@ -78,7 +78,7 @@ def read_klp(
     if lines == [""]:
         return Table(label=[])
     labels, kinds, parts = _split_lines(lines, name)
-    columns: dict[str, Any] = {"label": [names[0] for names in labels] if _all_single(labels) else labels}
+    columns: dict[str, object] = {"label": [names[0] for names in labels] if _all_single(labels) else labels}
     features: dict[str, tuple[str, ...]] = {}
     for column, kind in kinds.items():
         found = parts[column]
@@ -155,7 +155,7 @@ def _split_line(line: str, place: str) -> tuple[tuple[str, ...], list[tuple[str,
     return labels, found
 
 
-def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> tuple[Any, tuple[str, ...]]:
+def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> tuple[object, tuple[str, ...]]:
     """A CSR array with a row per line, and the names of its columns."""
     from scipy.sparse import csr_array
 

@@ -69,7 +69,7 @@ class Table:
     feature_names: Mapping[str, tuple[str, ...]]
 
     def __init__(self, data: object = None, /, **columns: object) -> None:
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for name, values in [*_pairs(data), *columns.items()]:
             if not isinstance(name, str):
                 raise TypeError(
@@ -148,7 +148,7 @@ class Table:
         # A sparse matrix can be given other arrays, so each caller has one of their own around the same arrays.
         return copy.copy(values) if hasattr(values, "tocsr") else values
 
-    def _row(self, index: int) -> dict[str, Any]:
+    def _row(self, index: int) -> dict[str, object]:
         if not -self._n_rows <= index < self._n_rows:
             raise IndexError(f"There is no row {index}: the table has {self._n_rows} rows.")
         return {name: values[index] for name, values in self._columns.items()}
@@ -179,7 +179,7 @@ class Table:
         kinds = ", ".join(f"{name} ({_kind(values)})" for name, values in self._columns.items())
         return f"Table of {self._n_rows} rows: {kinds}" if kinds else "Table without columns"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _unpickled, (dict(self._columns), self._n_rows, dict(self.feature_names))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -224,7 +224,7 @@ def refuse_lazy(data: object) -> None:
         raise TypeError(f"A {kind.__name__} is a query that holds no rows yet. Pass frame.collect().")
 
 
-def _pairs(data: object) -> Iterable[tuple[Any, Any]]:
+def _pairs(data: object) -> Iterable[tuple[object, object]]:
     if data is None:
         return []
     refuse_lazy(data)

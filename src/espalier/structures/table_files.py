@@ -168,8 +168,8 @@ def _read_rows(
     numeric, known = set(numeric), set(names)
     for column in sorted(numeric - known, key=str):
         raise unknown_column(column, names)
-    values: list[list[Any]] = [[] for _ in names]
-    parsers: list[Callable[[str], Any]] = [_number if column in numeric else str for column in names]
+    values: list[list[object]] = [[] for _ in names]
+    parsers: list[Callable[[str], object]] = [_number if column in numeric else str for column in names]
     for line, row in rows:
         if len(row) != len(names):
             raise InputError(
@@ -194,9 +194,9 @@ def _number(field: str) -> float:
     return value
 
 
-def _read_json_lines(text: str, name: str) -> dict[str, list[Any]]:
+def _read_json_lines(text: str, name: str) -> dict[str, list[object]]:
     lines = text.removesuffix("\n").split("\n") if text.strip(BLANKS) else []
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(
@@ -221,7 +221,7 @@ def _read_json_lines(text: str, name: str) -> dict[str, list[Any]]:
     return columns
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError(f"the name {first_repeated(key for key, _ in pairs)!r} occurs twice")
@@ -245,7 +245,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _tightened(columns: Mapping[str, object]) -> dict[str, Any]:
+def _tightened(columns: Mapping[str, object]) -> dict[str, object]:
     """Turn columns of numbers, and of equally long lists of numbers, into arrays."""
     return {
         name: np.array(values) if isinstance(values, list | tuple) and _is_numeric(values) else values

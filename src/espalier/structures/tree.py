@@ -272,7 +272,7 @@ class Tree:
     def __deepcopy__(self, memo: dict[int, object]) -> Tree:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Tree.from_brackets, (self.to_brackets(),)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

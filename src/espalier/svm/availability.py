@@ -16,7 +16,7 @@ class available_if:  # noqa: N801  # a decorator, named like that of scikit-lear
 
     def __init__(self, check: Callable[[object], object]) -> None:
         self._check = check
-        self._method: Any = None
+        self._method: Callable[..., object]
 
     def __call__(self, method: Callable[..., object]) -> Any:
         self._method = method

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from espalier.kernels.base import Kernel
+from espalier.svm.estimator import KernelMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class Candidate:
     """One point of the grid: its parameters, and an estimator that has them."""
 
     params: dict[str, Any]
-    model: Any
+    model: KernelMachine
 
 
 def make_candidates(estimator: object, grid: object) -> list[Candidate]:
@@ -44,9 +45,9 @@ def by_kernel(candidates: list[Candidate]) -> list[tuple[Kernel, list[int]]]:
     return list(groups.values())
 
 
-def columns_of(listed: list[dict[str, object]]) -> dict[str, Any]:
+def columns_of(listed: list[dict[str, Any]]) -> dict[str, object]:
     """Return for each ``param_<name>`` the values of all candidates, masked if a candidate does not set it."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for name in sorted({name for params in listed for name in params}):
         column = np.empty(len(listed), dtype=object)
         for number, params in enumerate(listed):

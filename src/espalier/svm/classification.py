@@ -115,7 +115,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     class_weight: Any = None
     probability: bool = False
     calibration_folds: int = 5
-    random_state: Any = 0
+    random_state: object = 0
 
     def decision_function(self, X: object) -> Matrix:
         """Return the values of the machines: one per row for two classes, otherwise one column per machine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from espalier.kernels.base import Matrix
+from espalier.svm.estimator import KernelMachine
 from espalier.svm.rows import MatrixRows
 
 
@@ -26,8 +28,8 @@ class Fold:
     weights: NDArray[np.float64] | None
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    models: tuple[Any, ...]
-    scorer: Any
+    models: tuple[KernelMachine, ...]
+    scorer: Callable[..., float]
 
     @property
     def cost(self) -> float:
@@ -47,6 +49,6 @@ class Fold:
         return scores, n_early
 
 
-def _takes_weights(scorer: Any) -> bool:
+def _takes_weights(scorer: Callable[..., float]) -> bool:
     says = getattr(scorer, "_accept_sample_weight", None)  # scikit-learn's own scorers, since 1.7
     return bool(says()) if says is not None else "sample_weight" in inspect.signature(scorer).parameters

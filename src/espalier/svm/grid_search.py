@@ -98,10 +98,10 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     """
 
     estimator: Any
-    param_grid: Any
+    param_grid: object
     _: KW_ONLY
-    cv: Any = 5
-    scoring: Any = None
+    cv: object = 5
+    scoring: object = None
     refit: bool = True
 
     def fit(
@@ -187,7 +187,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         if not self.refit:
             return n_early
         best = candidates[self.best_index_].model
-        if self.best_index_ not in kernels[-1][1]:
+        if gram is None or self.best_index_ not in kernels[-1][1]:
             gram = None
             gram = kernel_matrix(best.kernel, inputs, None, schedule.between(0.9, 1.0))
             self.n_matrices_ += 1

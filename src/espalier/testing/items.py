@@ -33,7 +33,7 @@ def item_at(items: Any, row: int) -> Any:
     return items[[row]] if hasattr(items, "tocsr") else items[row]
 
 
-def halves(items: object) -> tuple[Any, Any]:
+def halves(items: object) -> tuple[object, object]:
     n = length(items)
     return taken(items, list(range(n // 2))), taken(items, list(range(n // 2, n)))
 
@@ -59,7 +59,7 @@ def fingerprint(items: Any) -> Any:
     return [repr(item) for item in items]
 
 
-def parts_of(kernel: Any) -> Iterator[Any]:
+def parts_of(kernel: Any) -> Iterator[object]:
     yield kernel
     for _, child in kernel._children():
         yield from parts_of(child)
@@ -69,8 +69,8 @@ def is_importable(kind: type) -> bool:
     return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
 
-def namespace_of(kernel: object) -> dict[str, Any]:
-    names: dict[str, Any] = {}
+def namespace_of(kernel: object) -> dict[str, object]:
+    names: dict[str, object] = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("espalier.kernels."):
             names |= vars(module)

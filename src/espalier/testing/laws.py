@@ -167,7 +167,7 @@ def check_renaming(kernel: Any, items: Any, rename: Rename) -> None:
     """Labels are names: renaming them changes nothing."""
     if isinstance(items, Table | Mapping) or hasattr(items, "columns"):
         rows = [rename(row) for row in Table(items)]
-        renamed: Any = {name: [row[name] for row in rows] for name in Table(items).columns}
+        renamed: object = {name: [row[name] for row in rows] for name in Table(items).columns}
     else:
         renamed = [rename(item) for item in items]
     _assert_close(kernel(renamed), kernel(items), "renaming labels changes values")

@@ -136,7 +136,7 @@ class Gaussian(Likelihood[Observed]):
 
 
 def observed(
-    noise: object, n: int, groups: object = None, weight: object = None, known: object = None
+    noise: Any, n: int, groups: Any = None, weight: object = None, known: object = None
 ) -> tuple[Gaussian, Observed, NDArray[np.intp]]:
     """Check what a user gave: the likelihood, the observations, whose values are still 0, and their rows.
 

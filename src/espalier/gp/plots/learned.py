@@ -95,7 +95,7 @@ def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
         yield Panel(_SIGNED, [row.path.removeprefix(f"{_SIGNED}.") for row in apart], list(apart))
 
 
-def _descriptions(kernel: Kernel, prefix: str = "kernel.") -> Iterator[tuple[str, str, Any]]:
+def _descriptions(kernel: Kernel, prefix: str = "kernel.") -> Iterator[tuple[str, str, object]]:
     """Each path of a kernel, what it is called (its name, and the kernel at the bottom that has it), its setting."""
     for name, setting in kernel._settings():
         bottom = kernel
