@@ -20,6 +20,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
+from espalier.spaces.space import Wanted
 from espalier.structures.group import Candidate, Group
 from espalier.structures.numbers import is_whole
 
@@ -33,15 +34,7 @@ class _Rival(NamedTuple):
     candidate: Candidate
 
 
-def compare(
-    model: Any,
-    group: Group,
-    winner: Which,
-    loser: Which,
-    n: int,
-    max_size: int | None,
-    schedule: Schedule,
-) -> Comparison:
+def compare(model: Any, group: Group, winner: Which, loser: Which, wanted: Wanted) -> Comparison:
     """Say why a model values one candidate of a group more than another."""
     chooser = _chooser_of(model)
     dual: DualForm = model.dual_form()
@@ -51,10 +44,10 @@ def compare(
     second = _rival("loser", loser, group) or _other_than(first, group, values)
     rivals = (first, second)
     examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
-    parts = taken_apart(dual, 0, examples, (1.0, -1.0), n, max_size, schedule)
+    parts = taken_apart(dual, 0, examples, (1.0, -1.0), wanted)
     trees = _shares(parts)
     elsewhere = parts.elsewhere + sum(own.total for own in parts.local if own.trees != parts.local[0].trees)
-    if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], schedule)):
+    if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], wanted.schedule)):
         trees, elsewhere = found, 0.0
     own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
     from_score = own[0] - own[1]
@@ -70,7 +63,7 @@ def compare(
         winner=first.candidate,
         loser=second.candidate,
         names=(_name(first, group, chosen), _name(second, group, chosen)),
-        values=_values(dual, examples, own, schedule),
+        values=_values(dual, examples, own, wanted.schedule),
         from_score=from_score,
     )
 
@@ -128,7 +121,7 @@ def _scored(chooser: Chooser, group: Group, rival: _Rival) -> float:
 
 @blas_threads()
 def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule: Schedule) -> tuple[float, float]:
-    cross = dual.kernel(dual.inputs, examples, n_threads=schedule.n_threads, memory=schedule.memory)
+    cross = dual.kernel(dual.inputs, examples, **schedule.options)
     first, second = (dual.coefficients[0] @ cross + np.asarray(scored)).tolist()
     return first, second
 

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
-from espalier.explanations.listed import listed_apart, listed_scores
-from espalier.explanations.weighing import Parts, at, evidence, interval, taken_apart
+from espalier.explanations.weighing import Parts, at, evidence, interval, listed_apart, listed_scores, taken_apart
 from espalier.fragments.mining import mine_fragments
 from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.space import Feature, Floats
+from espalier.spaces.space import Feature, Floats, Wanted
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
@@ -91,25 +90,26 @@ def explain(
             "KernelSVR, GPRegressor, Reranker or LinearizedTreeClassifier, or give a model with a method dual_form() "
             f"or primal_form(); got {type(model).__name__}."
         )
-    schedule = Schedule.of(n_threads, memory)
+    wanted = Wanted(n, max_size, Schedule.of(n_threads, memory))
     if isinstance(example, Group):
         from espalier.explanations.comparing import compare
 
-        return compare(model, example, winner, loser, n, max_size, schedule)
+        return compare(model, example, winner, loser, wanted)
     if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
         raise TypeError("One group is explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
     if hasattr(model, "primal_form"):
         primal: PrimalForm = model.primal_form()
-        return _of_linear_model(model, n) if example is None else _of_listed(primal, example, n, score, schedule)
+        return _of_linear_model(model, n) if example is None else _of_listed(primal, example, score, wanted)
     dual: DualForm = model.dual_form()
     if example is None:
-        return _of_model(model, dual, n, max_size, schedule)
-    return _of_example(dual, example, n, score, max_size, schedule)
+        return _of_model(model, dual, wanted)
+    return _of_example(dual, example, score, wanted)
 
 
-def _of_model(model: object, dual: DualForm, n: int, max_size: int | None, schedule: Schedule) -> Explanation:
+def _of_model(model: object, dual: DualForm, wanted: Wanted) -> Explanation:
+    n, max_size, schedule = wanted
     mined = mine_fragments(model, n=n, max_size=max_size, n_threads=schedule.n_threads, memory=schedule.memory)
     reasons = []
     for part in mined:
@@ -124,17 +124,15 @@ def _of_model(model: object, dual: DualForm, n: int, max_size: int | None, sched
 
 
 @blas_threads()
-def _of_example(
-    dual: DualForm, example: object, n: int, score: str | None, max_size: int | None, schedule: Schedule
-) -> Explanation:
+def _of_example(dual: DualForm, example: object, score: str | None, wanted: Wanted) -> Explanation:
     listable_terms(dual.kernel)  # says what is wrong with a kernel without fragments
     inputs = _one(example, dual.inputs)
-    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     k = 0
     if len(dual.names) > 1 or score is not None:
-        values = dual.coefficients @ dual.kernel(dual.inputs, inputs, **options)[:, 0] + dual.intercepts
+        cross = dual.kernel(dual.inputs, inputs, **wanted.schedule.options)[:, 0]
+        values = dual.coefficients @ cross + dual.intercepts
         k = _chosen(dual.names, values, score)
-    parts = taken_apart(dual, k, inputs, (1.0,), n, max_size, schedule)
+    parts = taken_apart(dual, k, inputs, (1.0,), wanted)
     return _explanation(parts, float(dual.intercepts[k]))
 
 
@@ -149,13 +147,13 @@ def _of_linear_model(model: object, n: int) -> Explanation:
 
 
 @blas_threads()
-def _of_listed(primal: PrimalForm, example: object, n: int, score: str | None, schedule: Schedule) -> Explanation:
+def _of_listed(primal: PrimalForm, example: object, score: str | None, wanted: Wanted) -> Explanation:
     inputs = _one(example, None)
     for part in primal.parts:
         inputs.read_strings(part.term.kernel._tree_columns(), "trees")
-    values = primal.intercepts + listed_scores(primal, inputs, schedule)[0]
+    values = primal.intercepts + listed_scores(primal, inputs, wanted.schedule)[0]
     k = _chosen(primal.names, values, score)
-    return _explanation(listed_apart(primal, k, inputs, n, schedule), float(primal.intercepts[k]))
+    return _explanation(listed_apart(primal, k, inputs, wanted), float(primal.intercepts[k]))
 
 
 def _explanation(parts: Parts, constant: float) -> Explanation:

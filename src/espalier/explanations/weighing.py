@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
 from espalier.explanations.explanation import Reason
-from espalier.gram.forms import DualForm
+from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.memory import show_bytes
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.codes import Codes
-from espalier.spaces.space import Floats, Local
+from espalier.spaces.space import Floats, Local, Wanted
 from espalier.spaces.terms import Term, parts_of
 
 if TYPE_CHECKING:
@@ -53,27 +53,19 @@ class Parts:
 
 
 @blas_threads()
-def taken_apart(
-    dual: DualForm,
-    k: int,
-    examples: Inputs,
-    signs: Sequence[float],
-    n: int,
-    max_size: int | None,
-    schedule: Schedule,
-) -> Parts:
+def taken_apart(dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], wanted: Wanted) -> Parts:
     """Take apart the sum of one score of several examples, each times its sign."""
-    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
+    options = wanted.schedule.options
     cross: Floats = dual.kernel(dual.inputs, examples, **options) @ np.asarray(signs)
     intercept = float(dual.intercepts[k]) * sum(signs)
     value = float(dual.coefficients[k] @ cross) + intercept
     terms, others = parts_of(dual.kernel)
-    local = [_local(term, dual, k, examples, signs, n, max_size, schedule) for term in terms]
+    local = [_local(term, dual, k, examples, signs, wanted) for term in terms]
     # The constant part is uncertain too, and shares some of that with the rest: rows and examples have it in common.
     constant = dual.constant_variance * sum(signs)
     whole = cross + constant
     reasons = [
-        _local_reasons(term, own, dual, k, examples, signs, whole, schedule)
+        _local_reasons(term, own, dual, k, examples, signs, whole, wanted.schedule)
         for term, own in zip(terms, local, strict=True)
     ]
     elsewhere = value - intercept - sum(own.total for own in local) if others else 0.0
@@ -82,6 +74,36 @@ def taken_apart(
         prior = float(signs @ dual.kernel(examples, **options) @ np.asarray(signs)) + constant * sum(signs)
         variance = dual.unit**2 * max(0.0, prior - float(whole @ dual.solve(whole[:, None])[:, 0]))
     return Parts(value, tuple(terms), tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
+
+
+def listed_scores(primal: PrimalForm, inputs: Inputs, schedule: Schedule) -> Floats:
+    """One row of scores of a model in primal form for each item, without the intercepts."""
+    out: Floats = np.zeros((len(inputs), len(primal.names)))
+    for part in primal.parts:
+        plain = replace(part.term, scale=1.0)  # as the weights have it
+        out += plain.weighed(part.features, inputs, "kernel", part.weights, **schedule.options)
+    return out
+
+
+def listed_apart(primal: PrimalForm, k: int, examples: Inputs, wanted: Wanted) -> Parts:
+    """Take apart one score of an example, in a model in primal form: what listed features add to it."""
+    local, reasons = [], []
+    for part in primal.parts:
+        weights = part.weights[:, k]
+        factors = 1.0 / part.term.norm(examples, **wanted.schedule.options)
+        own = part.term.space.local_listed(part.features, weights, examples, factors, wanted)
+        weight = dict(zip(part.features.names(), weights.tolist(), strict=True))
+        added = zip(own.features, own.features.names(), own.contributions, strict=True)
+        reasons.append(
+            [
+                Reason(primal.names[k], part.term.column, feature, weight[name], None, None, None, float(share))
+                for feature, name, share in added
+            ]
+        )
+        local.append(own)
+    value = float(primal.intercepts[k]) + sum(own.total for own in local)
+    terms = tuple(part.term for part in primal.parts)
+    return Parts(value, terms, tuple(local), tuple(reasons), 0.0, None, ())
 
 
 @blas_threads()
@@ -107,26 +129,17 @@ def at(values: Floats | None, k: int) -> float | None:
     return None if values is None else float(values[k])
 
 
-def _local(
-    term: Term,
-    dual: DualForm,
-    k: int,
-    examples: Inputs,
-    signs: Sequence[float],
-    n: int,
-    max_size: int | None,
-    schedule: Schedule,
-) -> Local:
+def _local(term: Term, dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], wanted: Wanted) -> Local:
     """What one kernel adds to the sum of one score of several examples, each times its sign."""
-    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
+    options = wanted.schedule.options
     beta = term.scale * dual.coefficients[k] / term.norm(dual.inputs, **options)
     factors = np.asarray(signs) / term.norm(examples, **options)  # 0 for an item without features
     try:
-        return term.space.local(dual.inputs, beta, examples, factors, n, max_size, schedule)
+        return term.space.local(dual.inputs, beta, examples, factors, wanted)
     except MemoryError:
         raise MemoryBudgetError(
-            f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or smaller "
-            "fragments with n and max_size, or raise memory."
+            f"Explaining with {term.kernel!r} needs more than {show_bytes(wanted.schedule.memory)}. Ask for fewer or "
+            "smaller fragments with n and max_size, or raise memory."
         ) from None
 
 
@@ -171,5 +184,5 @@ def _local_reasons(
 
 def _held(term: Term, listed: Codes[Any], inputs: Inputs, schedule: Schedule) -> csr_matrix:
     """The features of items, for a kernel without its scale."""
-    plain = Term(term.path, term.kernel, 1.0, term.norms)
-    return plain.features(listed, inputs, "kernel", n_threads=schedule.n_threads, memory=schedule.memory)
+    plain = replace(term, scale=1.0)
+    return plain.features(listed, inputs, "kernel", **schedule.options)

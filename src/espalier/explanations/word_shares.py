@@ -47,15 +47,14 @@ def word_shares(
     terms, others = parts_of(dual.kernel, lambda kernel: kernel.reads() == way.reads)
     if others or not terms:
         return ()
-    options = {"n_threads": schedule.n_threads, "memory": schedule.memory}
     out = []
     for row, (own, sign) in enumerate(zip(candidates, (1.0, -1.0), strict=True)):
         by_word: Floats = np.zeros(len(words_of(own)))
         inputs = Inputs.of(list(way.pieces(own)), like=dual.inputs, translates=True)
         for term in terms:
-            beta = term.scale * dual.coefficients[0] / term.norm(dual.inputs, **options)
-            values = beta @ term.kernel(dual.inputs, inputs, **options)
-            by_word += sign * way.shares(own, values) / term.norm(examples, **options)[row]
+            beta = term.scale * dual.coefficients[0] / term.norm(dual.inputs, **schedule.options)
+            values = beta @ term.kernel(dual.inputs, inputs, **schedule.options)
+            by_word += sign * way.shares(own, values) / term.norm(examples, **schedule.options)[row]
         tree = drawn(own)
         shares = np.zeros(len(list(tree)))
         shares[word_nodes(own)] = by_word

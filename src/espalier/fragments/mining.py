@@ -126,7 +126,7 @@ def mine_fragments(
         teller = None if report is None else _Teller(report, n_parts)
         for term in terms:
             search = term.space.search(term.space.corpus(dual.inputs), max_size)
-            norm = term.norm(dual.inputs, n_threads=schedule.n_threads, memory=schedule.memory)
+            norm = term.norm(dual.inputs, **schedule.options)
             for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
                 tell = None if teller is None else teller.part(len(parts), name, term, search)
                 own = term.scale * coefficients / norm

@@ -58,6 +58,11 @@ class Schedule:
         """What to pass as ``progress`` to a public function that does this part."""
         return report_to(self.tell)
 
+    @property
+    def options(self) -> dict[str, int]:
+        """What to pass to a kernel: threads and memory."""
+        return {"n_threads": self.n_threads, "memory": self.memory}
+
     def of_job(self) -> Schedule:
         """The schedule inside a job, which runs elsewhere: nobody is told, and the job starts no other."""
         return replace(self, tell=None, executor=None)

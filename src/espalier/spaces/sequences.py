@@ -23,7 +23,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.subsequence_weights import SubsequenceWeights
 from espalier.spaces.growth import Level, keys_of, levels
 from espalier.spaces.ngrams import DICTIONARIES, Ngram, NgramDictionary, drawn_sequence, symbol_nodes
-from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values
+from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values, Wanted
 from espalier.structures.fragment import Position
 from espalier.structures.tree import Tree
 
@@ -65,16 +65,8 @@ class SequenceSpace(Space[Sequences]):
         columns = np.array([offsets[length] + node for length, node in places], np.int64)
         return csr_matrix(hstack(blocks).tocsr()[:, columns])
 
-    def local(
-        self,
-        training: Inputs,
-        coefficients: Floats,
-        examples: Inputs,
-        factors: Floats,
-        n: int,
-        max_size: int | None,
-        schedule: Schedule,
-    ) -> Local:
+    def local(self, training: Inputs, coefficients: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
+        n, max_size, schedule = wanted
         rows, items = self.corpus(training), self.corpus(examples)
         trees = tuple(self.drawn(examples, row) for row in range(len(items)))
         weights = self.kernel._subsequence_weights(list(items.vocabulary))
@@ -96,7 +88,7 @@ class SequenceSpace(Space[Sequences]):
         return Local(trees, listed, best.weights, shared.placed(trees), shared.split)
 
     def local_listed(
-        self, listed: NgramDictionary, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
+        self, listed: NgramDictionary, weights: Floats, examples: Inputs, factors: Floats, wanted: Wanted
     ) -> Local:
         items = self.corpus(examples)
         trees = tuple(self.drawn(examples, row) for row in range(len(items)))
@@ -108,7 +100,7 @@ class SequenceSpace(Space[Sequences]):
             here = [k for k, place in enumerate(places) if place[0] == length]
             np.add.at(weight, [places[k][1] for k in here], _order(own, level) * weights[here])
             shared.add(level, weight)
-        ngrams, contributions = self._listed_contributions(listed, weights, items, factors, n, schedule)
+        ngrams, contributions = self._listed_contributions(listed, weights, items, factors, wanted)
         return Local(trees, ngrams, contributions, shared.placed(trees), shared.split)
 
     def _by_end(self, rows: Sequences, coefficients: Floats, items: Sequences, factors: Floats) -> Floats:

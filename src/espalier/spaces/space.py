@@ -64,6 +64,14 @@ class Seen(NamedTuple):
     threshold: float = 0.0
 
 
+class Wanted(NamedTuple):
+    """How many features to list, up to which size (one that suits the space where None), and how to compute."""
+
+    n: int
+    max_size: int | None
+    schedule: Schedule
+
+
 @dataclass(frozen=True, eq=False)
 class Local:
     """What the features of a space add to the score of one item, or to a sum of scores with signs.
@@ -146,34 +154,23 @@ class Space(ABC, Generic[Corpus]):
         return None
 
     @abstractmethod
-    def local(
-        self,
-        training: Inputs,
-        coefficients: Floats,
-        examples: Inputs,
-        factors: Floats,
-        n: int,
-        max_size: int | None,
-        schedule: Schedule,
-    ) -> Local:
+    def local(self, training: Inputs, coefficients: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
         """Take apart the scores of examples, each times its factor, in a model of coefficients on training rows.
 
         What a feature adds to the difference of two scores is its weight times the difference of its values.
         """
 
     @abstractmethod
-    def local_listed(
-        self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
-    ) -> Local:
+    def local_listed(self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
         """Take apart the scores of examples, each times its factor, in a model of weights on listed features."""
 
     def _listed_contributions(
-        self, listed: Any, weights: Floats, corpus: Corpus, factors: Floats, n: int, schedule: Schedule
+        self, listed: Any, weights: Floats, corpus: Corpus, factors: Floats, wanted: Wanted
     ) -> tuple[Any, Floats]:
         """The listed features that add most to the scores, or take most away, and what they add."""
-        rows = self.features(listed, corpus, "kernel", n_threads=schedule.n_threads)
+        rows = self.features(listed, corpus, "kernel", n_threads=wanted.schedule.n_threads)
         added = np.asarray(rows.T @ factors).ravel() * weights
-        order = np.argsort(-np.abs(added), kind="stable")[:n]
+        order = np.argsort(-np.abs(added), kind="stable")[: wanted.n]
         order = order[added[order] != 0]
         return listed[order], added[order]
 

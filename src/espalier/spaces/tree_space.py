@@ -16,7 +16,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.codes import Codes, Integers
-from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space
+from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Wanted
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -68,16 +68,7 @@ class TreeSpace(Space[Forest]):
     @abstractmethod
     def search(self, corpus: Forest, max_size: int | None) -> TreeSearch: ...
 
-    def local(
-        self,
-        training: Inputs,
-        coefficients: Floats,
-        examples: Inputs,
-        factors: Floats,
-        n: int,
-        max_size: int | None,
-        schedule: Schedule,
-    ) -> Local:
+    def local(self, training: Inputs, coefficients: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
         # Features are linear in how often a tree holds each subtree: the difference of two trees is searched like one
         # tree, with counts of both signs.
         forest = concatenate([self.corpus(training), self.corpus(examples)])
@@ -87,9 +78,9 @@ class TreeSpace(Space[Forest]):
         if not sizes:
             shares = tuple(np.zeros(0 if tree is None else tree.size) for tree in trees)
             return Local(trees, self.listing.from_fragments([]), np.zeros(0), shares, "equal")
-        search = self.search(forest, self._local_size(max(sizes), max_size))
+        search = self.search(forest, self._local_size(max(sizes), wanted.max_size))
         mass, count = masses(rows, coefficients), masses(forest[first:], factors)
-        fragments, contributions = search.local(mass, count, n, schedule)
+        fragments, contributions = search.local(mass, count, wanted.n, wanted.schedule)
         split, found = "equal", list[Floats]()
         for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True), start=first):
             if tree is None or factor == 0:
@@ -101,17 +92,15 @@ class TreeSpace(Space[Forest]):
             found.append(factor * own)
         return Local(trees, fragments, contributions, tuple(found), split)
 
-    def local_listed(
-        self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, n: int, schedule: Schedule
-    ) -> Local:
+    def local_listed(self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
         forest = self.corpus(examples)
-        fragments, contributions = self._listed_contributions(listed, weights, forest, factors, n, schedule)
+        fragments, contributions = self._listed_contributions(listed, weights, forest, factors, wanted)
 
         def score(nodes: Forest) -> Floats:
-            column = weights[:, None]
-            found = self.weighed(listed, nodes, "kernel", column, n_threads=schedule.n_threads)
+            column, n_threads = weights[:, None], wanted.schedule.n_threads
+            found = self.weighed(listed, nodes, "kernel", column, n_threads=n_threads)
             if found is None:
-                found = self.features(listed, nodes, "kernel", n_threads=schedule.n_threads) @ column
+                found = self.features(listed, nodes, "kernel", n_threads=n_threads) @ column
             return np.asarray(found[:, 0], np.float64)
 
         trees = tuple(forest[row] for row in range(len(forest)))
