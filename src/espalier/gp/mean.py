@@ -6,10 +6,8 @@ of 1, so that one ``spread`` fits columns of any unit. ``weights`` integrates th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.gp.parameters import Vector
 from espalier.kernels.inputs import Inputs
-from espalier.structures.numbers import as_float
+from espalier.structures.numbers import finite_number
 from espalier.structures.table import Table
 
 
@@ -35,7 +33,7 @@ class ConstantMean:
     spread: float = 10.0
 
     def __post_init__(self) -> None:
-        _check_spread(self.spread)
+        finite_number("spread", self.spread)
 
     def basis(self, inputs: Inputs) -> Vector:
         """Return the columns whose weighted sum is the mean."""
@@ -63,7 +61,7 @@ class LinearMean:
     spread: float = 10.0
 
     def __post_init__(self) -> None:
-        _check_spread(self.spread)
+        finite_number("spread", self.spread)
         if self.on is not None and not isinstance(self.on, str):
             if not isinstance(self.on, Sequence) or not all(isinstance(name, str) for name in self.on):
                 raise TypeError(f"on must name a column or several, LinearMean(on='features'), got {self.on!r}.")
@@ -142,8 +140,3 @@ def as_mean(mean: object) -> ConstantMean | LinearMean | None:
     if isinstance(mean, str) and mean in named:
         return named[mean]  # type: ignore[return-value]
     raise ValueError(f"mean must be None, 'constant', 'linear' or LinearMean(on='features'), got {mean!r}.")
-
-
-def _check_spread(spread: object) -> None:
-    if isinstance(spread, bool) or not isinstance(spread, Real) or not 0 < as_float(spread) < math.inf:
-        raise ValueError(f"spread must be a positive number, got {spread!r}.")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from espalier.structures.numbers import as_float, shown
+from espalier.structures.numbers import finite_number
 
 
 @runtime_checkable
@@ -32,15 +31,11 @@ class Prior(Protocol):
 
 
 @dataclass(frozen=True)
-class _Positive:
+class _Positive(Prior):
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            real = isinstance(value, Real) and not isinstance(value, bool)
-            if not real or not 0 < as_float(value) < math.inf:
-                raise ValueError(
-                    f"{field.name} of a {type(self).__name__} prior must be positive and finite, got {shown(value)}."
-                )
+            finite_number(f"{field.name} of a {type(self).__name__} prior", value)
             if isinstance(value, np.generic):  # would not print as Python reads it
                 object.__setattr__(self, field.name, value.item())
 
@@ -61,18 +56,15 @@ class LogNormal(_Positive):
     spread: float = 1.0
 
     def log_density(self, value: float) -> float:
-        """Return the log density at a value."""
         if value <= 0:
             return -math.inf
         z = (math.log(value) - math.log(self.median)) / self.spread
         return -0.5 * z * z - math.log(value) - math.log(self.spread) - 0.5 * math.log(2 * math.pi)
 
     def slope(self, value: float) -> float:
-        """Return the derivative of the log density."""
         return -(1 + (math.log(value) - math.log(self.median)) / self.spread / self.spread) / value
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return a random value."""
         with np.errstate(over="ignore"):
             return float(self.median * np.exp(self.spread * rng.standard_normal()))
 
@@ -84,18 +76,15 @@ class HalfNormal(_Positive):
     scale: float
 
     def log_density(self, value: float) -> float:
-        """Return the log density at a value."""
         if value < 0:
             return -math.inf
         z = value / self.scale
         return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * z * z
 
     def slope(self, value: float) -> float:
-        """Return the derivative of the log density."""
         return -value / self.scale / self.scale
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return a random value."""
         return float(abs(self.scale * rng.standard_normal()))
 
 
@@ -107,18 +96,15 @@ class Gamma(_Positive):
     scale: float = 1.0
 
     def log_density(self, value: float) -> float:
-        """Return the log density at a value."""
         if value <= 0:
             return -math.inf
         shape = self.shape
         return float((shape - 1) * math.log(value) - value / self.scale - gammaln(shape) - shape * math.log(self.scale))
 
     def slope(self, value: float) -> float:
-        """Return the derivative of the log density."""
         return (self.shape - 1) / value - 1 / self.scale
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return a random value."""
         return float(rng.gamma(self.shape, self.scale))
 
 
@@ -130,15 +116,12 @@ class Beta(_Positive):
     b: float
 
     def log_density(self, value: float) -> float:
-        """Return the log density at a value."""
         if not 0 < value < 1:
             return -math.inf
         return float((self.a - 1) * math.log(value) + (self.b - 1) * math.log1p(-value) - betaln(self.a, self.b))
 
     def slope(self, value: float) -> float:
-        """Return the derivative of the log density."""
         return (self.a - 1) / value - (self.b - 1) / (1 - value)
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return a random value."""
         return float(rng.beta(self.a, self.b))

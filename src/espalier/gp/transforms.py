@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -64,63 +64,53 @@ class Transform:
 
 
 @dataclass(frozen=True)
-class Log(Transform):
-    """The logarithm of ``y + offset``, for targets that are positive and vary by factors."""
+class _Shifted(Transform):
+    """A function of ``y + offset``, which must be positive."""
 
     offset: float = 0.0
+
+    _function: ClassVar[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", _number("offset", self.offset))
 
     def prepared(self, y: Vector) -> Self:
-        """Return the transform for these targets."""
-        _check_positive(y, self.offset, "log")
+        _check_positive(y, self.offset, self._function)
         return self
 
+    @property
+    def name(self) -> str:
+        return f"{self._function}(y)" if self.offset == 0 else f"{self._function}(y + {self.offset:g})"
+
+
+@dataclass(frozen=True)
+class Log(_Shifted):
+    """The logarithm of ``y + offset``, for targets that are positive and vary by factors."""
+
+    _function = "log"
+
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
-        """Return the transformed targets and the logarithms of the slope there."""
         z = _log(y + self.offset)
         return z, -z
 
     def inverse(self, z: Vector) -> Vector:
-        """Return the targets from transformed ones."""
         with np.errstate(over="ignore"):
             return np.exp(z) - self.offset
 
-    @property
-    def name(self) -> str:
-        """How the modelled quantity is called."""
-        return "log(y)" if self.offset == 0 else f"log(y + {self.offset:g})"
-
 
 @dataclass(frozen=True)
-class SquareRoot(Transform):
+class SquareRoot(_Shifted):
     """The square root of ``y + offset``, for counts and times. What would lie below the root of 0 counts as 0."""
 
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "offset", _number("offset", self.offset))
-
-    def prepared(self, y: Vector) -> Self:
-        """Return the transform for these targets."""
-        _check_positive(y, self.offset, "sqrt")
-        return self
+    _function = "sqrt"
 
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
-        """Return the transformed targets and the logarithms of the slope there."""
         root = np.sqrt(np.maximum(y + self.offset, 0.0))
         return root, -math.log(2) - _log(root)
 
     def inverse(self, z: Vector) -> Vector:
-        """Return the targets from transformed ones."""
         with np.errstate(over="ignore"):
             return np.maximum(z, 0.0) ** 2 - self.offset
-
-    @property
-    def name(self) -> str:
-        """How the modelled quantity is called."""
-        return "sqrt(y)" if self.offset == 0 else f"sqrt(y + {self.offset:g})"
 
 
 @dataclass(frozen=True)
@@ -142,12 +132,10 @@ class BoxCox(Transform):
         _number("power", inner, "a finite number, fixed(...) or Learned(...)")
 
     def prepared(self, y: Vector) -> Self:
-        """Return the transform for these targets."""
         _check_positive(y, 0.0, "boxcox")
         return self
 
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
-        """Return the transformed targets and the logarithms of the slope there."""
         power, log_y = number_of(self.power), _log(y)
         with np.errstate(over="ignore"):
             z = log_y if power == 0 else np.expm1(power * log_y) / power
@@ -189,7 +177,6 @@ class BoxCox(Transform):
 
     @property
     def name(self) -> str:
-        """How the modelled quantity is called."""
         return f"y^({number_of(self.power):.3g}), Box-Cox"
 
 
@@ -259,7 +246,6 @@ class Warping(Transform):
         return u, a, b, c, t, 1 + (1 - t**2) @ (a * b)
 
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
-        """Return the transformed targets and the logarithms of the slope there."""
         u, a, _, _, t, slope = self._parts(y)
         return u + t @ a, np.log(slope) - math.log(self.scale or 1.0)
 
@@ -328,7 +314,6 @@ class Warping(Transform):
 
     @property
     def name(self) -> str:
-        """How the modelled quantity is called."""
         return "warped y"
 
 

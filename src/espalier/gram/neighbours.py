@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,7 +56,7 @@ def nearest(
     schedule = Schedule.of(n_threads, memory, progress)
     trees = kernel._tree_columns()
     rows = Inputs.of(corpus).read_strings(trees, "trees")
-    n_items, n_queries = len(rows), _length(queries)
+    n_items, n_queries = len(rows), len(Inputs.of(queries))
     k = whole_number("k", k, 1, max(n_items, 1), wanted=f"an integer from 1 to the size of the corpus, {n_items}")
     if n_items == 0:
         raise ValueError("The corpus is empty, so nothing can be nearest.")
@@ -68,7 +66,7 @@ def nearest(
     values = np.empty((n_queries, k))
 
     def plan(part: slice, own: Schedule) -> Plan:
-        columns = Inputs.of(_rows(queries, part), like=rows).read_strings(trees, "trees")
+        columns = Inputs.of(Inputs.of(queries)._data[part], like=rows).read_strings(trees, "trees")
         return kernel._make_plan(rows, columns, own)
 
     try:
@@ -97,13 +95,3 @@ def _best(block: Matrix, k: int) -> NDArray[np.int64]:
         chosen = np.sort(np.concatenate([above, equal]))
         out[row] = chosen[np.argsort(-values[chosen], kind="stable")]
     return out
-
-
-def _length(data: object) -> int:
-    return len(Inputs.of(data))
-
-
-def _rows(data: object, rows: slice) -> Any:
-    """Some rows of whatever a kernel takes."""
-    column = Inputs.of(data)._data
-    return column[rows]

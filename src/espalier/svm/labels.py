@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.gram.targets import Floats, check_kinds, target_column
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import as_float, shown
+from espalier.structures.numbers import finite_number
 
 Codes = NDArray[np.intp]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
@@ -98,11 +96,7 @@ def check_class_weight(class_weight: object, classes: NDArray[Any]) -> Floats | 
         raise ValueError(f"class_weight names the class {unknown!r}, but the classes are {sorted(known)}.")
     weights = [class_weight.get(name, 1.0) for name in classes.tolist()]
     for weight, label in zip(weights, classes, strict=True):
-        is_number = isinstance(weight, Real) and not isinstance(weight, bool | np.bool_)
-        if not is_number or not 0 < as_float(weight) < math.inf:
-            raise ValueError(
-                f"The weight of a class must be a positive finite number, got {shown(weight)} for {shown_label(label)}."
-            )
+        finite_number(f"The weight of class {shown_label(label)}", weight)
     return np.array(weights, np.float64)
 
 

@@ -138,7 +138,7 @@ def test_the_spread_is_a_prior():
 @pytest.mark.parametrize("spread", [0, -1.0, math.nan, math.inf, "wide", True, None])
 @pytest.mark.parametrize("kind", [ConstantMean, es.gp.LinearMean])
 def test_the_spread_must_be_positive(kind, spread):
-    with pytest.raises((ValueError, TypeError), match="spread must be a positive number"):
+    with pytest.raises((ValueError, TypeError), match="spread must be a positive finite number"):
         kind(spread=spread)
 
 

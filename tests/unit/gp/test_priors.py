@@ -63,7 +63,7 @@ def test_draws_have_the_moments_of_scipy(name):
     ],
 )
 def test_settings_must_be_positive(make):
-    with pytest.raises(ValueError, match=r"of a \w+ prior must be positive and finite, got"):
+    with pytest.raises(ValueError, match=r"of a \w+ prior must be a positive finite number, got"):
         make()
 
 

@@ -154,10 +154,13 @@ def test_large_integers_are_shown_short():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda huge: es.gp.Gamma(huge), "shape of a Gamma prior must be positive and finite, got an integer of about"),
+        (
+            lambda huge: es.gp.Gamma(huge),
+            "shape of a Gamma prior must be a positive finite number, got an integer of about",
+        ),
         (
             lambda huge: es.gp.LogNormal(huge, 1.0),
-            "median of a LogNormal prior must be positive and finite, got an int",
+            "median of a LogNormal prior must be a positive finite number, got an int",
         ),
         (lambda huge: es.GPRegressor(es.SubsetTree(), tolerance=huge).fit(TREES, [0, 1]), "tolerance must be a posi"),
         (lambda huge: levels_of([huge]), "quantiles must lie between 0 and 1"),

@@ -108,11 +108,9 @@ class Gaussian(Likelihood[Observed]):
         return {path: float(value) for path, value in zip(self._paths(targets), sums, strict=True)}
 
     def log_density(self, latent: Vector, targets: Observed) -> Vector:
-        """Return the log density of each target, given its latent value."""
         return self.log_predictive_density(latent, np.zeros(len(latent)), targets)
 
     def slopes(self, latent: Vector, targets: Observed) -> Slopes:
-        """Return the derivatives of the log density in the latent values."""
         curvature = 1 / self.variances(targets)
         return Slopes(curvature * (targets.values - latent), curvature, np.zeros(len(latent)))
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.gp.plots.axes import legend_above, style
-from espalier.gp.plots.fitted import check_fitted
+from espalier.gp.plots.axes import check_fitted, legend_above, style
 from espalier.gp.plots.layout import Panel, arrange, divide, settle
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
-from espalier.gp.plots.axes import axes_of, legend_above
-from espalier.gp.plots.fitted import check_fitted
+from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
 from espalier.gram.targets import check_numbers
 from espalier.structures.palette import BLUE, MUTED, ORANGE
 

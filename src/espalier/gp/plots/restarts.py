@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.gp.plots.axes import axes_of, legend_above
-from espalier.gp.plots.fitted import check_fitted
+from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
 from espalier.structures.palette import BLUE, MUTED
 
 if TYPE_CHECKING:
