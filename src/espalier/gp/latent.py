@@ -1,4 +1,4 @@
-"""Targets that are no numbers as an objective: the evidence, by Laplace's method, of any likelihood under a kernel."""
+"""The log evidence of any likelihood under a kernel, by Laplace's method, as an objective to maximise."""
 
 from __future__ import annotations
 

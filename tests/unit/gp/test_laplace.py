@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import expit, gammaln
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process import kernels as sklearn_kernels
@@ -107,7 +109,29 @@ def test_densities_and_their_derivatives(name):
         np.testing.assert_allclose(ratio * curvature, third, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["poisson", "gaussian"])
+@pytest.mark.parametrize("name", CASES)
+def test_densities_add_up_to_1(name):
+    """Over all targets; a case whose targets are no signs and no counts is integrated."""
+    likelihood, targets, y, _ = CASES[name]
+    latent = np.linspace(-2, 2, N)
+    values: Any = np.linspace(-30, 30, 6001)
+    step = values[1] - values[0]
+    if set(y.tolist()) <= {-1.0, 1.0}:
+        values, step = [-1.0, 1.0], 1.0
+    elif (y == y.round()).all():
+        values, step = range(200), 1.0
+    total = sum(np.exp(likelihood.log_density(latent, at_targets(targets, float(value)))) for value in values) * step
+    np.testing.assert_allclose(total, 1.0, rtol=1e-9)
+
+
+def at_targets(targets, value):
+    """The targets of a case with one value for all."""
+    if isinstance(targets, Observed):
+        return replace(targets, values=np.full(N, value))
+    return np.full(N, value)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[0].parameters()])
 def test_derivatives_in_learned_numbers(name):
     likelihood, targets, _, _ = CASES[name]
     latent = np.linspace(-1, 1, N)
@@ -140,6 +164,58 @@ def test_predictive_densities_are_integrals(name):
     np.testing.assert_allclose(by_quadrature, wanted, rtol=1e-6)
     if name == "probit":
         np.testing.assert_allclose(likelihood.probability(mean, variance)[y > 0], np.exp(found[y > 0]), rtol=1e-12)
+
+
+@dataclass(frozen=True)
+class Secant(Likelihood[np.ndarray]):
+    """A target is its latent value plus hyperbolic secant noise."""
+
+    deviation: float
+
+    def log_density(self, latent, targets):
+        u = np.pi / 2 * np.abs(targets - latent) / self.deviation
+        return -u - np.log1p(np.exp(-2 * u)) - np.log(self.deviation)
+
+    def slopes(self, latent, targets):
+        rate = np.pi / 2 / self.deviation
+        t = np.tanh(rate * (targets - latent))
+        return Slopes(rate * t, rate**2 * (1 - t**2), 2 * rate * t)
+
+
+@dataclass(frozen=True)
+class Step(Likelihood[np.ndarray]):
+    """A sign that is seen with little noise."""
+
+    deviation: float
+
+    def log_density(self, latent, targets):
+        return Probit().log_density(latent / self.deviation, targets)
+
+    def slopes(self, latent, targets):
+        slope, curvature, ratio = Probit().slopes(latent / self.deviation, targets)
+        return Slopes(slope / self.deviation, curvature / self.deviation**2, ratio / self.deviation)
+
+
+@pytest.mark.parametrize("variance", [0.0, 1e-8, 0.01, 2.0, 1e4])
+@pytest.mark.parametrize("size", [1e-4, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("kind", [Secant, Step])
+def test_predictive_densities_are_exact_for_narrow_and_wide_likelihoods(kind, size, variance):
+    likelihood, deviation = kind(size), np.sqrt(variance)
+    mean = np.array([-3.0, -0.5, 0.0, 0.02, 1.0, 4.0]) * deviation
+    targets = np.ones(len(mean)) if kind is Step else np.linspace(-1, 1.5, len(mean)) * (deviation + size)
+    found = likelihood.log_predictive_density(mean, np.full(len(mean), variance), targets)
+    for k, own in enumerate(targets.tolist()):
+        place = 0.0 if kind is Step else own  # where the density changes fast
+
+        def product(z, k=k, own=own):
+            latent = np.array([mean[k] + deviation * z])
+            return float(np.exp(likelihood.log_density(latent, np.array([own]))[0] - z**2 / 2)) / np.sqrt(2 * np.pi)
+
+        ends = np.array([-38.0, 38.0])
+        near = (place - mean[k] + np.array([-30, -5, 0, 5, 30]) * size) / deviation if variance else np.zeros(1)
+        edges = np.unique(np.clip(np.concatenate([ends, near, np.linspace(-10, 10, 21)]), -38, 38))
+        total = sum(quad(product, a, b, epsabs=1e-13, epsrel=1e-10)[0] for a, b in pairwise(edges.tolist()))
+        assert found[k] == pytest.approx(np.log(total), abs=2e-7)
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.7])

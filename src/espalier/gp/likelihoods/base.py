@@ -11,15 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Self, TypeVar
 
-import numpy as np
-from scipy.special import logsumexp
-
+from espalier.gp.likelihoods.quadrature import log_normal_mean
 from espalier.gp.parameters import Parameter, Vector
 
 T = TypeVar("T")  # what targets are: mostly an array with one number for each latent value
-
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
-_LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
 
 
 class Slopes(NamedTuple):
@@ -30,7 +25,8 @@ class Slopes(NamedTuple):
     slope
         The first derivative.
     curvature
-        The second derivative with its sign turned. It must be positive: the likelihood is log-concave.
+        The second derivative with its sign turned. It must be positive, or 0 where it underflows: the likelihood is
+        log-concave.
     ratio
         The third derivative divided by ``curvature``. In this form it stays exact where both vanish.
     """
@@ -76,6 +72,9 @@ class Likelihood(Generic[T]):
 
     def log_predictive_density(self, mean: Vector, variance: Vector, targets: T) -> Vector:
         """Return the log density of each target if its latent value is normal; here by quadrature."""
-        deviation = np.sqrt(variance)
-        found = np.stack([self.log_density(mean + deviation * node, targets) for node in _NODES])
-        return np.asarray(logsumexp(found + _LOG_WEIGHTS[:, None], axis=0))
+        return log_normal_mean(
+            lambda latent: self.log_density(latent, targets),
+            lambda latent: self.slopes(latent, targets)[:2],
+            mean,
+            variance,
+        )
