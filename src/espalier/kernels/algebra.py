@@ -1,7 +1,7 @@
 """Kernels made of kernels by arithmetic: sums, products, multiples, powers, constants.
 
-They print as the expression that makes them. How their matrices are computed is left to ``algebra_plans``;
-``Normalized`` and ``Radial`` have modules of their own.
+Their repr is the expression that makes them. ``algebra_plans`` computes their matrices; ``Normalized`` and ``Radial``
+have modules of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SCALE_BOUNDS = (1e-5, 1e5)
 
 @dataclass(frozen=True, repr=False)
 class Sum(Kernel):
-    """Items are similar where any of several kernels finds them so; written ``a + b``.
+    """The sum of kernels: items are similar if any of the kernels finds them similar. Written ``a + b``.
 
     The fragments of all the kernels count side by side. Sums inside a sum are flattened. The paths of the
     hyperparameters inside are ``terms[0].decay``, ``terms[1].lengthscale``.
@@ -76,7 +76,7 @@ class Sum(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Product(Kernel):
-    """Items are similar where all of several kernels find them so; written ``a * b``.
+    """The product of kernels: items are similar if all of the kernels find them similar. Written ``a * b``.
 
     The fragments are pairs: one fragment of each kernel. Products inside a product are flattened. The paths
     of the hyperparameters inside are ``factors[0].decay``, ``factors[1].lengthscale``.
@@ -148,7 +148,7 @@ class Scaled(Wrapper):
 
 @dataclass(frozen=True, repr=False)
 class Power(Wrapper):
-    """A kernel raised to a power: its fragments taken together, ``exponent`` at a time.
+    """A kernel raised to a power: its features are combinations of ``exponent`` fragments.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ class Power(Wrapper):
         The kernel.
     exponent
         A positive number, which is not learned. With an integer the result is a kernel again (positive
-        semi-definite). Another exponent needs values that are not negative, and gives a kernel only for some
-        (those that are infinitely divisible, such as ``RBF``); a gradient where the value is 0 counts as 0.
+        semi-definite). Any other exponent needs values of at least 0, and gives a kernel only for kernels that
+        are infinitely divisible, such as ``RBF``; the gradient at a value of 0 counts as 0.
 
     Examples
     --------
@@ -236,11 +236,11 @@ def multiply(left: Kernel, right: object) -> Product | Scaled:
         return Scaled(left, right)
     if isinstance(right, Real):
         return Scaled(left, _plain(right))
-    raise TypeError(f"A kernel is multiplied by a kernel or a number, got {type(right).__name__}.")
+    raise TypeError(f"A kernel can only be multiplied by a kernel or a number, got {type(right).__name__}.")
 
 
 def _plain(number: object) -> Any:
-    """A Python number for one of numpy, which would not print as Python reads it."""
+    """Turn a number of numpy, whose repr is not a Python literal, into one of Python."""
     return number.item() if hasattr(number, "item") else number
 
 
@@ -261,7 +261,7 @@ def _is_multiple(kernel: Kernel) -> bool:
 
 
 def _operand(kernel: Kernel) -> str:
-    """A kernel as it stands beside ``*``: in brackets where it prints with an operator of its own."""
+    """A kernel as printed beside ``*``: in brackets if its repr contains an operator."""
     several = isinstance(kernel, Sum | Product) and len(kernel._children()) > 1
     return f"({kernel!r})" if several or _is_multiple(kernel) else repr(kernel)
 

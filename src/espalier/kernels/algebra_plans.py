@@ -1,8 +1,8 @@
 """Plans of sums, products, multiples, powers and constants.
 
-Each serves the matrix and the diagonal alike: all the arithmetic is entry by entry. A matrix that a plan
-received is the plan's own, so it is changed in place; one that a pull-back needs later is kept, because
-the caller owns what it was given.
+Each plan computes the matrix as well as the diagonal, because all the arithmetic is entry by entry. A plan owns the
+matrices that its inner plans return, and changes them in place. It leaves those that a pull-back needs later as they
+are, because the caller owns the values that it gets.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SumPlan(CompositePlan):
                 part.add_to(out)
             if learns(term):
                 pullbacks.append((prefix, part.pull_back))
-            del part  # its values are not needed beside those of the next
+            del part  # free its values before the next part is evaluated
         assert out is not None
         check_finite(out, advice=SMALLER)
 
@@ -87,7 +87,7 @@ class ScaledPlan(WrapperPlan):
         def pull_back(cotangent: Matrix | ByRows) -> Gradients:
             cotangent = check_rows(cotangent, self.shape)
             own = {} if kept is None else own_gradient("scale", kernel.scale, inner_product(cotangent, kept))
-            # A pull-back is linear: scaling what it returns saves a scaled copy of the cotangent.
+            # A pull-back is linear: scaling its result avoids a scaled copy of the gradient weights.
             below = pullback(cotangent) if learns(kernel.kernel) else {}
             return own | self._gradients(kernel, {path: scale * value for path, value in below.items()})
 
@@ -181,7 +181,7 @@ def _power(inner: Matrix, exponent: float, *, out: Matrix) -> Matrix:
     if exponent != int(exponent) and inner.size and inner.min() < 0:
         place = ", ".join(str(int(index)) for index in np.unravel_index(int(inner.argmin()), inner.shape))
         raise InputError(
-            f"A negative number has no power {exponent!r}: the kernel inside Power is {inner.min():.6g} at "
+            f"A negative number cannot be raised to {exponent!r}: the kernel inside Power is {inner.min():.6g} at "
             f"({place}). Use an integer exponent."
         )
     with np.errstate(over="ignore", under="ignore"):

@@ -1,7 +1,7 @@
-"""The arguments of a kernel and of those inside it by name: what a grid search reads and sets.
+"""The arguments of a kernel, and of kernels inside it, by name; a grid search reads and sets them.
 
-Names are those of ``parameters()`` (``decay``, ``terms[0].decay``, ``decay[NP]``), and beside them those of all other
-arguments: ``max_depth``, ``factors[1].length``. Kernels are frozen, so setting an argument gives another kernel.
+Names are those of ``parameters()`` (``decay``, ``terms[0].decay``, ``decay[NP]``) and those of all other arguments:
+``max_depth``, ``factors[1].length``. Kernels are frozen, so setting an argument gives another kernel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def arguments_of(kernel: Kernel) -> dict[str, object]:
 
 
 def with_arguments(kernel: Kernel, changes: Mapping[str, object]) -> Kernel:
-    """Return a kernel with some arguments replaced; a wrong name is an error that lists those that there are.
+    """Return a kernel with some arguments replaced; the error for a wrong name lists the valid ones.
 
     A number in place of ``fixed(x)``, ``Learned(x)`` or ``PerLabel(x)`` replaces the number inside.
 
@@ -44,7 +44,7 @@ def with_arguments(kernel: Kernel, changes: Mapping[str, object]) -> Kernel:
     """
     changed, unknown = _changed(kernel, dict(changes))
     for name in unknown:
-        # In the words of scikit-learn.
+        # The message is worded as in scikit-learn.
         raise ValueError(
             f"Invalid parameter {name!r} for kernel {kernel!r}. Valid parameters are: {list(arguments_of(kernel))!r}."
         )
@@ -59,7 +59,7 @@ def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str,
     numbers = {name: value for name, value in changes.items() if name not in own and name.split("[")[0] in settings}
     changed = dataclasses.replace(kernel, **mine) if mine else kernel
     unknown: dict[str, Any] = {}
-    if numbers:  # of one label or one dimension
+    if numbers:  # each of one label or one dimension
         changed, unknown = changed._with_paths(numbers)
     rest = {name: value for name, value in changes.items() if name not in mine and name not in numbers}
     changed, beyond = changed._with_inside(rest, _changed)

@@ -1,4 +1,4 @@
-"""Bags of words and n-grams: kernels with features that can be written down."""
+"""Bags of words and n-grams: kernels with explicit features."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from espalier.structures.numbers import LARGEST, whole_number
 
 @dataclass(frozen=True)
 class Idf:
-    """Inverse document frequencies: how rare each symbol is, fitted on a corpus of its own.
+    """Inverse document frequencies: how rare each symbol is in a corpus.
 
-    Two are equal where they say the same. Symbols that the corpus did not have are as rare as can be.
+    Two are equal if they give the same numbers. Symbols that are not in the corpus count as the rarest.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Idf:
 
     @staticmethod
     def fit(corpus: object, of: Unit = "words") -> Idf:
-        """Count in how many items each symbol stands."""
+        """Count the items that contain each symbol."""
         sequences = as_sequences(check_words(corpus), of)
         symbol, start = sequences.arrays
         row = np.repeat(np.arange(len(sequences)), np.diff(start))
@@ -49,7 +49,7 @@ class Idf:
         return Idf(len(sequences), dict(zip(names, holding.tolist(), strict=True)))
 
     def __call__(self, symbol: str) -> float:
-        """``1 + log((1 + items) / (1 + items that hold the symbol))``, as scikit-learn has it."""
+        """``1 + log((1 + items) / (1 + items that hold the symbol))``, as in scikit-learn."""
         return float(1.0 + np.log((1 + self.n_items) / (1 + self.n_holding.get(symbol, 0))))
 
     def to_state(self) -> dict[str, object]:
@@ -76,16 +76,16 @@ class BagOfWords(FeatureKernel):
 
     .. math:: K(s, t) = \sum_x w_x \, f_s(x) \, f_t(x)
 
-    where :math:`f(x)` is how often the symbol stands there, or whether, times its inverse document frequency.
+    where :math:`f(x)` is how often the symbol occurs, or whether it does, times its inverse document frequency.
 
     Parameters
     ----------
     values
-        ``"count"``, or ``"binary"``: whether a symbol stands there at all.
+        ``"count"``, or ``"binary"``: whether a symbol occurs at all.
     idf
-        Inverse document frequencies, ``Idf.fit(corpus)``, by which values are multiplied; none where None.
+        Inverse document frequencies, ``Idf.fit(corpus)``, which multiply the values; None for no such factor.
     weight
-        :math:`w`: what a symbol weighs. ``PerLabel(1.0)`` learns one for each.
+        :math:`w`: the weight of a symbol. ``PerLabel(1.0)`` learns one for each.
     of, on
         As for :class:`Subsequence`.
 
@@ -145,7 +145,7 @@ class BagOfWords(FeatureKernel):
         return hyper.label_values(self.weight, features.labels)[:-1]
 
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
-        whole = np.append(gradient, 0.0)  # the last would be the leaves'
+        whole = np.append(gradient, 0.0)  # the last entry is for leaves, which sequences do not have
         return hyper.label_gradients("weight", self.weight, features.labels, whole, leaves=False)
 
 
@@ -160,18 +160,19 @@ class Spectrum(FeatureKernel):
     Parameters
     ----------
     length
-        How many symbols an n-gram has.
+        The number of symbols in an n-gram.
     shortest
-        Also count shorter ones, down to this length; those of ``length`` alone where None.
+        Also count shorter n-grams, down to this length; only those of ``length`` if None.
     order_weights
-        :math:`w`: one weight for each length, from the shortest: a tuple, or a number for all to start from, and then
-        each is learned. Fixed at 1 where nobody says otherwise.
+        :math:`w`: one weight for each length, from the shortest: a tuple, or one number at which all start; each is
+        then learned. Fixed at 1 by default.
     of, on
         As for :class:`Subsequence`.
 
     Notes
     -----
-    Each length takes time in proportion to the symbols, and sorting; lengths beyond the longest sequence take none.
+    Each length takes time in proportion to the number of symbols, plus a sort; lengths beyond the longest sequence take
+    none.
 
     Examples
     --------
@@ -218,7 +219,7 @@ class Spectrum(FeatureKernel):
         from scipy.sparse import csr_matrix, hstack
 
         sides = (a,) if b is None else (a, b)
-        # Without runs of a length there are none of a greater one either.
+        # If there are no runs of one length, there are no longer ones either.
         longest = max((int(np.diff(side.arrays[1]).max(initial=0)) for side in sides), default=0)
         lengths = range(self._first, min(self.length, longest) + 1)
         columns: list[list[Any]] = [[csr_matrix((len(side), 0))] for side in sides]
@@ -247,10 +248,10 @@ Numbers = NDArray[np.int64]
 
 
 def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tuple[Numbers, int]]:
-    """For each length, the numbers of all its runs, side by side and in order, and how many different there are.
+    """For each length, a number for each run, both sides in order, and how many different runs there are.
 
-    Equal runs have equal numbers, in the order of their symbols. A run is numbered by the numbers of two shorter ones,
-    so that a length costs as many steps as there are runs, and not as many as they have symbols.
+    Equal runs have equal numbers, in the order of their symbols. The number of a run comes from the numbers of two
+    shorter runs, so a length takes one step for each run, however many symbols a run has.
     """
     if not lengths:
         return
@@ -261,7 +262,7 @@ def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tup
     one = one.reshape(-1).astype(np.int64)
 
     def joined(first: tuple[Numbers, int], then: tuple[Numbers, int]) -> tuple[Numbers, int]:
-        """The runs of two lengths, one behind the other; by position, of which only those with a run count."""
+        """Join runs of two lengths, one after the other, by position; positions without a run do not count."""
         (a, n), (b, m) = first, then
         has_run = np.flatnonzero(left_in >= n + m)
         key = a[has_run] * (int(b.max(initial=0)) + 1) + b[has_run + n]
@@ -269,7 +270,7 @@ def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tup
         out[has_run] = np.unique(key, return_inverse=True)[1].reshape(-1)
         return out, n + m
 
-    left_in = np.repeat(start + sizes, sizes) - np.arange(len(symbols))  # symbols from a position to its end
+    left_in = np.repeat(start + sizes, sizes) - np.arange(len(symbols))  # symbols from a position to the sequence's end
     runs, powers = None, (one, 1)
     for bit in range(lengths.start.bit_length()):
         if lengths.start >> bit & 1:
@@ -285,5 +286,5 @@ def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tup
 
 
 def _rows_of_runs(side: Sequences, length: int) -> Numbers:
-    """The row of every run of some symbols."""
+    """The row of every run of ``length`` symbols."""
     return np.repeat(np.arange(len(side)), np.maximum(np.diff(side.arrays[1]) + 1 - length, 0))

@@ -1,7 +1,7 @@
-"""What every kernel is: a value with hyperparameters that plans, computes and differentiates itself.
+"""The base of all kernels. A kernel is a similarity function with hyperparameters; it computes matrices and gradients.
 
-A kernel holds no data, cache or thread. What depends on data alone is prepared once in a :class:`Plan`;
-a plan then serves any hyperparameters. A kernel of a user needs one method: ``pair(x, y)`` or ``block(a, b)``.
+A kernel holds no data, cache or thread. A :class:`Plan` prepares once what depends on the data alone, and then
+computes values at any hyperparameters. Your own kernel needs one method: ``pair(x, y)`` or ``block(a, b)``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from espalier.kernels.stored import StorableKernel
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
 
-# A kernel's view of an item. Strings are trees in brackets to kernels of trees and of graphs.
+# How a kernel reads an item. Kernels of trees and of graphs read strings as trees in brackets.
 Reads = Literal["trees", "graphs", "arcs", "tagged words", "tags", "words", "characters", "vectors", "items", "nothing"]
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, repr=False)
 class Kernel(StorableKernel):
-    """The base of all kernels, and of a user's own.
+    """The base class of all kernels, including your own.
 
     A subclass is a frozen dataclass. It gives ``pair(x, y)``, the value for two items, or ``block(a, b)``, a matrix
     for two lists of items; gradients are then numerical. Built-in kernels give plans instead.
@@ -58,7 +58,7 @@ class Kernel(StorableKernel):
     def __post_init__(self) -> None:
         for name, setting in self._settings():
             hyper.check_setting(name, setting, zero=self._field(name).metadata.get("zero", True))
-            if isinstance(setting, np.generic):  # would not print as Python reads it
+            if isinstance(setting, np.generic):  # its repr is not a Python literal
                 object.__setattr__(self, name, setting.item())
         _check_column(getattr(self, "on", None))
 
@@ -83,13 +83,13 @@ class Kernel(StorableKernel):
         return PythonPlan(a, None, diagonal=True)
 
     def reads(self) -> Reads:
-        """What the kernel reads of each item; ``"items"`` where it takes them as they are."""
+        """What the kernel reads from each item; ``"items"`` if it takes them as they are."""
         return "items"
 
     def feature_space(self) -> str | None:
         """The name of the space whose features the kernel counts, a key of ``espalier.spaces.SPACES``.
 
-        None if its features cannot be listed. Models over the kernel are mined and explained by these features.
+        None if its features cannot be listed. Mining and explaining a model with this kernel use these features.
         """
         return None
 
@@ -112,17 +112,17 @@ class Kernel(StorableKernel):
         a, b
             A corpus, a list of structures, vectors, or a table for kernels that name a column.
         n_threads
-            How many threads to use; all cores where None. The result does not depend on it.
+            How many threads to use; all cores if None. The result does not depend on it.
         memory
-            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None.
-            Where they do not suffice, the matrix is computed in tiles.
+            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
+            If they do not suffice, the matrix is computed in tiles.
         progress
-            Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
+            Called now and then with a :class:`~espalier.jobs.Progress`: what runs, the fraction done, seconds left.
         executor
             Runs blocks of the matrix elsewhere: :class:`~espalier.jobs.Processes`, or anything with such a ``submit``.
-            Blocks of trees, sequences and dependency trees are jobs; all else is computed here. ``memory`` holds for
-            each job, and ``n_threads`` is 1 where None. The values are those of tiles: they agree to 1e-12, and no bit
-            depends on the number of workers.
+            Blocks of trees, sequences and dependency trees are jobs; all else is computed here. ``memory`` is the limit
+            of each job, and ``n_threads`` is 1 if None. The values agree with those computed here to 1e-12, and do not
+            depend on the number of workers.
         """
         schedule = Schedule.of(n_threads, memory, progress, executor)
         trees = self._tree_columns()
@@ -140,22 +140,22 @@ class Kernel(StorableKernel):
         return self.plan(a, b, **options).matrix(self)
 
     def vjp(self, a: Any, b: Any = None, **options: Any) -> tuple[Matrix, Pullback]:
-        """Return the matrix, and the function that pulls a cotangent of it back to ``{path: gradient}``."""
+        """Return the matrix, and a function from gradient weights (one for each entry) to ``{path: gradient}``."""
         return self.plan(a, b, **options).vjp(self)
 
     def diagonal_plan(self, a: Any, **options: Any) -> Plan:
-        """Prepare the values of each item with itself for any hyperparameters."""
+        """Prepare the value of each item with itself for any hyperparameters."""
         rows = Inputs.of(a).read_strings(self._tree_columns(), "trees")
         plan = self._make_diagonal_plan(rows, Schedule.of(**options))
         plan._made_for = self
         return plan
 
     def diagonal(self, a: Any, **options: object) -> Matrix:
-        """Return the values of each item with itself, without the matrix."""
+        """Return the value of each item with itself, without computing the matrix."""
         return self.diagonal_plan(a, **options).matrix(self)
 
     def diagonal_vjp(self, a: object, **options: object) -> tuple[Matrix, Pullback]:
-        """Return the diagonal, and the function that pulls a cotangent of it back to ``{path: gradient}``."""
+        """Return the diagonal, and a function from gradient weights (one for each entry) to ``{path: gradient}``."""
         return self.diagonal_plan(a, **options).vjp(self)
 
     def value(self, x: Any, y: object) -> float:
@@ -177,7 +177,7 @@ class Kernel(StorableKernel):
             near = difflib.get_close_matches(path, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise KeyError(
-                f"{path!r} is no learned hyperparameter of this kernel; it has {', '.join(known) or 'none'}.{hint}"
+                f"{path!r} is not a learned hyperparameter of this kernel; it has {', '.join(known) or 'none'}.{hint}"
             )
         return changed
 
@@ -186,7 +186,7 @@ class Kernel(StorableKernel):
         return {path: bounds for path, (_, bounds, _) in self._declared().items()}
 
     def priors(self) -> dict[str, object]:
-        """Return the prior of each learned hyperparameter, by path; None where it has none."""
+        """Return the prior of each learned hyperparameter, by path; None if it has none."""
         return {path: prior for path, (_, _, prior) in self._declared().items()}
 
     def __add__(self, other: Kernel) -> Sum:
@@ -212,7 +212,7 @@ class Kernel(StorableKernel):
         return self.__mul__(other)
 
     def __repr__(self) -> str:
-        # What equals a default, or prints as it does, says nothing.
+        # Leave out what equals its default or prints like it.
         settings = [(field.name, getattr(self, field.name), field.default) for field in dataclasses.fields(self)]
         shown = [
             f"{name}={value!r}"
@@ -230,7 +230,7 @@ class Kernel(StorableKernel):
                 yield field.name, getattr(self, field.name)
 
     def _form(self) -> tuple[object, ...]:
-        """All that a plan depends on: everything but the values of hyperparameters."""
+        """Everything that a plan depends on: all but the values of hyperparameters."""
         children = self._children()
         fixed = tuple(
             getattr(self, field.name)
@@ -240,7 +240,7 @@ class Kernel(StorableKernel):
         return (type(self), fixed, tuple(child._form() for _, child in children))
 
     def _has_leaf_value(self) -> bool:
-        """True where leaves take part in the kernel with hyperparameters of their own."""
+        """True if the kernel has hyperparameters for leaves."""
         return False
 
     def _children(self) -> list[tuple[str, Kernel]]:
@@ -248,7 +248,7 @@ class Kernel(StorableKernel):
         return []
 
     def _tree_columns(self) -> set[str | None]:
-        """The columns whose strings are trees to this kernel, or to one inside it."""
+        """The columns whose strings this kernel, or one inside it, reads as trees."""
         own: set[str | None] = {self._column()} if self.reads() in ("trees", "graphs") else set()
         return own.union(*(child._tree_columns() for _, child in self._children()))
 
@@ -274,7 +274,7 @@ class Kernel(StorableKernel):
         return out
 
     def _with_paths(self, values: Mapping[str, float]) -> tuple[Self, dict[str, float]]:
-        """Replace hyperparameters of the kernel and its children; return the unknown ones beside it."""
+        """Replace hyperparameters of the kernel and its children; return the new kernel and the unknown paths."""
         own = {name: setting for name, setting in self._settings() if not hyper.is_fixed(setting)}
         mine: dict[str, dict[str, float]] = {}
         rest: dict[str, float] = {}
@@ -318,7 +318,7 @@ def _check_column(on: object) -> None:
 
 
 def _one(item: Any) -> Any:
-    """A batch that holds one item: a table of one row for a mapping."""
+    """A batch of one item; for a mapping, a table of one row."""
     if isinstance(item, Mapping):
         return {name: _one(value) for name, value in item.items()}
     if isinstance(item, np.ndarray) or hasattr(item, "tocsr"):

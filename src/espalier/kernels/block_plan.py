@@ -1,8 +1,8 @@
 """Plans of kernels that the compiled core computes block by block: trees, sequences and dependency trees.
 
-A kernel reads corpora from its inputs, prepares a block of rows and columns, and calls the core. Cutting the matrix
-into tiles whose blocks fit the memory, running them here or by an executor, and adding gradients up by label is the
-same for all of these kernels and stands here.
+A kernel reads corpora from its inputs, prepares a block of rows and columns, and calls the core. This module does what
+is the same for all of these kernels: it cuts the matrix into tiles whose blocks fit the memory, runs them here or by an
+executor, and adds up gradients by label.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
 from espalier.kernels.sequence_memory import needed_for_one, which_pairs
 
 _TABLES = 1 << 26
-# The jobs of a matrix. Their number does not depend on that of workers, and so no bit of the matrix does.
+# The number of jobs of a matrix. It does not depend on the number of workers, so neither does any bit of the matrix.
 _JOBS = 128
 _LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
 
 Floats = NDArray[np.float64]
 Native = Callable[..., object]  # a function of the core
-Corpora = tuple[Any, ...]  # what a kernel reads of one side: forests, sequences or arcs, which can be indexed
+Corpora = tuple[Any, ...]  # what a kernel reads from one side: forests, sequences or arcs, which can be indexed
 
 
 class Block(Protocol):
@@ -44,7 +44,7 @@ class Block(Protocol):
         """The labels of the rows and columns that hyperparameters may belong to."""
 
     def n_bytes(self, kernel: Any, memory: int, *, pulling_back: bool) -> int:
-        """What the core will hold at once; any number beyond ``memory`` will do if it is more."""
+        """The bytes that the core will hold at once; if more than ``memory``, any number above ``memory``."""
 
     def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
@@ -69,7 +69,7 @@ class BlockKernel(Kernel):
     _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
 
     def _corpora(self, inputs: Inputs) -> Corpora:
-        """What the kernel reads of one side."""
+        """What the kernel reads from one side."""
         raise NotImplementedError
 
     def _block(self, a: Corpora, b: Corpora | None, *, diagonal: bool) -> Block:
@@ -81,19 +81,19 @@ class BlockKernel(Kernel):
         return list(self._settings())
 
     def _others(self) -> list[tuple[str, Floats]]:
-        """Other hyperparameters as arrays, in the core's order, behind those of labels."""
+        """Other hyperparameters as arrays, in the core's order, after those of labels."""
         return []
 
     def _when_too_large(self) -> str:
-        """What to do where a value overflows."""
+        """What the user should do if a value overflows."""
         raise NotImplementedError
 
     def _least_bytes(self, a: Corpora, b: Corpora | None, tile: Tile) -> int:
-        """What preparing the block of a tile takes, at least; 0 for one pair, which cannot be cut."""
+        """The least number of bytes to prepare the block of a tile; 0 for one pair, which cannot be cut."""
         return 0
 
     def _labels_of(self, a: Corpora, b: Corpora | None) -> list[str]:
-        """The labels of all rows and columns, where no block holds them all."""
+        """The labels of all rows and columns, if no block holds them all."""
         raise NotImplementedError
 
     def _fill_diagonal(self, a: Corpora, schedule: Schedule, out: Matrix) -> bool:
@@ -101,11 +101,11 @@ class BlockKernel(Kernel):
         return False
 
     def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        """How many threads fit the memory; MemoryBudgetError where a pair does not."""
+        """How many threads fit the memory; MemoryBudgetError if a pair does not."""
         return schedule.n_threads
 
     def _check(self, plan: BlockPlan) -> None:
-        """Refuse corpora on which the values would be no kernel."""
+        """Raise if the values would not be a kernel on these corpora."""
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
         plan = BlockPlan(self, self._corpora(a), None if b is None else self._corpora(b), schedule)
@@ -139,9 +139,9 @@ class BlockPlan(Plan):
         self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
         self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
         self.shape = self._whole.shape
-        self._needed: dict[bool, int] = {}  # for all at once, with and without gradients
+        self._needed: dict[bool, int] = {}  # bytes for all at once, with and without gradients
         if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
-            _ = self._all  # what takes time is done now; a diagonal may never need it
+            _ = self._all  # prepare now, which takes time; a diagonal may never need it
 
     @kept
     def _fits(self) -> bool:
@@ -207,7 +207,7 @@ class BlockPlan(Plan):
         return {path: value for name, _ in kernel._settings() for path, value in found.get(name, {}).items()}
 
     def _sums(self, kernel: BlockKernel, cotangent: Matrix) -> tuple[list[Floats], list[Floats]]:
-        """The gradients of each setting by label, the last that of leaves; and those of other settings."""
+        """The gradients of each setting by label (the last for leaves), and those of other settings."""
         totals = [np.zeros(len(self.labels) + 1) for _ in kernel._label_settings()]
         others = [np.zeros(len(values)) for _, values in kernel._others()]
         place = {label: k for k, label in enumerate(self.labels)}
@@ -232,13 +232,13 @@ class BlockPlan(Plan):
         return totals, others
 
     def _blocks(self, kernel: BlockKernel, *, pulling_back: bool) -> Iterator[tuple[Block, Tile, Schedule]]:
-        """What to compute: all at once if it fits the memory, else block by block."""
+        """The blocks to compute: one if all fits the memory, else one for each tile."""
         memory, whole = self._schedule.memory, self._whole
         n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
         limited = replace(self._schedule, n_threads=n_threads)
         needed = self._needed.get(pulling_back)
         if needed is None:
-            needed = self._least(whole)  # what is too large is not prepared to find out by how much
+            needed = self._least(whole)  # do not prepare what is too large only to learn by how much
             if needed <= memory:
                 needed = self._all.n_bytes(kernel, memory, pulling_back=pulling_back)
             self._needed[pulling_back] = needed
@@ -246,7 +246,7 @@ class BlockPlan(Plan):
             yield self._all, whole, limited
             return
         _ = self.labels
-        self.__dict__.pop("_all", None)  # it would stand beside the blocks of the tiles
+        self.__dict__.pop("_all", None)  # free it before the blocks of the tiles are made
         todo, done = cut_to_fit(whole, needed, self._items, self._schedule), 0.0
         while todo:
             tile = todo.pop()
@@ -269,7 +269,7 @@ class BlockPlan(Plan):
         return kernel._threads(a, a if b is None else b, pairs, schedule, pulling_back=pulling_back)
 
     def _memory_needed(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
-        # Tables of similar words that are larger are not made to find out what stands beside them.
+        # Do not make tables of similar words that are larger only to learn what else is needed.
         most = max(self._schedule.memory, _TABLES)
 
         def needed(tile: Tile) -> int:
@@ -293,12 +293,12 @@ class BlockPlan(Plan):
         return self._kernel._block(*self._rows(tile), diagonal=tile.only_diagonal)
 
     def _jobs(self, kernel: BlockKernel, cotangent: Matrix | None = None) -> list[BlockJob]:
-        """The jobs of an executor; none without one, and for a matrix that is too small to be cut."""
+        """The jobs for the executor; none if there is no executor or the matrix is too small to be cut."""
         area = self._whole.area
         pieces = max(min(_JOBS, int(area // _LEAST_PAIRS)), math.ceil(area / _MOST_PAIRS))
         if self._schedule.executor is None or pieces < 2:
             return []
-        # A pair that is too large is found here, where it has its number.
+        # Find a pair that is too large here, so that the error gives its number in the whole matrix.
         self._threads(kernel, self._schedule, pulling_back=cotangent is not None)
         schedule = self._schedule.of_job()
         return [
@@ -309,10 +309,10 @@ class BlockPlan(Plan):
 
 @dataclass(frozen=True, eq=False)
 class BlockJob:
-    """One block of a matrix, to be computed anywhere: the kernel, and the corpora of the rows and columns alone.
+    """One block of a matrix, to be computed anywhere: the kernel, and the corpora of its rows and columns only.
 
-    The result is the values of the block; with a cotangent, the labels of the block, the gradients by label, and those
-    of other settings.
+    The result is the values of the block; with gradient weights, it is the labels of the block, the gradients by label,
+    and those of other settings.
     """
 
     kernel: BlockKernel

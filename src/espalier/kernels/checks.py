@@ -1,4 +1,4 @@
-"""Checks that many kernels share, each written once: values, cotangents, settings."""
+"""Checks that many kernels share, each written once: values, gradient weights, settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.structures.columns import refuse_masked
 
 
 def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
-    """Refuse a matrix or a diagonal with a value that is no finite number, and name the place.
+    """Raise if a matrix or a diagonal has a value that is not finite, and name the place.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use
     advice
         What to do about it, in the message.
     """
-    # One sum is finite only where every value is: no copy of the matrix.
+    # A finite sum means that every value is finite; this makes no copy of the matrix.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
             return
@@ -39,22 +39,22 @@ def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use
 
 
 def check_rows(cotangent: object, shape: tuple[int, ...]) -> NDArray[np.float64] | ByRows:
-    """As :func:`check_cotangent`, for a pull-back that reads rows: what comes block by block stays so."""
+    """As :func:`check_cotangent`, for a pull-back that reads row blocks; blocks are not joined into a matrix."""
     if isinstance(cotangent, ByRows) and cotangent.shape == shape:
         return cotangent
     return check_cotangent(cotangent, shape)
 
 
 def check_cotangent(cotangent: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the cotangent as float64, or say what shape was expected."""
-    refuse_masked(cotangent, "The cotangent")
+    """Return the gradient weights as float64; raise if their shape is not that of the values."""
+    refuse_masked(cotangent, "The array of gradient weights")
     array: NDArray[np.float64] = np.asarray(cotangent, np.float64)
     if array.shape != shape:
-        raise ValueError(f"The cotangent must have the matrix's shape {shape}, got {array.shape}.")
+        raise ValueError(f"The gradient weights must have the matrix's shape {shape}, got {array.shape}.")
     return array
 
 
 def check_one_number(name: str, setting: object) -> None:
-    """Refuse a value per label or per dimension where one number is meant."""
+    """Refuse a value per label or per dimension if the setting must be one number."""
     if isinstance(setting, hyper.PerLabel | hyper.PerDimension):
         raise TypeError(f"{name} must be one number, fixed(...) or Learned(...), got {setting!r}.")

@@ -1,4 +1,4 @@
-"""What kernels made of other kernels share: the paths of what is inside, and plans made of plans."""
+"""What kernels made of other kernels share: paths to inner hyperparameters, and plans made of plans."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan, b
 class Wrapper(Kernel):
     """A kernel made of one other.
 
-    The paths inside are passed on as they are (``decay``), unless a hyperparameter of the wrapper has the
-    same name: then they start with ``kernel.`` (``kernel.scale``).
+    Paths of the inner kernel stay as they are (``decay``). If a hyperparameter of the wrapper has the same name, they
+    start with ``kernel.`` (``kernel.scale``).
     """
 
     kernel: Kernel
@@ -40,9 +40,9 @@ class Wrapper(Kernel):
 
 
 class CompositePlan(Plan):
-    """Plans of the kernels inside a kernel: one for each, in their order, or several that all serve the only one.
+    """Plans of the kernels inside a kernel: one for each, in order, or several plans of a single kernel.
 
-    The first says what the values are.
+    The kind and the shape of the values are those of the first plan.
     """
 
     def __init__(self, plans: Sequence[Plan]) -> None:
@@ -106,7 +106,7 @@ def constant(plan: Plan, kernel: Kernel) -> Evaluation:
 
 
 def root_names(kernel: Kernel) -> set[str]:
-    """The first names of all paths that a kernel has or, with what is fixed, could have."""
+    """The first names of all paths that a kernel has, or would have if nothing were fixed."""
     names = {name for name, _ in kernel._settings()}
     for prefix, child in kernel._children():
         names |= {prefix.split("[")[0].split(".")[0]} if prefix else root_names(child)
@@ -114,12 +114,12 @@ def root_names(kernel: Kernel) -> set[str]:
 
 
 def learns(kernel: Kernel) -> bool:
-    """True where some hyperparameter is not fixed, so that pulling back is worth its while."""
+    """True if some hyperparameter is not fixed, so that there are gradients to compute."""
     return bool(kernel.parameters())
 
 
 def own_gradient(name: str, setting: object, value: float) -> Gradients:
-    """The gradient of a kernel's own number, where it is learned."""
+    """The gradient of a kernel's own number, if it is learned."""
     return {} if hyper.is_fixed(setting) else {name: float(value)}
 
 
@@ -133,7 +133,7 @@ def added(*parts: Gradients) -> Gradients:
 
 
 def check_kernels(name: str, kernels: Sequence[object]) -> None:
-    """Refuse what is no kernel inside a kernel."""
+    """Raise if something inside a kernel is not a kernel."""
     for kernel in kernels:
         if not isinstance(kernel, Kernel):
-            raise TypeError(f"{name} is made of kernels, got {kernel!r}.")
+            raise TypeError(f"{name} must be made of kernels, got {kernel!r}.")

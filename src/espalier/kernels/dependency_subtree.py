@@ -25,12 +25,12 @@ from espalier.structures.numbers import truth_value
 
 @dataclass(frozen=True, repr=False)
 class DependencySubtree(BlockKernel):
-    r"""Count the subtrees two dependency trees share, every arc matched through any of its features.
+    r"""Count the subtrees two dependency trees share; arcs match if they share a feature.
 
-    A subtree is a head with some of its children, neighbours in the sentence's order, and below each of them nothing or
-    a subtree again. A *sub-feature-tree* picks one feature for each of its arcs; it weighs ``decay`` for each arc,
-    times the weight of the template that the feature comes from. With :math:`m(x, y)` for the weight of what the arcs
-    to :math:`x` and :math:`y` share,
+    A subtree is a head with some of its children, which are neighbours in the sentence's order, and below each of them
+    nothing or again a subtree. A *sub-feature-tree* picks one feature for each of its arcs; it weighs ``decay`` for
+    each arc, times the weight of the template that the feature comes from. With :math:`m(x, y)` for the total weight of
+    the features that the arcs to :math:`x` and :math:`y` share,
 
     .. math:: E(x, y) = m(x, y) (1 + \Delta(x, y)), \quad R(x_i, y_j) = E(x_i, y_j) (1 + R(x_{i-1}, y_{j-1})), \quad
         \Delta(u, v) = \sum_{i, j} R(x_i, y_j)
@@ -50,13 +50,13 @@ class DependencySubtree(BlockKernel):
     contiguous
         Whether the children that a subtree keeps must be neighbours, as in the paper's recursion.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
-    A pair of trees costs the product of their sizes, in time and, for each thread, in memory; one that is beyond the
-    budget is a MemoryBudgetError. The arc to a root has no head, and counts for nothing. There may be several roots,
-    and arcs may cross: children stand in the order of the sentence, wherever their head does.
+    A pair of trees costs the product of their sizes, in time and, for each thread, in memory; a pair beyond the budget
+    raises a MemoryBudgetError. The arc to a root has no head and does not count. There may be several roots, and arcs
+    may cross: children are in the order of the sentence, wherever their head is.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class DependencySubtree(BlockKernel):
             self._check_weight(self.weight)
 
     def _check_weight(self, weight: PerLabel) -> None:
-        """Templates are all known beforehand: another name in a weight is a slip."""
+        """Raise if a weight names an unknown template; all templates are known beforehand."""
         groups = dict(weight.groups)
         named = [
             *(name for name, _ in weight.values if name not in groups),
@@ -96,7 +96,7 @@ class DependencySubtree(BlockKernel):
         for name in named:
             if name not in self.features:
                 known = ", ".join(map(repr, self.features))
-                raise ValueError(f"weight names {name!r}, which is no template of this kernel; it has {known}.")
+                raise ValueError(f"weight names {name!r}, which is not a template of this kernel; it has {known}.")
 
     def reads(self) -> Reads:
         return "arcs"
@@ -121,7 +121,7 @@ class DependencySubtree(BlockKernel):
 
     def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
         sizes = [np.diff(side[0].arrays["start"]) for side in (a, b)]
-        # Tables of numbers over both trees, and as many again for their cotangents.
+        # Tables of numbers over both trees, and as many again for their gradient weights.
         bytes_per_cell = 8 * (3 if self.contiguous else 4) * (2 if pulling_back else 1)
         return threads_within(schedule, (sizes[0], sizes[1]), pairs, bytes_per_cell, item=self._item)
 
@@ -137,7 +137,7 @@ class ArcBlock:
         self._arrays, self._part = _with_numbered_features(sides, len(vocabulary) + 1)
 
     def n_bytes(self, kernel: DependencySubtree, memory: int, *, pulling_back: bool) -> int:
-        """Nothing beside the tables of each thread."""
+        """Return 0: only the tables of each thread need memory."""
         return 0
 
     def fill(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:

@@ -1,7 +1,7 @@
-"""Diagonals that their inputs remember.
+"""Diagonals that are kept with their inputs.
 
-A cross matrix that is normalised needs the diagonals of both sides. One side is often the same training data, call
-after call, with thousands of trees against one: its diagonal is kept with it, for the last few kernels.
+A cross matrix that is normalised needs the diagonals of both sides. One side is often the same training data in every
+call, thousands of trees against one new tree. Its diagonal is kept with it, for the last few kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 8  # diagonals that one side of a call keeps
 
 
 class RememberedDiagonalPlan(Plan):
-    """The diagonal of a kernel over inputs; planned and computed only where the inputs do not remember it."""
+    """The diagonal of a kernel over inputs; planned and computed only if it is not kept with the inputs."""
 
     kind = "diagonal"
 

@@ -1,9 +1,9 @@
-"""Squared distances between vectors, dense or sparse, that rounding does not decide.
+"""Squared distances between vectors, dense or sparse, without loss of precision by cancellation.
 
 Sparse vectors stay sparse: a squared distance is the sum of two squared lengths less twice a dot product. If the
-distance is small beside the lengths, few digits of it are right. Such a pair is computed again, from the difference of
-its two vectors. Before that, dimensions whose numbers are far from 0 and near each other, such as years, are moved
-to 0.
+distance is small compared with the lengths, few of its digits are right. Such a pair is computed again, from the
+difference of its two vectors. Before that, dimensions whose numbers are far from 0 and near each other, such as years,
+are shifted towards 0.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import dot_products, is_sparse, squared_entries, squared_lengths
 
-FAR = 1e300  # squared distances are cut here, where every profile is 0, so that no 0 meets an infinity
+FAR = 1e300  # squared distances are clipped here, where every profile is 0, so that 0 is never multiplied by infinity
 
-_SMALL = 1e-6  # of the two squared lengths: a smaller squared distance has lost half of its digits
-_CELLS = 1 << 21  # numbers of the differences that are made at once
+_SMALL = 1e-6  # share of the two squared lengths below which a squared distance has lost half of its digits
+_CELLS = 1 << 21  # how many numbers of the differences are held at once
 
 Indices = NDArray[np.intp]
 
 
 def squared_distances(a: Vectors, b: Vectors, *, same: bool) -> Matrix:
-    """The squared distance of each vector of ``a`` to each of ``b``; ``same`` where ``b`` is ``a``."""
+    """The squared distance of each vector of ``a`` to each of ``b``; ``same`` if ``b`` is ``a``."""
     if 0 in (a.shape[0], b.shape[0], a.shape[1], b.shape[1]):
         return np.zeros((a.shape[0], b.shape[0]))
     if not is_sparse(a) and not is_sparse(b):
@@ -55,8 +55,8 @@ def squared_distances(a: Vectors, b: Vectors, *, same: bool) -> Matrix:
 
 
 def are_small(squared: Matrix, lengths: Dense, others: Dense) -> Mask:
-    """Which squared distances are so small beside the squared lengths that rounding may have left too little."""
-    found: Mask = ~(squared >= _SMALL * (lengths[:, None] + others))  # so that what is no number counts
+    """Which squared distances are so small beside the squared lengths that rounding may have left too few digits."""
+    found: Mask = ~(squared >= _SMALL * (lengths[:, None] + others))  # negated, so that nan counts as small
     return found
 
 
@@ -82,9 +82,9 @@ def _row_size(vectors: Vectors) -> int:
 
 
 def nearer_to_zero(a: Vectors, b: Vectors) -> tuple[Vectors, Vectors]:
-    """The vectors less what each dimension has in common, so that distances stay the same and lengths become smaller.
+    """Shift each dimension towards 0, so that distances stay the same and lengths become smaller.
 
-    If the numbers of a dimension differ by a factor of 2 at most, the least of them is taken off all of them. Such
+    If the numbers of a dimension differ by a factor of at most 2, the smallest is subtracted from all of them. Such
     differences are exact. Dimensions in which a sparse vector has no entry stay as they are.
     """
     if 0 in (a.shape[0], b.shape[0], a.shape[1]):
@@ -99,7 +99,7 @@ def nearer_to_zero(a: Vectors, b: Vectors) -> tuple[Vectors, Vectors]:
 
 
 def _ranges(vectors: Vectors) -> tuple[Dense, Dense]:
-    """The least and the largest number of each dimension."""
+    """The smallest and the largest number of each dimension."""
     ends: list[Any] = [vectors.min(axis=0), vectors.max(axis=0)]
     low, high = (np.asarray(end.toarray() if is_sparse(end) else end).ravel() for end in ends)
     return low, high

@@ -31,16 +31,16 @@ class Embedding(Similarity):
     Parameters
     ----------
     vectors
-        A mapping from words to vectors, or a function that returns a word's vector, or None where it has none. See also
+        A mapping from words to vectors, or a function that returns a word's vector, or None if it has none. See also
         :meth:`from_arrays` and :meth:`read`.
     clip
-        Whether negative cosines count as 0. Clipped cosines of many words are seldom a kernel, and then refused, with
-        the offer of the nearest. Cosines as they are (False) always are one.
+        Whether negative cosines count as 0. Clipped cosines of many words are seldom a kernel; the error then offers
+        the nearest one. Cosines as they are (False) are always a kernel.
     power
-        Raise the cosine to this power: larger ones make weak similarities weaker. Even powers are never negative, and
+        Raise the cosine to this power: larger powers make weak similarities weaker. Even powers are never negative, and
         always a kernel.
     normalize
-        False takes vectors as they are, products instead of cosines; none may be longer than 1.
+        False takes vectors as they are, and products instead of cosines; no vector may be longer than 1.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Embedding(Similarity):
 
     @classmethod
     def from_arrays(cls, words: Sequence[str], vectors: Any, **options: Any) -> Embedding:
-        """Make one of words and an array with a row for each; options are those of the class."""
+        """Make an embedding from words and an array with a row for each; options are those of the class."""
         refuse_masked(vectors, "vectors")
         array = float_array(vectors, "vectors")
         numbered(words)
@@ -80,14 +80,14 @@ class Embedding(Similarity):
 
     @classmethod
     def read(cls, path: str | Path, words: Collection[str] | None = None, **options: Any) -> Embedding:
-        """Read vectors from a text file of word2vec (whose first line counts) or GloVe.
+        """Read vectors from a text file of word2vec (whose first line has two counts) or GloVe.
 
         Parameters
         ----------
         path
             One word on a line, before its numbers, with single spaces in between.
         words
-            Keep only these: the words of a corpus need far less memory than all of a large file.
+            Keep only these words; those of a corpus need far less memory than all of a large file.
         options
             As for the class.
         """
@@ -126,7 +126,7 @@ class Embedding(Similarity):
         """Return the words with their vectors, and the options."""
         if self._function is not None:
             raise InputError(
-                "An Embedding of a function cannot be saved: a file holds no code. Make one of the words' vectors, "
+                "An Embedding of a function cannot be saved: a file holds no code. Make one from the words' vectors, "
                 "Embedding({word: function(word) for word in words})."
             )
         options = {"clip": self.clip, "power": self.power, "normalize": self.normalize}
@@ -172,16 +172,16 @@ def _stacked(words: list[str], vectors: list[object]) -> Floats:
         if row.ndim != 1 or row.shape != rows[0].shape:
             raise InputError(
                 f"The vector of {word!r} has the shape {row.shape}, that of {words[0]!r} {rows[0].shape}: "
-                "all must be flat and of one length."
+                "all must be one-dimensional and of the same length."
             )
         if not np.isfinite(row).all():
-            raise InputError(f"The vector of {word!r} holds {row[~np.isfinite(row)][0]}, no finite number.")
+            raise InputError(f"The vector of {word!r} holds {row[~np.isfinite(row)][0]}, not a finite number.")
     return np.stack(rows) if rows else np.zeros((0, 0))
 
 
 def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:
-    """Rows of length 1, or checked to be no longer."""
-    rows = unit_vectors(rows) if normalize else rows  # so that no square is too large or too small
+    """Scale rows to length 1; or, if ``normalize`` is False, raise if one is longer."""
+    rows = unit_vectors(rows) if normalize else rows  # so that no square overflows or underflows
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     if normalize:
         scaled: Floats = rows / np.where(length > 0.0, length, 1.0)
@@ -202,16 +202,16 @@ def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
         fields = line.split(" ")
         if n_numbers is None:
             if line_number == 1 and _COUNTS.fullmatch(line):
-                n_numbers = int(fields[1])  # word2vec counts its words and dimensions first
+                n_numbers = int(fields[1])  # the first line of word2vec has the numbers of words and dimensions
                 continue
             n_numbers = len(fields) - 1
-        # A word of GloVe may hold spaces; its numbers are the last fields.
+        # A word of GloVe may contain spaces; its numbers are the last fields.
         word = " ".join(fields[: len(fields) - n_numbers])
         place = f"{path}, line {line_number}"
         if len(fields) <= n_numbers or n_numbers < 1 or not word:
-            raise InputError(f"{place}: a word and {n_numbers} numbers should stand here, got {line[:60]!r}.")
+            raise InputError(f"{place}: a word and {n_numbers} numbers were expected here, got {line[:60]!r}.")
         if word in seen:
-            raise InputError(f"{place}: the word {word!r} stands on line {seen[word]} already. Remove one of them.")
+            raise InputError(f"{place}: the word {word!r} is already on line {seen[word]}. Remove one of them.")
         seen[word] = line_number
         if wanted is not None and word not in wanted:
             continue
@@ -220,26 +220,26 @@ def _read(path: Path, wanted: frozenset[str] | None) -> dict[str, Floats]:
         except ValueError:
             raise InputError(f"{place}: {n_numbers} numbers should follow the word {word!r}.") from None
         if not np.isfinite(found[word]).all():
-            raise InputError(f"{place}: the vector of {word!r} holds a number that is not finite.")
+            raise InputError(f"{place}: the vector of {word!r} contains a number that is not finite.")
     if not seen:
         raise InputError(f"{path} holds no vectors.")
     return found
 
 
 def _numbers(fields: list[str]) -> Floats:
-    """The numbers of a line; numpy reads them fast, but as Python does, which takes more than files should hold."""
+    """The numbers of a line; numpy reads them fast, but accepts everything that Python's ``float`` does."""
     if _ONLY_NUMBERS.fullmatch("".join(fields)) is None:
         return np.array([number_in_text(field) for field in fields])
     return np.array(fields, np.float64)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, the blank ones left out; only a line feed ends a line, as words may hold others."""
+    """Lines with their numbers, without blank ones; only a line feed ends a line, as words may contain other breaks."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
             except UnicodeDecodeError as error:
-                raise InputError(f"{path}, line {number}: this is no UTF-8: {error.reason}.") from None
+                raise InputError(f"{path}, line {number}: this is not UTF-8: {error.reason}.") from None
             if text:
                 yield number, text

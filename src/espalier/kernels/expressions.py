@@ -1,8 +1,8 @@
-"""Kernels written as text: ``Normalized(SubsetTree(decay=0.4))``, without running what a user types.
+"""Kernels written as text, such as ``Normalized(SubsetTree(decay=0.4))``, read without running code.
 
-The text is parsed, never evaluated: a call of an Espalier kernel or of a helper for hyperparameters, a
-number, a text, a list or a mapping of these, and ``+`` and ``*`` between kernels. Everything else is an
-error that shows its place.
+The text is parsed, never evaluated. It may contain calls of Espalier kernels and of helpers for hyperparameters,
+numbers, strings, lists and mappings of these, and ``+`` and ``*`` between kernels. Everything else is an error that
+shows its place.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from espalier.storage import State
 from espalier.structures.limits import shortened
 
 _MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
-_MAX_INTEGERS = 2_000_000  # all of an expression added up: a kernel may hold a number for each length or round
-_MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
+_MAX_INTEGERS = 2_000_000  # the sum of all in an expression: a kernel may hold a number for each length or round
+_MAX_NESTED = 10  # kernels inside kernels: each may compute its inner one twice, for the matrix and for its diagonal
 
 _HELPERS: Mapping[str, Callable[..., object]] = {
     "fixed": fixed,
@@ -51,21 +51,21 @@ def kernel_classes() -> Mapping[str, type[Kernel]]:
 def parse_kernel(
     text: str, *, max_length: int | None = _MAX_LENGTH, make_wordnet: Callable[..., WordNet] = WordNet
 ) -> Kernel:
-    """Read a kernel from an expression such as a kernel prints of itself.
+    """Read a kernel from an expression such as the repr of a kernel.
 
     Parameters
     ----------
     text
         The expression.
     max_length
-        How many characters it may have; None for no limit.
+        The most characters that it may have; None for no limit.
     make_wordnet
-        What makes a ``WordNet``, which reads files.
+        Makes a ``WordNet``, which reads files.
 
     Raises
     ------
     InputError
-        If the text is no expression of kernels, or a kernel refuses its arguments; shows the place.
+        If the text is not a kernel expression, or the arguments of a kernel are wrong; shows the place.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def parse_kernel(
     try:
         parsed = ast.parse(text, mode="eval")
     except SyntaxError as error:
-        raise _error("This is no kernel expression", text, (error.offset or 1) - 1) from None
+        raise _error("This is not a kernel expression", text, (error.offset or 1) - 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise _error(f"This is no kernel expression: {error}", text, 0) from None
+        raise _error(f"This is not a kernel expression: {error}", text, 0) from None
     value = _Reader(text, make_wordnet).read(parsed.body, 0)
     if not isinstance(value, Kernel):
         example = "SubsetTree(decay=0.4)"
@@ -94,12 +94,12 @@ def parse_kernel(
 
 
 def saved_kernel(text: str) -> Kernel:
-    """Read a kernel that a file holds, which may not name other files to read.
+    """Read a kernel from a file; the expression may not name other files to read.
 
     Raises
     ------
     InputError
-        As :func:`parse_kernel`, and if the expression names a folder that the caller did not choose.
+        As for :func:`parse_kernel`, and if the expression names a folder that the caller did not choose.
     """
     if not isinstance(text, str):
         raise InputError(f"A kernel is saved as text, got {type(text).__name__}.")
@@ -107,7 +107,7 @@ def saved_kernel(text: str) -> Kernel:
 
 
 class KernelText:
-    """A kernel as files of Espalier 0.1 hold it: the text that it printed."""
+    """A kernel as in files of Espalier 0.1: the text of its repr."""
 
     @staticmethod
     def from_state(state: State) -> Kernel:
@@ -121,7 +121,7 @@ def _chosen_wordnet(
     if folder is not None and not is_usual_folder(folder):
         raise InputError(
             f"a file may not choose the folder from which WordNet is read, and this one names {folder!r}. If you trust "
-            "that folder, set the variable WNSEARCHDIR to it"
+            "that folder, set the environment variable WNSEARCHDIR to it"
         )
     try:
         return WordNet(measure, senses=senses, power=power, folder=folder)
@@ -136,7 +136,7 @@ class _Reader:
         self.text = text
         self._integers = 0
         self.names: dict[str, Callable[..., object]] = {**kernel_classes(), **_HELPERS, "WordNet": make_wordnet}
-        self.n_around = 0  # kernels around what is read
+        self.n_around = 0  # how many kernels enclose what is read
 
     def _adds_up_to(self, value: int) -> int:
         self._integers += value
@@ -164,10 +164,10 @@ class _Reader:
             case ast.Name(id=name):
                 self.known(node, name)
                 raise self.refuse(f"{name} is not called; write {name}(...)", node)
-        raise self.refuse("Only kernels, numbers, texts, + and * can stand in a kernel expression", node)
+        raise self.refuse("Only kernels, numbers, texts, + and * are allowed in a kernel expression", node)
 
     def chain(self, node: ast.BinOp, depth: int) -> Any:
-        """A sum or product of many: ``a + b + c`` is ``(a + b) + c``, as deep as it is long, and no deeper to read."""
+        """A sum or product of many: ``a + b + c`` is ``(a + b) + c``; read by a loop, so its length adds no depth."""
         later: list[ast.BinOp] = []
         first: ast.expr = node
         while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add | ast.Mult):
@@ -203,7 +203,7 @@ class _Reader:
             if isinstance(argument, ast.Starred):
                 raise self.refuse("Arguments must be written out, without *", argument)
         if self.n_around > _MAX_NESTED:
-            raise self.refuse(f"More than {_MAX_NESTED} kernels stand around this one", node)
+            raise self.refuse(f"More than {_MAX_NESTED} kernels enclose this one", node)
         self.n_around += 1
         arguments = [self.read(argument, depth) for argument in node.args]
         options: dict[str, object] = {}
@@ -218,7 +218,7 @@ class _Reader:
             raise self.refuse(f"{name}: {error}; it is written {name}{_signature(make)}", node) from None
         try:
             made = make(*bound.args, **bound.kwargs)
-            hash(made)  # a kernel is a value: an argument that no setting can be shows here at the latest
+            hash(made)  # kernels are hashable: this fails if an argument cannot be a setting
             return made
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self.refuse(f"{name}: {error}", node) from None
@@ -227,7 +227,7 @@ class _Reader:
         add = isinstance(operator, ast.Add)
         both = isinstance(left, Kernel) and isinstance(right, Kernel)
         if not both and (add or not (isinstance(left, Kernel) or isinstance(right, Kernel))):
-            what = "Only kernels can be added" if add else "A kernel is multiplied by a kernel or a number"
+            what = "Only kernels can be added" if add else "A kernel can only be multiplied by a kernel or a number"
             raise self.refuse(what, node)
         try:
             return left + right if add else left * right

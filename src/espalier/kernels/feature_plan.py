@@ -1,7 +1,7 @@
-"""Kernels with few features of their own: a matrix is a product of sparse matrices, and so is its pull-back.
+"""Kernels with explicit features: a matrix is a product of sparse matrices, and so is its pull-back.
 
 A kernel is a sum over parts, each weighed by a number: ``k(x, y) = sum_part weight[part] f(x)[part] f(y)[part]``, where
-a part is a column of the features or many columns together. A kernel says what its features are and to which part each
+a part is a column of the features or many columns together. A kernel defines its features and the part to which each
 belongs.
 """
 
@@ -23,20 +23,20 @@ from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-ROWS = 256  # of a matrix that are computed at once
+ROWS = 256  # how many rows of a matrix are computed at once
 ADVICE = "Use smaller weights, or normalise the kernel."
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What two sides have in common, or one with itself.
+    """The features of two sides, or of one with itself.
 
     Attributes
     ----------
     sides
-        One sparse row of features for each item of each side; the second is the first where there is one.
+        One sparse row of features for each item of each side; with one side, both entries are the same.
     part
-        To which part each column belongs.
+        The part to which each column belongs.
     labels
         The names of the parts.
     """
@@ -48,12 +48,12 @@ class Features:
 
 @dataclass(frozen=True, repr=False)
 class FeatureKernel(Kernel):
-    """A kernel over sequences, or a corpus of another kind, whose features can be written down."""
+    """A kernel over sequences, or a corpus of another kind, with explicit features."""
 
     _item: ClassVar[str] = "sequence"  # what a row is, in messages
 
     def features(self, items: Any) -> csr_matrix:
-        """Return one sparse row of features for each item: their products are the kernel.
+        """Return one sparse row of features for each item; the dot products of rows are the kernel's values.
 
         Examples
         --------
@@ -70,7 +70,7 @@ class FeatureKernel(Kernel):
         return csr_matrix(found.sides[0] @ diags_array(np.sqrt(self._part_weights(found))[found.part]))
 
     def _corpus(self, inputs: Inputs) -> Any:
-        """What the kernel reads of its inputs."""
+        """What the kernel reads from its inputs."""
         return inputs.sequences(getattr(self, "on", None), getattr(self, "of", "words"))
 
     def _features(self, a: Any, b: Any) -> Features:
@@ -78,7 +78,7 @@ class FeatureKernel(Kernel):
         raise NotImplementedError
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
-        """What each part weighs."""
+        """The weight of each part."""
         raise NotImplementedError
 
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
@@ -142,7 +142,7 @@ class FeaturePlan(Plan):
         else:
             for first in range(0, len(cotangent), ROWS):
                 rows = slice(first, min(first + ROWS, len(cotangent)))
-                pulled = (b.T @ cotangent[rows].T).T  # the columns of b that each row meets, summed
+                pulled = (b.T @ cotangent[rows].T).T  # for each row, the weighted sum of the rows of b
                 by_column += np.asarray(a[rows].multiply(pulled).sum(axis=0)).ravel()
                 self._tell(rows.stop / len(cotangent))
         self._schedule.done()
@@ -156,7 +156,7 @@ class FeaturePlan(Plan):
 
 
 def counts(column: NDArray[np.int64], row: NDArray[np.int64], shape: tuple[int, int]) -> csr_matrix:
-    """How often each column stands in each row, as a sparse matrix."""
+    """How often each column occurs in each row, as a sparse matrix."""
     from scipy.sparse import csr_matrix
 
     out = csr_matrix((np.ones(len(row)), (row, column)), shape=shape)

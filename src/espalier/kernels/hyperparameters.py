@@ -1,8 +1,8 @@
-"""What a learner may change in a kernel: numbers, with a word on how.
+"""Hyperparameters: the numbers in a kernel that a learner may change, and how it may change them.
 
 A plain number is learned. ``fixed(x)`` is not. ``Learned`` adds bounds and a prior. ``PerLabel`` gives every
 non-terminal its own value, ``PerDimension`` every dimension of a vector. They are values: frozen, hashable,
-printed as the expression that makes them. Transformations to log space are the learners' business.
+printed as the expression that makes them. Learners transform them to log space themselves.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Learned:
     value
         Where learning starts.
     bounds
-        The smallest and the largest value; the hyperparameter's own where None. Below 0 only where a number may be
-        negative, as the power of ``BoxCox``.
+        The smallest and the largest value; the hyperparameter's default bounds if None. They may be below 0 only if the
+        number may be negative, such as the power of ``BoxCox``.
     prior
         A prior of ``espalier.gp``, or None for none.
     """
@@ -78,12 +78,12 @@ class Learned:
 
 @dataclass(frozen=True, repr=False)
 class PerLabel:
-    """One value for every non-terminal: the symbol-aware kernels.
+    """One value for every non-terminal, which makes a kernel symbol-aware.
 
     Parameters
     ----------
     value
-        The value of labels that have none of their own. A plain number or ``Learned``.
+        The value of labels that have no value of their own. A plain number or ``Learned``.
     groups
         Labels that share a value, by the group's name: ``{"sentence": ["S", "SQ"]}``.
     values
@@ -107,7 +107,7 @@ class PerLabel:
         for label, group in group_of_label(groups).items():
             if label in values and label not in groups:
                 raise ValueError(
-                    f"values gives {values[label]!r} for the label {label!r}, which stands in the group {group!r} and "
+                    f"values gives {values[label]!r} for the label {label!r}, which is in the group {group!r} and "
                     f"has the value of the group. Write values={{{group!r}: {values[label]!r}}} for the whole group, "
                     f"or take {label!r} out of it."
                 )
@@ -116,13 +116,13 @@ class PerLabel:
         object.__setattr__(self, "values", tuple(sorted((name, _plain(value)) for name, value in values.items())))
 
     def names(self, labels: Sequence[str]) -> list[str]:
-        """The name under which each label's value goes: its group's, or its own."""
+        """The name of each label's value: that of its group, or its own."""
         group = {label: name for name, members in self.groups for label in members}
         clash = {name for name, _ in self.groups}.intersection(labels) - set(group)
         if clash:
             name = min(clash)
             raise ValueError(
-                f"The group {name!r} is named like a label of the data that is not in it, and the two would be tied. "
+                f"The group {name!r} has the name of a label that is not in it, and the two would share one value. "
                 "Rename the group."
             )
         return [group.get(label, label) for label in labels]
@@ -158,7 +158,7 @@ class PerDimension:
                 if not is_number(value):
                     raise TypeError(
                         f"values[{place}] of PerDimension must be a plain number, got {value!r}. fixed and Learned "
-                        "stand for all values: PerDimension(fixed(1.0), values=...)."
+                        "apply to all values: PerDimension(fixed(1.0), values=...)."
                     )
             object.__setattr__(self, "values", tuple(as_float(value) for value in self.values))
 
@@ -182,28 +182,28 @@ def hyperparameter(default: float, bounds: tuple[float, float] = (1e-5, 1e5), *,
 
 
 def number_of(setting: object) -> float:
-    """The number at the bottom of a setting: its value, or its default value."""
+    """The number inside a setting: its value, or its default value."""
     while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
         setting = setting.value
     return as_float(setting)
 
 
 def is_fixed(setting: object) -> bool:
-    """True where no learner may change the setting."""
+    """True if no learner may change the setting."""
     return isinstance(setting, Fixed) or (
         isinstance(setting, PerLabel | PerDimension) and isinstance(setting.value, Fixed)
     )
 
 
 def check_setting(name: str, setting: object, *, zero: bool = True) -> None:
-    """Refuse what is no positive, finite number, wherever it stands in a setting; ``zero`` allows ``fixed(0)``."""
+    """Raise if any number in a setting is not positive and finite; ``zero`` allows ``fixed(0)``."""
     zero_allowed = zero and is_fixed(setting)
     if isinstance(setting, PerLabel):
         for label, value in setting.values:
             if not is_number(value):
                 raise TypeError(
-                    f"{name} of {label!r} in PerLabel must be a plain number, got {value!r}. fixed and Learned stand "
-                    "for all labels: PerLabel(fixed(0.4), ...), PerLabel(Learned(0.4, ...), ...)."
+                    f"{name} of {label!r} in PerLabel must be a plain number, got {value!r}. fixed and Learned apply "
+                    "to all labels: PerLabel(fixed(0.4), ...), PerLabel(Learned(0.4, ...), ...)."
                 )
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     if isinstance(inner, Learned) and inner.bounds is not None and inner.bounds[0] < 0:
@@ -222,16 +222,16 @@ def _how_to_keep_zero(setting: object) -> str:
     for kind, example in several.items():
         if isinstance(setting, kind):
             return f" Zero is allowed only if all values are fixed: {example}."
-    return " Write fixed(0) for a zero that stays."
+    return " Write fixed(0) to keep it at zero."
 
 
 def _plain(value: object) -> Any:
-    """A number of numpy as one of Python, which prints as it is read."""
+    """Turn a number of numpy into one of Python, whose repr is a Python literal."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def is_number(value: object) -> bool:
-    """True for numbers of Python and of numpy; a truth value is none."""
+    """True for numbers of Python and of numpy, but not for booleans."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -259,7 +259,7 @@ def paths(name: str, setting: object) -> dict[str, float]:
 def declared(
     name: str, setting: object, bounds: tuple[float, float]
 ) -> dict[str, tuple[float, tuple[float, float], object]]:
-    """The learned numbers of a setting by path, each with its bounds (these where it has none) and its prior."""
+    """The learned numbers of a setting by path, each with its prior and its bounds (``bounds`` if it has none)."""
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     prior = inner.prior if isinstance(inner, Learned) else None
     if isinstance(inner, Learned) and inner.bounds is not None:
@@ -270,7 +270,7 @@ def declared(
 def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[object, dict[str, float]]:
     """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
     chosen = {path[len(name) :]: as_float(value) for path, value in values.items()}
-    # Where every dimension has its value, nothing would use one for all.
+    # If every dimension has its own value, nothing would use a common one.
     if "" in chosen and not (isinstance(setting, PerDimension) and setting.values is not None):
         value = chosen.pop("")
         inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
@@ -312,7 +312,7 @@ def label_gradients(
     for key, value in zip(setting.names([*labels, LEAF] if leaves else labels), gradient, strict=False):
         path = f"{name}[{key}]"
         out[path] = out.get(path, 0.0) + float(value)
-    return out or {name: 0.0}  # no label was seen: the path of the default is all there is
+    return out or {name: 0.0}  # without labels, only the path of the default remains
 
 
 def bind_labels(setting: object, labels: Sequence[str], *, leaves: bool) -> Any:

@@ -1,12 +1,12 @@
-"""What a kernel was called with: a corpus, a list, an array, or a table of columns.
+"""The inputs of a kernel: a corpus, a list, an array, or a table of columns.
 
 Each column is interned at most once for a whole expression of kernels, and the columns of a second input
 share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
 a forest that a learner predicts is translated, because callers of ``predict`` cannot choose the vocabulary of the
 training rows.
-What the strings of a column are, trees in brackets or words, is decided once for all kernels of the expression. The
-second input's strings are what the first's are. In a call of a kernel both inputs decide together, whatever their
-order; what a learner was fitted on decides alone.
+Whether the strings of a column are trees in brackets or words is decided once for all kernels of the expression, and
+is the same for both inputs. If a kernel is called, both inputs decide together, whatever their order. If a learner
+predicts, its training data decide alone.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Inputs:
         self._data = _table_or_column(data)
         self._like = like
         self._translates = translates
-        self._beside: Inputs | None = None  # the second side, where both decide together what strings are
+        self._beside: Inputs | None = None  # the second side, if both decide together whether strings are trees
         self._corpora: dict[tuple[str | None, object], Any] = {}  # by column and form
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self._has_unit_vectors = False
-        self._readings: dict[str | None, Reading | None] = {}  # by column: what its strings are
-        self.diagonals: dict[Any, Any] = {}  # by kernel: what ``diagonals`` remembers of these inputs
-        self.warned: set[str] = set()  # which kernels warned of these inputs
+        self._readings: dict[str | None, Reading | None] = {}  # by column: whether its strings are trees or words
+        self.diagonals: dict[Any, Any] = {}  # by kernel: the diagonals that the module ``diagonals`` keeps
+        self.warned: set[str] = set()  # kernels that have warned about these inputs
 
     @staticmethod
     def of(data: Any, like: Inputs | None = None, *, translates: bool = False) -> Inputs:
@@ -62,8 +62,8 @@ class Inputs:
         like
             The first side, whose vocabularies the second shares.
         translates
-            Whether a forest with a vocabulary of its own is translated into that of the first side, as learners do, or
-            is an error.
+            Whether a forest with a vocabulary of its own is translated into that of the first side, as learners need;
+            if False it is an error.
         """
         return data if isinstance(data, Inputs) else Inputs(data, like, translates=translates)
 
@@ -77,35 +77,35 @@ class Inputs:
         return self.read_alike(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
 
     def read_alike(self, data: object) -> Inputs:
-        """Rows of these inputs on their own; their strings are what was decided for all."""
+        """Some rows as inputs of their own; their strings are read as those of all rows are."""
         inputs = Inputs(data)
         inputs._readings.update(self._readings)
         inputs._beside = self._beside
         return inputs
 
     def with_unit_vectors(self) -> Inputs:
-        """The same items, where the largest number of each vector is 1 or -1; what is all zeros stays so."""
+        """The same items with each vector scaled so that its largest number is 1 or -1; vectors of zeros stay."""
         inputs = self.read_alike(self._data)
         inputs._has_unit_vectors = True
         return inputs
 
     def decide_with(self, second: Inputs) -> None:
-        """Let the strings of a second side take part in the decision what the strings of this one are."""
+        """Use the items of the second side, too, to decide whether the strings of this one are trees or words."""
         self._beside = Inputs(second._data)
 
     def read_strings(self, columns: Iterable[str | None], reading: Reading) -> Inputs:
-        """Decide what the strings of some columns are, unless that is decided already."""
+        """Decide whether the strings of some columns are trees or words, unless that is decided already."""
         for on in columns:
             self._readings.setdefault(on, reading)
         return self
 
     def to_state(self, columns: Collection[str | None] | None = None) -> dict[str, object]:
-        """Return the rows, of a table only some columns, and what was decided about their strings."""
+        """Return the rows (of a table, only some columns) and how their strings are read."""
         return {"rows": rows_state(self._data, columns), "readings": list(self._readings.items())}
 
     @staticmethod
     def from_state(state: State) -> Inputs:
-        """Make the inputs that a file holds; their strings are what they were."""
+        """Make the inputs that a file holds; their strings are read as they were when the file was written."""
         inputs = Inputs(rows_of(state.part("rows")))
         for on, reading in state.value("readings"):
             require(
@@ -115,18 +115,18 @@ class Inputs:
         return inputs
 
     def description(self) -> dict[str, object]:
-        """What a file says about the rows: how many they are, and of what kind."""
+        """What a file states about the rows: how many there are, and of what kind."""
         if isinstance(self._data, Table):
             return {"rows": len(self), "columns": {name: kind_of_rows(self._data[name]) for name in self._data.columns}}
         return {"rows": len(self), "items": kind_of_rows(self._data)}
 
     def column(self, on: str | None) -> Any:
-        """The column that a kernel names, or all there is where it names none."""
+        """The column that a kernel names, or all the data if it names none."""
         if isinstance(self._data, Table):
             if on is None:
                 raise InputError(
                     f"This kernel names no column, but was given a table of {', '.join(self._data.columns)}. "
-                    "Say which one it reads, for example SubsetTree(on='source')."
+                    "Name the column to read, for example SubsetTree(on='source')."
                 )
             return self._data[on]
         if on is not None:
@@ -156,9 +156,9 @@ class Inputs:
         return self._interned(on, form, lambda vocabulary: _read_graphs(self.column(on), on, labels, vocabulary))
 
     def _interned(self, on: str | None, form: tuple[Any, ...], read: Callable[[Vocabulary | None], Corpus]) -> Corpus:
-        """The column in one form, read once; the second side's in the vocabulary of the first."""
+        """The column in one form, read once; the second side uses the vocabulary of the first."""
         if (on, form) not in self._corpora:
-            # The first side is asked for what this one is: the method of that name, with the same arguments.
+            # Read the first side in the same form: by the method of that name, with the same arguments.
             first = getattr(self._like, form[0])(on, *form[1:]) if self._like is not None else None
             corpus = read(None if first is None else first.vocabulary.extended())
             self._corpora[on, form] = corpus if first is None else self._comparable(corpus, first)
@@ -166,7 +166,7 @@ class Inputs:
         return found
 
     def sequence_items(self, on: str | None) -> Any:
-        """The column for a kernel of sequences: strings that are trees have become trees."""
+        """The column for a kernel of sequences; strings that are read as trees are parsed."""
         column, reading = self.column(on), self._reading(on)
         if reading != "trees" or isinstance(column, Forest | Sequences):
             return column
@@ -174,7 +174,7 @@ class Inputs:
             return [_tree_of(item, row) if isinstance(item, str) else item for row, item in enumerate(column)]
 
     def _reading(self, on: str | None) -> Reading | None:
-        """What the strings of a column are to a kernel of sequences; None where nothing decides."""
+        """What the strings of a column are to a kernel of sequences; None if nothing decides."""
         if on not in self._readings:
             if self._like is not None:
                 other = self._like._reading(on)
@@ -227,7 +227,7 @@ def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
 
 
 def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> Forest:
-    """A column as a forest; what is wrong with it names the column."""
+    """A column as a forest; errors name the column."""
     is_sparse = hasattr(column, "tocsr")
     if is_sparse or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
         kind = "a sparse matrix" if is_sparse else f"an array of {column.dtype}"
@@ -251,7 +251,7 @@ def _read_sequences(column: object, on: str | None, of: Unit, vocabulary: Vocabu
 
 
 def _decided(column: object, other: Reading | None) -> Reading | None:
-    """What the strings of a column are, given what those are that it is compared with.
+    """Whether the strings of a column are trees or words, given how the other column is read.
 
     A column without strings decides for those that are compared with it: beside a forest, strings are trees.
     """
@@ -268,7 +268,7 @@ def _decided(column: object, other: Reading | None) -> Reading | None:
 
 
 def _suggested(column: object) -> Reading | None:
-    """What a second column says of the strings of the first; None where it could be compared with either reading."""
+    """How the second column suggests reading the strings of the first; None if either reading would do."""
     if isinstance(column, Forest | Sequences):
         return "trees" if isinstance(column, Forest) else "words"
     if not isinstance(column, Iterable) or hasattr(column, "tocsr"):
@@ -284,9 +284,9 @@ def _tree_of(text: str, row: int) -> Tree:
         return Tree.from_brackets(text)
     except TreeSyntaxError as error:
         raise InputError(
-            f"Row {row} is no tree in brackets, {text!r:.60}, but the strings of this input are read as trees, because "
-            f"the items on the other side are trees or another kernel reads trees here ({error.message}). Pass plain "
-            "words as lists of words."
+            f"Row {row} is not a tree in brackets, {text!r:.60}, but the strings of this input are read as trees, "
+            f"because the items on the other side are trees or another kernel reads trees here ({error.message}). "
+            "Pass plain words as lists of words."
         ) from None
 
 
@@ -316,7 +316,7 @@ def _refuse_numbers(column: object, what: str) -> None:
 
 @contextmanager
 def _naming(on: str | None) -> Iterator[None]:
-    """What is wrong with a column names it."""
+    """Add the column's name to errors about it."""
     try:
         yield
     except TreeSyntaxError as error:
@@ -342,12 +342,12 @@ def _table_or_column(data: Any) -> Any:
         data, "__espalier_tree__"
     ):
         kind = "string" if isinstance(data, str | bytes) else type(data).__name__
-        raise TypeError(f"A kernel is called with a list of items, got one {kind}. Write [item].")
+        raise TypeError(f"A kernel must be called with a list of items, got one {kind}. Write [item].")
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return data
     try:
         return list(data)
     except TypeError:
         raise TypeError(
-            f"A kernel is called with a list, an array, a corpus or a table, got {type(data).__name__}."
+            f"A kernel must be called with a list, an array, a corpus or a table, got {type(data).__name__}."
         ) from None

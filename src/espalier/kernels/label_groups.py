@@ -1,4 +1,4 @@
-"""Groups of labels that share a value, checked: what ``PerLabel`` is given by name."""
+"""Check the groups of labels that share a value, as ``PerLabel`` gets them by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def by_name(argument: str, given: Any) -> dict[str, object]:
-    """What ``PerLabel`` was given by name."""
+    """The mapping that ``PerLabel`` was given, checked."""
     try:
         found = dict(given or {})
     except (TypeError, ValueError):
@@ -19,7 +19,7 @@ def by_name(argument: str, given: Any) -> dict[str, object]:
 
 
 def listed_labels(group: str, labels: object) -> tuple[str, ...]:
-    """The labels of a group; a text would be split into letters."""
+    """The labels of a group; raise for a string, which would be split into letters."""
     if isinstance(labels, str):
         raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
     if not isinstance(labels, Iterable):
@@ -32,19 +32,19 @@ def listed_labels(group: str, labels: object) -> tuple[str, ...]:
 
 
 def group_of_label(groups: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """The group of each label; a label has one, and a group is not named like a label of another."""
+    """The group of each label; raise if a label is in two groups, or a group has the name of a label of another."""
     found: dict[str, str] = {}
     for group, labels in groups.items():
         for label in labels:
             if found.get(label) == group:
-                raise ValueError(f"label {label!r} stands twice in the group {group!r}. Name it once.")
+                raise ValueError(f"label {label!r} is listed twice in the group {group!r}. Name it once.")
             if label in found:
-                raise ValueError(f"label {label!r} stands in two groups, {found[label]!r} and {group!r}.")
+                raise ValueError(f"label {label!r} is in two groups, {found[label]!r} and {group!r}.")
             found[label] = group
     for label, group in found.items():
         if label in groups and label != group:
             raise ValueError(
-                f"The group {label!r} is named like a label of the group {group!r}: its value would be taken for that "
-                "of the label. Rename the group."
+                f"The group {label!r} has the name of a label of the group {group!r}, so its value would be read as "
+                "that of the label. Rename the group."
             )
     return found

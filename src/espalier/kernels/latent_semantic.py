@@ -1,4 +1,4 @@
-"""Latent semantic analysis: words are similar that stand in the same texts."""
+"""Latent semantic analysis: words are similar if they occur in the same texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from espalier.structures.numbers import is_whole, whole_number
 class LatentSemantic(Embedding):
     """The cosine of two words in the space of latent semantic analysis (Deerwester et al., 1990).
 
-    Make one with :meth:`fit`, on a corpus of its own or on the training data, never on what is to be predicted.
+    Make one with :meth:`fit`, on a separate corpus or on the training data, never on the data to be predicted.
     """
 
     @staticmethod
@@ -43,14 +43,14 @@ class LatentSemantic(Embedding):
         corpus
             Texts, lists of words, tagged sequences, trees or ``Sequences``.
         n_components
-            How many dimensions are kept.
+            How many dimensions to keep.
         of
             What a symbol is: ``"words"``, ``"characters"`` or ``"tags"``.
         min_count
-            Words in fewer texts have no vector and match only themselves: two that stand in one text and nowhere else
-            would otherwise be the same.
+            Words in fewer texts have no vector and match only themselves; otherwise two words that occur only in the
+            same one text would be equal.
         clip, power
-            As for :class:`Embedding`. Cosines are kept as they are by default, and so always a kernel.
+            As for :class:`Embedding`. By default cosines are not clipped, so they are always a kernel.
 
         Examples
         --------

@@ -6,7 +6,7 @@ nearest to a matrix :math:`A` in squared error is :math:`(A + \mathrm{Diag}(y))_
 
 .. math:: \tfrac12 \lVert (A + \mathrm{Diag}(y))_+ \rVert^2 - \textstyle\sum_i y_i
 
-whose gradient is what the diagonal has beyond 1 (Malick 2004; Qi and Sun 2006). Higham's alternating projections (2002)
+whose gradient is the diagonal's excess over 1 (Malick 2004; Qi and Sun 2006). Higham's alternating projections (2002)
 end at the same matrix after several times as many eigenvalue problems; the tests compare the two.
 """
 

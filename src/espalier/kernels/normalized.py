@@ -1,4 +1,4 @@
-"""``Normalized``: a kernel freed from the size of its items."""
+"""``Normalized``: a kernel divided by the norms of its items, so that their size does not matter."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Normalized(Wrapper):
 
     .. math:: \hat K(x, y) = \frac{K(x, y)}{\sqrt{K(x, x)} \sqrt{K(y, y)}}
 
-    Where an item has nothing in common even with itself, :math:`K(x, x) = 0` (a lone leaf under
-    ``SubsetTree``, a vector of zeros under ``Linear``), the value is 0, the diagonal included, and one warning counts
-    such items. Where it has fragments that weigh too little for floating-point numbers, an error names the
-    hyperparameters that are too small, or says that vectors must be scaled; so it does where a hyperparameter is so
-    small that rounding has left too few digits of its gradient.
+    If an item has no fragment, so that :math:`K(x, x) = 0` (a lone leaf under ``SubsetTree``, a vector of zeros under
+    ``Linear``), its values are 0, the diagonal included, and one warning counts such items. If it has fragments, but
+    they weigh too little for floating-point numbers, an error names the hyperparameters that are too small, or says
+    that vectors must be scaled. The same error is raised if a hyperparameter is so small that rounding has left too few
+    digits of its gradient.
 
     Notes
     -----
-    The symmetric matrix takes the diagonal from itself; a cross matrix computes the diagonals of both sides.
-    Either adds only its arithmetic, in place.
+    The symmetric matrix contains its diagonal; a cross matrix computes the diagonals of both sides. Normalising is done
+    in place.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Normalized(Wrapper):
 
 
 class NormalizedPlan(WrapperPlan):
-    """A normalised matrix: plans of the matrix and, for two corpora, of a's diagonal and of b's diagonal."""
+    """A normalised matrix, from plans of the matrix and, for two corpora, of the diagonals of both."""
 
     def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
         super().__init__(plans)
@@ -123,12 +123,12 @@ class NormalizedDiagonalPlan(WrapperPlan):
 
 
 def _roots(diagonal: Matrix) -> Matrix:
-    """The square roots of a diagonal; infinite where it is 0, so that what is divided by them becomes 0."""
+    """The square roots of a diagonal; infinity in place of 0, so that dividing by it gives 0."""
     if (diagonal < 0).any():
         row = int(np.argmax(diagonal < 0))
         raise InputError(
             f"The kernel value of item {row} with itself is negative, {diagonal[row]:.6g}, so it cannot be "
-            "normalised: this is no positive semi-definite kernel."
+            "normalised: this kernel is not positive semi-definite."
         )
     root = np.sqrt(diagonal)
     root[root == 0] = np.inf
@@ -144,9 +144,9 @@ def _divide(values: Matrix, rows: Matrix, columns: Matrix) -> None:
 def _pulled(
     cotangent: Matrix | ByRows, values: Matrix, rows: Matrix, columns: Matrix, *, constant_diagonal: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """The cotangent of the inner matrix, and the sums over rows and columns of cotangent * values, in one pass.
+    """The gradient weights of the inner matrix, and the sums over rows and columns of weights * values, in one pass.
 
-    Where the diagonal is constant, its cotangent has no effect.
+    If the diagonal is constant, its gradient weights have no effect.
     """
     inner = np.empty_like(values)
     row_sums, column_sums = np.empty(len(rows)), np.zeros(len(columns))
@@ -165,7 +165,7 @@ def _pulled(
 def _checked(
     kernel: Kernel, gradients: Gradients, cotangent: Matrix | ByRows, values: Matrix, *, constant_diagonal: bool = False
 ) -> Gradients:
-    """The gradients, unless rounding has eaten what is left between the matrix's part and the diagonals'."""
+    """The gradients; raise if the parts of the matrix and of the diagonals cancel to rounding errors."""
     if may_cancel(kernel):
         parts = 0.0
         for block in row_blocks(values.shape):
@@ -178,7 +178,7 @@ def _checked(
 
 
 class _Zeros:
-    """Warns of items without fragments: once for each plan, and once for what a learner keeps from call to call."""
+    """Warns about items without fragments: once for each plan, and once for inputs that a learner keeps."""
 
     def __init__(self, sides: list[Inputs], schedule: Schedule) -> None:
         self._sides = sides
@@ -187,7 +187,7 @@ class _Zeros:
         self._empty: list[Mask | None] = [None] * len(sides)  # by side: items known to have no fragment
 
     def roots(self, inner: Kernel, diagonals: list[Matrix]) -> list[Matrix]:
-        """The square roots of each side's diagonal; infinite where an item has no fragment."""
+        """The square roots of each side's diagonal; infinite for items without fragments."""
         out = [_roots(diagonal) for diagonal in diagonals]
         for side, diagonal in enumerate(diagonals):
             self._empty[side] = without_fragment(inner, self._sides[side], diagonal, self._empty[side])
@@ -195,11 +195,11 @@ class _Zeros:
         return out
 
     def _warn(self, inner: Kernel, roots: list[Matrix]) -> None:
-        """Count what is 0, where it was not said before: a learner computes one plan's matrix hundreds of times."""
+        """Warn about items without fragments, but only once: a learner computes one plan's matrix hundreds of times."""
         if not self._warns or not any(np.isinf(root).any() for root in roots):
             return
         self._warns = False
-        about = repr(inner._form())  # all but the hyperparameters, with which a learner calls again
+        about = repr(inner._form())  # all but the hyperparameters, which a learner changes between calls
         found = []
         for side, (said, root) in enumerate(zip(self._said, roots, strict=True)):
             if np.isinf(root).any() and about not in said:

@@ -1,4 +1,4 @@
-"""Weights of lengths: one number for each, learned unless fixed."""
+"""One weight for each length of a run, learned unless fixed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_WEIGHTS = 1_000_000
 
 
 class OrderWeights(PerDimension):
-    """One weight for each length, printed as a user writes it: a number for all, or a tuple."""
+    """One weight for each length, printed as users write it: one number for all, or a tuple."""
 
     def __repr__(self) -> str:
         values = self.values or ()
@@ -30,7 +30,7 @@ class OrderWeights(PerDimension):
 def weights_by_length(
     given: object, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
 ) -> Any:
-    """One weight for each of ``n`` lengths, from a tuple, a number for all, or what says so already."""
+    """One weight for each of ``n`` lengths, from a tuple, one number for all, or a ``PerDimension``."""
     if n > MOST_WEIGHTS:
         raise ValueError(
             f"{name} has one number for each {each}, and at most {MOST_WEIGHTS:,} are allowed, got {n:,}. Use a "
@@ -44,12 +44,12 @@ def weights_by_length(
         return given
     values = (hyper.number_of(given),) * n if given.values is None else given.values
     if isinstance(given, OrderWeights) and len(set(values)) == 1:
-        values = values[:1] * n  # one weight for all lengths, made for another number of them
+        values = values[:1] * n  # one weight for all lengths, made for another number of lengths
     if len(values) != n:
         raise ValueError(
             f"{name} must have one weight for each {each} from {shortest} to {shortest + n - 1}, got {len(values)}."
         )
-    # A plain number beside the values says nothing more: equal weights are equal, however they were written.
+    # Drop a plain number beside the values, so that equal weights are equal however they were written.
     return OrderWeights(given.value if isinstance(given.value, Learned | Fixed) else 1.0, values)
 
 

@@ -26,7 +26,7 @@ class PartialTree(TreeKernel):
         \prod_k \Delta(u_{I_k}, v_{J_k})\Bigr)
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where
-    :math:`g` counts skipped children. It is 0 where the labels differ. Only labels are compared: if a leaf and an
+    :math:`g` counts skipped children. It is 0 if the labels differ. Only labels are compared: if a leaf and an
     inner node have the same label, the sum is empty, and with a value for each label the leaf has that of ``<leaf>``:
     :math:`\Delta = \sqrt{\mu_\text{leaf} \mu_x} \, \lambda_\text{leaf} \lambda_x`.
 
@@ -37,14 +37,14 @@ class PartialTree(TreeKernel):
     depth_decay
         :math:`\mu`: the weight of one node. A number, or one per label.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
-    No sum over the length of subsequences is formed: a pair of nodes costs the product of its numbers of children
-    at most, and less where few children have equal labels. Memory is 8 bytes for each pair of distinct subtrees with
-    equal labels, pre-terminals aside. Moschitti (2006) weighs a gap by its span; this is the convention of KeLP and
-    SVM-Light-TK, which count skipped children (the latter caps subsequences at five; there is no cap here).
+    The recursion does not sum over lengths of subsequences: a pair of nodes costs at most the product of their numbers
+    of children, and less if few children have equal labels. Memory is 8 bytes for each pair of distinct subtrees with
+    equal labels, except pre-terminals. Moschitti (2006) weighs a gap by its span; this kernel counts skipped children,
+    as KeLP and SVM-Light-TK do (the latter caps subsequences at five; there is no cap here).
 
     Examples
     --------

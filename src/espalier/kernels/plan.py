@@ -1,7 +1,7 @@
-"""What a kernel prepares of its inputs, and what evaluating it gives: values, and the way back to hyperparameters.
+"""Plans: what a kernel prepares from its inputs, and what evaluating it gives, values and gradients.
 
-A plan says what its values are: the matrix of one input with itself, that of two inputs, or a diagonal. Evaluating it
-gives an :class:`Evaluation`. The plan of a kernel that is made of other kernels evaluates the plans of these.
+A plan computes the matrix of one input with itself, the matrix of two inputs, or a diagonal. Evaluating it gives an
+:class:`Evaluation`. The plan of a kernel that is made of other kernels evaluates their plans.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Evaluation:
     Attributes
     ----------
     values
-        To be read only; they may exist one block of rows at a time.
+        Do not change them; they may exist one block of rows at a time.
     pull_back
         Takes gradient weights, which may also come block by block.
     is_kept
-        Whether the pull-back needs the values later, so that nobody may change them.
+        Whether the pull-back needs the values later, so that they must not change.
     """
 
     values: Matrix | ByRows
@@ -60,7 +60,7 @@ class Evaluation:
         return self.values.copy() if self.is_kept else self.values
 
     def add_to(self, out: Matrix) -> None:
-        """Add the values to an array, without another matrix."""
+        """Add the values to an array, without making another matrix."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for rows in row_blocks(out.shape):
                 out[rows] += self.values[rows]
@@ -68,14 +68,14 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Labels:
-    """What hyperparameters may belong to: labels, dimensions, and those of the kernels inside a kernel.
+    """What hyperparameters may belong to: labels, dimensions, and the labels of the kernels inside a kernel.
 
     Attributes
     ----------
     names
         The labels that the inputs have.
     n_dimensions
-        The dimensions that they have.
+        How many dimensions they have.
     inside
         For each kernel inside, what was found for it; several if several plans serve it.
     """
@@ -106,10 +106,10 @@ def bound(kernel: AnyKernel, labels: Labels) -> AnyKernel:
 
 
 class Plan:
-    """All that a kernel needs of its inputs, prepared once, at any hyperparameters.
+    """All that a kernel needs from its inputs, prepared once for any hyperparameters.
 
-    ``matrix``, ``vjp`` and ``bind`` take a kernel of the same form as the one that made the plan: its hyperparameters
-    may differ, nothing else. A subclass defines ``_evaluate``, and ``_values`` if values alone take less.
+    ``matrix``, ``vjp`` and ``bind`` take a kernel of the same form as the one that made the plan: only its
+    hyperparameters may differ. A subclass defines ``_evaluate``, and also ``_values`` if values alone take less work.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Plan:
             values = found.taken()
 
         def pull_back(cotangent: object) -> Gradients:
-            # Pull-backs add up products of whole matrices, which a BLAS would do in threads.
+            # Pull-backs sum products of whole matrices, for which BLAS would start threads.
             with blas_threads(), self._serving(kernel, pulling_back=True):
                 return found.pull_back(cotangent)
 
@@ -148,12 +148,12 @@ class Plan:
 
     @contextmanager
     def _serving(self, kernel: Kernel, *, pulling_back: bool) -> Iterator[None]:
-        """Refuse a kernel of another form, and let an error of memory name what suffices for the whole call."""
+        """Refuse a kernel of another form, and make a memory error name what suffices for the whole call."""
         made_for = self._made_for
-        # A kernel of another form would be computed wrongly without a word.
+        # The values of a kernel of another form would be wrong without any error.
         if made_for is not None and (not isinstance(kernel, type(made_for)) or kernel._form() != made_for._form()):
             raise TypeError(
-                f"This plan was made for {made_for!r} and cannot serve {kernel!r}: only hyperparameters may differ. "
+                f"This plan was made for {made_for!r} and cannot evaluate {kernel!r}: only hyperparameters may differ. "
                 "Make a new plan with kernel.plan(...)."
             )
         try:
@@ -177,7 +177,7 @@ class Plan:
         return Labels()
 
     def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
-        """The least budget of the call, or a bound of it, with which no pair is too large."""
+        """The smallest budget of the call with which no pair is too large, or an upper bound of it."""
         return 1
 
 

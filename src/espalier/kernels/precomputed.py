@@ -1,4 +1,4 @@
-"""A matrix that somebody else computed, as a kernel over row numbers."""
+"""A matrix computed elsewhere, as a kernel over row numbers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from espalier.structures.numbers import float_array
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Precomputed(Kernel):
-    """Look values up in a matrix: items are the numbers of its rows.
+    """Look up values in a matrix: items are the numbers of its rows.
 
-    Whatever another library computes takes part in sums and products, and in every learner. Two are equal where their
-    matrices are.
+    This way sums, products and every learner can use a matrix from another library. Two are equal if their matrices
+    are.
 
     Parameters
     ----------
     matrix
         A square, symmetric matrix of finite numbers.
     on
-        The column of row numbers to read where the input is a table.
+        The column of row numbers to read if the input is a table.
 
     Examples
     --------

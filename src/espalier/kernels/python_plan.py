@@ -13,7 +13,7 @@ _STEP = 1e-5  # relative
 
 
 class PythonPlan(Plan):
-    """Two lists of items, or one; of one also each item with itself."""
+    """The values of two lists of items, of one with itself, or of each item with itself."""
 
     def __init__(self, a: Inputs, b: Inputs | None, *, diagonal: bool = False) -> None:
         self._inputs = (a, b)

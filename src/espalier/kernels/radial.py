@@ -1,4 +1,4 @@
-"""``Radial``: Haussler's radialization, a Gaussian over the distances in a kernel's own space."""
+"""``Radial``: Haussler's radialization, a Gaussian of the distances in a kernel's feature space."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ FAR = 745.0  # half a squared distance, in squared widths, beyond which a value 
 
 @dataclass(frozen=True, repr=False)
 class Radial(Wrapper):
-    r"""Items are similar where their fragments are nearly the same, counts included.
+    r"""Items are similar if their fragments are nearly the same, counts included.
 
     .. math:: R(x, y) = \exp\left(-\frac{K(x, x) + K(y, y) - 2 K(x, y)}{2 w^2}\right)
 
     with width :math:`w`: the squared distance between the items in the space of the kernel's fragments
-    (Haussler 1999). A distance below 0, which only rounding makes, counts as 0. Where kernel values are so large that
-    their rounding alone exceeds a hundredth of :math:`w^2`, a distance that is not certainly large cannot be known,
+    (Haussler 1999). A distance below 0, which only rounding can cause, counts as 0. If kernel values are so large that
+    their rounding alone exceeds a hundredth of :math:`w^2`, a distance that is not certainly large cannot be computed,
     and is an error.
 
     Parameters
     ----------
     kernel
-        The kernel whose space it is. ``Radial(Normalized(kernel))`` compares directions only.
+        The kernel whose feature space has the distances. ``Radial(Normalized(kernel))`` compares directions only.
     width
         The distance over which similarity falls.
 
@@ -84,7 +84,7 @@ class Radial(Wrapper):
 
 
 class RadialPlan(WrapperPlan):
-    """Plans of the inner matrix and, for two corpora, of a's diagonal and of b's diagonal."""
+    """Plans of the inner matrix and, for two corpora, of the diagonals of both."""
 
     def _values(self, kernel: Any) -> Matrix:
         values, *diagonals = (plan._values(kernel.kernel) for plan in self._plans)
@@ -118,7 +118,7 @@ def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matr
     others = rows if columns is None else columns
     width = hyper.number_of(kernel.width)
     largest = max(rows.max(initial=0.0), others.max(initial=0.0))
-    is_rough = ROUNDING * largest / width > TOLERANCE * width  # such that no square overflows
+    is_rough = ROUNDING * largest / width > TOLERANCE * width  # written so that no square overflows
     for block in row_blocks(values.shape):
         part = values[block]
         means = 0.5 * rows[block, None] + 0.5 * others
@@ -133,7 +133,7 @@ def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matr
 
 
 def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
-    """Where rounding decides what half a squared distance is, and it may be so small that it matters."""
+    """Which half squared distances are mostly rounding, and may be so small that this matters."""
     rounding = ROUNDING * means / width
     with np.errstate(over="ignore"):
         found: Mask = (rounding > TOLERANCE * width) & (half / width - rounding < FAR * width)
@@ -143,10 +143,10 @@ def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
 def _refuse(kernel: Radial, unknown: Mask, means: Matrix, first: int) -> None:
     row, column = np.unravel_index(int(unknown.argmax()), unknown.shape)
     raise FloatingPointError(
-        f"Radial cannot tell how far items {first + row} and {column} are from each other: their values with "
-        f"themselves are about {means[row, column]:.2g}, whose rounding is more than a hundredth of width^2, with a "
-        f"width of {hyper.number_of(kernel.width):.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, or "
-        "smaller hyperparameters inside."
+        f"Radial cannot compute the distance of items {first + row} and {column}: their values with themselves are "
+        f"about {means[row, column]:.2g}, whose rounding is more than a hundredth of width^2, with a width of "
+        f"{hyper.number_of(kernel.width):.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, or smaller "
+        "hyperparameters inside."
     )
 
 
@@ -160,7 +160,7 @@ def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:
 
 
 def _pull_to_distances(kernel: Radial, half: Matrix, cotangent: Matrix) -> tuple[Gradients, Matrix]:
-    """The gradient of the width, and the cotangent of the kernel inside: minus that of half the distances."""
+    """The gradient of the width, and the gradient weights of the inner kernel: minus those of half the distances."""
     width = hyper.number_of(kernel.width)
     pulled = _fall(half, kernel, out=np.empty_like(half))
     pulled *= cotangent

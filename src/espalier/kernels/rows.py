@@ -1,4 +1,4 @@
-"""Arithmetic on matrices block by block of rows, so that it needs no further matrix."""
+"""Arithmetic on matrices by blocks of rows, so that it needs no further matrix."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether the pairs of sequences that are computed fit the memory: asked before anything is allocated.
+"""Check that pairs of sequences fit the memory before anything is allocated.
 
-The compiled core lays a grid of numbers over each pair, one pair for each thread at a time. Few corpora come near the
-budget, and the longest sequences of both sides tell; only where they do not, grids are counted.
+For each pair the compiled core needs a grid of numbers, one pair at a time in each thread. Few corpora come near the
+budget, which the longest sequences of both sides show; grids are counted only if that is not enough to tell.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def threads_within(
     cells: Cells | None = None,
     item: str = "sequence",
 ) -> int:
-    """How many threads may each hold the grid of a pair; MemoryBudgetError where a single one is too large.
+    """How many threads may each hold the grid of a pair; MemoryBudgetError if a single one is too large.
 
     Parameters
     ----------
     schedule
-        Its memory is the budget, and its threads are those that are asked for.
+        Its memory is the budget, and its threads are the most to use.
     sizes
         How many positions each sequence has, on either side.
     pairs
@@ -55,8 +55,8 @@ def threads_within(
     bytes_per_cell
         What one cell of a grid needs.
     cells
-        By row, how many cells its grids with all columns have, where that is fewer than every position with every
-        position, and one of each more.
+        By row, how many cells its grids with all columns have, if that is fewer than one for each pair of positions,
+        with one row and one column more.
     item
         What a row is, in the message.
     """
@@ -78,7 +78,7 @@ def threads_within(
 
 
 def needed_for_one(threads: Callable[[Schedule], int], schedule: Schedule) -> int:
-    """The budget of the call with which ``threads`` finds room for the pair that needs most."""
+    """The budget of the call that suffices for the pair that needs most."""
     try:
         threads(replace(schedule, memory=1, n_threads=1))
     except MemoryBudgetError as error:
@@ -92,8 +92,9 @@ def subsequence_threads(
 ) -> int:
     """As :func:`threads_within`, for subsequences up to a length.
 
-    A grid has a row for each position whose symbol the other side has too, columns likewise; with ``soft`` matching
-    for each position. It is kept once for matches and for each length, and three times more to pull back.
+    A grid has a row for each position whose symbol the other side has too, and columns likewise; with ``soft`` matching
+    it has one for each position. It is kept once for matches and once for each length, and three times more for
+    gradients.
     """
     bytes_per_cell = _NUMBER * (length + 1 + (3 if pulling_back else 0))
     cells = None if soft else _Shared(a, b).grid
@@ -101,7 +102,7 @@ def subsequence_threads(
 
 
 def tagging_threads(a: Side, b: Side, pairs: int, schedule: Schedule, *, pulling_back: bool, gaps: bool = False) -> int:
-    """As :func:`threads_within`, for runs of tags: to pull back, all positions with equal tags are listed.
+    """As :func:`threads_within`, for runs of tags: gradients need a list of all positions with equal tags.
 
     With gaps there are two grids over all positions instead.
     """
@@ -140,7 +141,7 @@ class _Shared:
         return np.bincount(row, values, minlength=len(self._b[1]) - 1).astype(np.int64)
 
     def grid(self, row: int) -> Sizes:
-        """Cells over the positions whose symbols both have, and one row and one column more."""
+        """Cells over the positions whose symbols both have, with one row and one column more."""
         counts = self._counts(row)
         columns = self._summed(self._row, counts[self._b[0]] > 0)
         holder, symbol = self._distinct

@@ -1,8 +1,8 @@
 """What kernels over sequences share: which symbols occur, and the pairs that the compiled core computes.
 
-A kernel says which sequences it reads of an item (words, or tags and words), which of its hyperparameters have one
+A kernel defines which sequences it reads from an item (words, or tags and words), which of its hyperparameters have one
 value for each symbol of the first of them, and how the core is called. With a similarity the matrix is computed in
-tiles whose table of similar symbols fits the memory; the loop over tiles stands in ``block_plan``.
+tiles whose table of similar symbols fits the memory; the loop over tiles is in ``block_plan``.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class SequenceKernel(BlockKernel):
                 raise TypeError(f"{name} belongs to symbols, not dimensions: use PerLabel.")
 
     def _units(self) -> tuple[Unit, ...]:
-        """What is read of each item; the first has the symbols that hyperparameters belong to."""
+        """What is read from each item; the first has the symbols that hyperparameters belong to."""
         raise NotImplementedError
 
     def _similarity(self) -> Similarity | None:
-        """How similar unequal symbols are; None where only equal ones match."""
+        """How similar unequal symbols are; None if only equal ones match."""
         return None
 
     def _native(self) -> tuple[Native, Native]:
@@ -81,7 +81,7 @@ class SequenceKernel(BlockKernel):
 
 
 class SequenceBlock:
-    """Sequences by the numbers of their symbols among themselves."""
+    """Sequences whose symbols are numbered among those that occur."""
 
     def __init__(self, a: Corpora, b: Corpora | None, similarity: Similarity | None, *, diagonal: bool) -> None:
         self._pairs = which_pairs(b is None, diagonal)
@@ -107,7 +107,7 @@ class SequenceBlock:
         return {"value": values.reshape(-1), "row": np.arange(n, dtype=np.int32), "width": n}
 
     def n_bytes(self, kernel: SequenceKernel, memory: int, *, pulling_back: bool) -> int:
-        """What the table of similar symbols takes."""
+        """The bytes of the table of similar symbols."""
         return 0 if self._similarity is None else 8 * len(self.labels) ** 2
 
     def fill(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
@@ -135,6 +135,6 @@ class SequenceBlock:
 
 
 def _renumbered(a: Sequences, b: Sequences) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:
-    """The symbols that occur on either side, and both sides by their numbers among these."""
+    """The symbols that occur on either side, and both sides with symbols numbered among these."""
     used = np.unique(np.concatenate([side.arrays[0] for side in (a, b)]))
     return used, [np.searchsorted(used, side.arrays[0]).astype(np.int32) for side in (a, b)]

@@ -1,8 +1,8 @@
 """How similar symbols are, so that unequal ones can match: what all similarities share.
 
-A similarity is a value, fitted beforehand or given: two are equal where they say the same. A symbol's similarity with
-itself is 1. Kernels need a matrix of similarities without negative eigenvalues; where nothing guarantees that, it is
-checked on the symbols that meet, and refused with the offer of the nearest one.
+A similarity is a value, fitted beforehand or given: two are equal if they give the same numbers. A symbol's similarity
+with itself is 1. Kernels need a matrix of similarities without negative eigenvalues. If nothing guarantees that, it is
+checked on the symbols that are compared, and the error offers the nearest similarity that qualifies.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MAX_CHECKED = 1_500  # symbols on which eigenvalues are checked; more are thinned out evenly
-TOLERANCE = 1e-9  # the share of the largest eigenvalue that may be missing below 0
+MAX_CHECKED = 1_500  # symbols on which eigenvalues are checked; of more, an even selection
+TOLERANCE = 1e-9  # how far eigenvalues may be below 0, as a share of the largest
 
 
 class Similarity(Storable, ABC):
@@ -64,7 +64,7 @@ class Similarity(Storable, ABC):
 
     @property
     def is_positive(self) -> bool:
-        """Whether no set of symbols whatever can have a negative eigenvalue."""
+        """Whether the similarities of any set of symbols are free of negative eigenvalues."""
         return False
 
     @blas_threads()
@@ -77,7 +77,7 @@ class Similarity(Storable, ABC):
         if is_positive_semidefinite(values):
             return
         raise InputError(
-            f"This similarity is no kernel: on {len(chosen):,} of the symbols its smallest eigenvalue is "
+            f"This similarity is not a kernel: on {len(chosen):,} of the symbols its smallest eigenvalue is "
             f"{np.linalg.eigvalsh(values)[0]:.3g}. Use similarity.nearest(symbols), the nearest without negative "
             f"eigenvalues{self._other_advice()}."
         )
@@ -90,16 +90,16 @@ class Similarity(Storable, ABC):
         Parameters
         ----------
         symbols
-            The symbols that are to match softly, such as those of the training data.
+            The symbols that may match others, such as those of the training data.
         rank
-            How many dimensions it may have; None is any number.
+            The most dimensions that it may have; None for any number.
 
         Notes
         -----
         Without a rank it is the nearest in squared error of all matrices that have no negative eigenvalue and 1 on
         their diagonal, the nearest correlation matrix (Higham 2002); that takes 10 to 50 eigenvalue problems over the
-        symbols. With a rank the largest eigenvalues are kept, rows are shortened to length 1 where they are longer,
-        and equal symbols match with 1: near, and seldom the nearest of that rank.
+        symbols. With a rank the largest eigenvalues are kept, rows longer than 1 are scaled to length 1, and equal
+        symbols match with 1; the result is near, but seldom the nearest of that rank.
         """
         from espalier.kernels.embedding import Embedding
 
@@ -110,11 +110,11 @@ class Similarity(Storable, ABC):
 
     @abstractmethod
     def compared(self, a: list[str], b: list[str]) -> Floats:
-        """Similarities of unequal symbols, in a new array; what stands at equal ones does not matter."""
+        """Similarities of unequal symbols, in a new array; entries of equal symbols are not used."""
 
     @abstractmethod
     def content(self) -> Hashable:
-        """What it says, for comparisons."""
+        """What identifies it: two similarities with equal content are equal."""
 
     def _other_advice(self) -> str:
         return ""
@@ -147,7 +147,7 @@ class Exact(Similarity):
         return None
 
     def to_state(self) -> dict[str, object]:
-        """There is nothing to say."""
+        """Return an empty state."""
         return {}
 
     @classmethod
@@ -160,7 +160,7 @@ class Exact(Similarity):
 
 
 class SimilarityTable(Similarity):
-    """Similarities that somebody wrote down: a matrix over some symbols.
+    """Similarities given as a matrix over some symbols.
 
     Other symbols match only themselves.
 
@@ -233,7 +233,7 @@ class SimilarityTable(Similarity):
 
 
 class Thresholded(Similarity):
-    """A similarity of which only what reaches a threshold counts; what is below counts as 0.
+    """A similarity whose values below a threshold count as 0.
 
     Examples
     --------
@@ -272,7 +272,7 @@ class Thresholded(Similarity):
 
 
 def check_similarity(similarity: object, mix: object) -> None:
-    """Refuse what is no similarity, and a share of exact matching that is none."""
+    """Raise if this is not a similarity, or ``mix`` is not a share of exact matching."""
     if similarity is not None and not isinstance(similarity, Similarity):
         hint = " Write Embedding(vectors)." if isinstance(similarity, Mapping) or callable(similarity) else ""
         raise TypeError(f"similarity must be a Similarity or None, got {type(similarity).__name__}.{hint}")
@@ -280,22 +280,22 @@ def check_similarity(similarity: object, mix: object) -> None:
     if not 0.0 <= hyper.number_of(mix) <= 1.0:
         raise ValueError(f"mix must lie between 0 and 1, got {mix!r:.60}.")
     if similarity is None and mix != hyper.fixed(0.0):
-        raise ValueError(f"mix is the share of exact matching beside a similarity, and there is none; got {mix!r}.")
+        raise ValueError(f"mix is the share of exact matching beside a similarity, but similarity is None, got {mix}.")
 
 
 def numbered(symbols: Sequence[str]) -> Mapping[str, int]:
-    """The place of each symbol; refuses what is no text or stands there twice."""
+    """The index of each symbol; raise if one is not a string or occurs twice."""
     place: dict[str, int] = {}
     for number, symbol in enumerate(symbols):
         if not isinstance(symbol, str):
             raise TypeError(f"Symbols are texts, got {symbol!r} at {number}.")
         if place.setdefault(symbol, number) != number:
-            raise InputError(f"The symbol {symbol!r} stands there twice, at {place[symbol]} and {number}.")
+            raise InputError(f"The symbol {symbol!r} occurs twice, at {place[symbol]} and {number}.")
     return place
 
 
 def places(place: Mapping[str, int], symbols: Sequence[str]) -> NDArray[np.int64]:
-    """Where symbols stand; -1 for the unknown."""
+    """The index of each symbol; -1 for unknown ones."""
     return np.array([place.get(symbol, -1) for symbol in symbols], np.int64)
 
 
@@ -311,7 +311,7 @@ def digest_of(symbols: Sequence[str], values: Floats) -> str:
 
 @blas_threads()
 def is_positive_semidefinite(values: Floats) -> bool:
-    """Whether no eigenvalue is below 0, but for rounding."""
+    """Whether no eigenvalue is below 0 by more than rounding."""
     slack = TOLERANCE * max(1.0, float(np.abs(values).sum(axis=1).max(initial=0.0)))
     try:
         np.linalg.cholesky(values + slack * np.eye(len(values)))
@@ -321,7 +321,7 @@ def is_positive_semidefinite(values: Floats) -> bool:
 
 
 def _vectors(values: Floats, rank: int | None) -> Floats:
-    """Vectors whose products are near to ``values``: the nearest, or those of so many dimensions."""
+    """Vectors whose products are near ``values``: the nearest, or with ``rank`` dimensions."""
     if rank is None:
         return nearest_vectors(values)
     return truncated_vectors(values, whole_number("rank", rank, none=True))
@@ -337,7 +337,7 @@ def _checked(symbols: tuple[str, ...], matrix: Any) -> Floats:
         raise InputError(f"{n:,} symbols need a matrix of {n:,} rows and columns, got the shape {values.shape}.")
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0].tolist()
-        raise InputError(f"The similarity of {symbols[i]!r} and {symbols[j]!r} is {values[i, j]}, no finite number.")
+        raise InputError(f"The similarity of {symbols[i]!r} and {symbols[j]!r} is {values[i, j]}, not a finite number.")
     if not np.allclose(values, values.T, rtol=1e-8, atol=1e-12):
         i, j = np.unravel_index(int(np.abs(values - values.T).argmax()), values.shape)
         raise InputError(

@@ -28,15 +28,15 @@ from espalier.structures.numbers import shown
 Soft = Literal["leaves", "all"]
 
 _DIAGONAL_TABLE = 1 << 22  # bytes
-MAX_SHARED = 64  # labels of leaves and of inner nodes whose similar words are looked for
+MAX_SHARED = 64  # the most labels of both leaves and inner nodes whose similar words are searched
 
 
 @dataclass(frozen=True, repr=False)
 class SmoothedPartialTree(TreeKernel):
     r"""Count the fragments two trees share when a production may be cut and words need only be similar (SPTK).
 
-    Fragments are those of :class:`PartialTree`. Two of them match where they have the same form and their nodes match
-    one by one, and then weigh the product of the similarities as well. With decay :math:`\lambda`, depth decay
+    Fragments are those of :class:`PartialTree`. Two of them match if they have the same form and their nodes match one
+    by one; their weight is then multiplied by the similarities of the nodes. With decay :math:`\lambda`, depth decay
     :math:`\mu` and the match :math:`\sigma(x, y)` of the labels :math:`x` of :math:`u` and :math:`y` of :math:`v`,
 
     .. math:: \Delta(u, v) = \sigma(x, y) \, \mu_{xy} \Bigl(\lambda_{xy}^2 + \sum_{I, J} \lambda_{xy}^{g(I) + g(J)}
@@ -44,7 +44,7 @@ class SmoothedPartialTree(TreeKernel):
 
     over subsequences :math:`I` and :math:`J` of one length of the children of :math:`u` and :math:`v`, where :math:`g`
     counts skipped children. Only labels are compared: a leaf and an inner node match as their labels do, and the sum is
-    then empty. Where two different labels meet, or a leaf and an inner node,
+    then empty. For two different labels, or a leaf and an inner node,
     :math:`\lambda_{xy} = \sqrt{\lambda_x \lambda_y}`, and :math:`\mu` likewise.
 
     Parameters
@@ -53,7 +53,7 @@ class SmoothedPartialTree(TreeKernel):
         How similar unequal labels are: an :class:`Embedding`, :class:`LatentSemantic`, :class:`WordNet` or
         :class:`SimilarityTable`. ``Exact()`` gives :class:`PartialTree`.
     threshold
-        Similarities below it count as 0. With 0 all count as they are, those below 0 too.
+        Similarities below it count as 0. With 0 all count as they are, even negative ones.
     decay
         :math:`\lambda`: the weight of a gap, and of ending a fragment. A number, or one per label.
     depth_decay
@@ -65,19 +65,19 @@ class SmoothedPartialTree(TreeKernel):
         What matches softly: ``"all"`` labels, or those of ``"leaves"`` among themselves; the labels of two inner
         nodes, or of a leaf and an inner node, must then be equal.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
     With soft leaves there are as many pairs of nodes as for :class:`PartialTree`, and as many bytes for them; the table
     of similar words takes 8 bytes for each pair of words, within the memory budget. With ``soft="all"`` every pair of
-    inner nodes with similar labels counts, which may be all of them: a similarity with many zeros has fewer. Where a
-    similarity, or what is left of it above the threshold, has a negative eigenvalue, it is no kernel and refused.
-    With ``soft="leaves"``, a label of leaves and of inner nodes is a problem too if it is similar to other words: the
-    leaf is similar to these words, and the inner node with the same label is not, so the result may be no kernel. A
-    warning says so.
+    inner nodes with similar labels counts, which may be all of them; a similarity with many zeros has fewer. A
+    similarity that has a negative eigenvalue, after the threshold, is not a kernel and is refused.
+    With ``soft="leaves"``, a label that occurs at leaves and at inner nodes is a problem if it is similar to other
+    words: the leaf is similar to these words, but the inner node with the same label is not, so the result may not be a
+    kernel. A warning says so.
     Croce et al. weigh two leaves :math:`\mu \lambda \sigma` and a gap by its span; here two leaves weigh
-    :math:`\mu \lambda^2 \sigma` and a gap its skipped children, as in :class:`PartialTree`. They have no mix.
+    :math:`\mu \lambda^2 \sigma` and a gap counts its skipped children, as in :class:`PartialTree`. They have no mix.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class SmoothedPartialTree(TreeKernel):
         return super()._make_diagonal_plan(a, schedule)
 
     def _check_labels(self, forests: list[Forest]) -> None:
-        """Refuse a similarity that is no kernel on the labels that match softly."""
+        """Refuse a similarity that is not a kernel on the labels that match softly."""
         similarity = self._thresholded()
         if similarity.is_positive:
             return
@@ -133,7 +133,7 @@ class SmoothedPartialTree(TreeKernel):
         similarity.check(list(found))
 
     def _warn_of_shared_labels(self, forests: list[Forest]) -> None:
-        """Tell where a leaf is similar to other words and the inner node that equals it is not."""
+        """Warn if a leaf is similar to other words but the inner node with the same label is not."""
         words = _all_labels(forests, leaves=True)
         shared = [label for label in _all_labels(forests, leaves=False) if label in words]
         if not shared or hyper.number_of(self.mix) == 1.0:
@@ -142,7 +142,7 @@ class SmoothedPartialTree(TreeKernel):
         similar = np.flatnonzero((values != 0).sum(axis=1) > 1)
         if len(similar):
             warnings.warn(
-                f"{len(shared):,} labels stand at leaves and at inner nodes. {shared[similar[0]]!r} is one of them and "
+                f"{len(shared):,} labels occur at leaves and at inner nodes. {shared[similar[0]]!r} is one of them and "
                 "similar to other words, but with soft='leaves' the inner node is not: the matrix may have negative "
                 "eigenvalues. Use soft='all', give leaves labels of their own, or leave these labels out of the "
                 "similarity.",
@@ -157,10 +157,10 @@ class SmoothedPartialTree(TreeKernel):
         return (hyper.number_of(self.mix), *native.tables())
 
     def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
-        if native.table_bytes > memory:  # the table alone is too large, and need not be made
+        if native.table_bytes > memory:  # the table alone is too large, so do not make it
             return int(native.table_bytes)
         if native.per_tree and native.shape[0] > 1 and native.table_bytes > _DIAGONAL_TABLE:
-            return 2 * memory  # words of different trees do not meet: smaller tables of fewer trees take less time
+            return 2 * memory  # only words of one tree are compared: small tables of few trees take less time
         native.find_pairs()
         return int(native.pull_back_bytes() if pulling_back else native.matrix_bytes())
 
@@ -196,12 +196,12 @@ class _SimilarForests(_core.SmoothedTreePlan):
         return super().n_pairs
 
     def find_pairs(self) -> None:
-        """Find the pairs of nodes that match; it takes the similarities of labels where these match softly."""
+        """Find the pairs of nodes that match; if labels match softly, this needs their similarities."""
         if self._soft_labels:
             self.link(*self.tables()[1:])
 
     def tables(self) -> tuple[Floats, ...]:
-        """The similarities of words; where labels match softly, those of labels, words with labels and the reverse."""
+        """The similarities of words; if labels match softly, also of labels, words with labels, and the reverse."""
         found = self._tables
         if found is None:
             words, none = self._table(self.row_words, self.column_words), np.zeros((0, 0))
@@ -227,7 +227,7 @@ def _all_labels(forests: list[Forest], *, leaves: bool) -> dict[str, None]:
 
 
 def _labels_of(forest: Forest, *, leaves: bool) -> Iterator[str]:
-    """The labels of the leaves, or of the other nodes, that stand in some tree."""
+    """The labels of the leaves, or of the other nodes, that occur in some tree."""
     arrays = forest.arrays
     start = arrays["tree_start"]
     used: NDArray[Any] = np.unique(arrays["tree_subtree"][start[0] : start[-1]])

@@ -40,7 +40,7 @@ LENGTHSCALE_BOUNDS = (1e-5, 1e5)
 SMOOTHNESS = (0.5, 1.5, 2.5)
 
 _FAR_ENTRY = 1e140
-_NEAR = 1e-12  # squared distances below it are differentiated pair by pair: a slope may be steep there
+_NEAR = 1e-12  # squared distances below it are differentiated pair by pair, because the slope may be steep
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +66,7 @@ class Stationary(VectorKernel):
 
 @dataclass(frozen=True, repr=False)
 class RBF(Stationary):
-    r"""Vectors are similar where they are near; the Gaussian, or squared exponential, kernel.
+    r"""The Gaussian, or squared exponential, kernel: vectors are similar if they are near each other.
 
     .. math:: K(x, y) = \exp\left(-\tfrac12 \sum_k (x_k - y_k)^2 / \ell_k^2\right)
 
@@ -76,13 +76,13 @@ class RBF(Stationary):
         The distance over which similarity falls: one number, or ``PerDimension(1.0)`` for one per dimension
         (automatic relevance determination; paths ``lengthscale[0]`` once data is seen).
     on
-        The column, or a tuple of columns, to read where the input is a table.
+        The column, or a tuple of columns, to read if the input is a table.
 
     Notes
     -----
     Equal vectors are exactly at distance 0. Distances of dense vectors come from differences. Those of sparse vectors
-    come from dot products, without making them dense; only pairs whose distance is less than about a thousandth of
-    their lengths are subtracted, which takes longer.
+    come from dot products, without making them dense; only if the distance of a pair is less than about a thousandth of
+    their lengths are the vectors subtracted, which takes longer.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class RBF(Stationary):
 
 @dataclass(frozen=True, repr=False)
 class Matern(Stationary):
-    r"""Vectors are similar where they are near, with functions as rough as wanted.
+    r"""Vectors are similar if they are near each other; ``smoothness`` sets how rough functions are.
 
     With :math:`r^2 = \sum_k (x_k - y_k)^2 / \ell_k^2` the value is :math:`e^{-r}`,
     :math:`(1 + \sqrt3 r) e^{-\sqrt3 r}` or :math:`(1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}` for a
@@ -116,7 +116,7 @@ class Matern(Stationary):
     smoothness
         0.5, 1.5 or 2.5.
     on
-        The column, or a tuple of columns, to read where the input is a table.
+        The column, or a tuple of columns, to read if the input is a table.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Matern(Stationary):
 
 
 class StationaryPlan(VectorPlan):
-    """Squared distances, kept where one lengthscale serves all dimensions."""
+    """Squared distances; they are kept if all dimensions have one lengthscale."""
 
     _distances: Matrix | None = None
 
@@ -209,15 +209,15 @@ class StationaryPlan(VectorPlan):
         scales = np.asarray(dimension_values(kernel.lengthscale, self._n_dimensions))
         a, b = scaled_columns(self._a, 1 / scales), scaled_columns(self._b, 1 / scales)
         if not is_sparse(a) and not is_sparse(b):
-            middle = a.mean(axis=0)  # distances do not change, and less is cancelled
+            middle = a.mean(axis=0)  # subtracting it leaves distances as they are and loses fewer digits
             a, b = a - middle, b - middle
         a, b = _within_reach(a), _within_reach(b)
         lengths, others = squared_lengths(a, 1.0), squared_lengths(b, 1.0)
-        weights = squares  # its own from here on: it becomes the weight of each pair
+        weights = squares  # overwritten from here on by the weight of each pair
         by_pair = np.zeros(self._n_dimensions)
         for rows in row_blocks(self.shape):
             slope = kernel._slope(squares[rows])
-            slope[squares[rows] == 0] = 0.0  # equal vectors have no part in it, rounding included
+            slope[squares[rows] == 0] = 0.0  # equal vectors contribute nothing, not even rounding
             slope *= cotangent[rows]
             near = (squares[rows] < _NEAR) | are_small(squares[rows], lengths[rows], others)
             weights[rows] = slope
@@ -229,7 +229,7 @@ class StationaryPlan(VectorPlan):
 
 
 def _within_reach(vectors: Vectors) -> Vectors:
-    """The vectors with entries whose squares are finite; only vectors that are far from all others change."""
+    """The vectors, clipped so that squares are finite; this changes only vectors that are far from all others."""
     if is_sparse(vectors):
         np.clip(vectors.data, -_FAR_ENTRY, _FAR_ENTRY, out=vectors.data)
         return vectors
@@ -237,7 +237,7 @@ def _within_reach(vectors: Vectors) -> Vectors:
 
 
 def _pairwise(a: Vectors, b: Vectors, weights: Matrix, pairs: Mask) -> Dense:
-    """The part of near pairs, from differences; their weights become 0. Nothing is cancelled in it."""
+    """The part of near pairs, from differences, which lose no digits; the weights of these pairs become 0."""
     total = np.zeros(a.shape[1])
     for rows, columns, squares in squared_differences(a, b, pairs):
         total += np.asarray(squares.T @ weights[rows, columns]).ravel()

@@ -1,4 +1,4 @@
-"""Kernels in files: a class of Espalier by its name, and its fields. No text is parsed."""
+"""Kernels in files: the name of a class of Espalier, and its fields. No expression is parsed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Self
 from espalier.errors import InputError
 from espalier.storage import State, Storable, require
 
-MAX_INTEGERS = 2_000_000  # all of a kernel added up: it may hold a number for each length or round
-MAX_NESTED = 10  # kernels inside kernels: each may need its inner one twice, for the matrix and for its diagonal
+MAX_INTEGERS = 2_000_000  # the sum of all in a kernel, which may hold a number for each length or round
+MAX_NESTED = 10  # kernels inside kernels: each may compute its inner one twice, for the matrix and for its diagonal
 
 
 class StorableKernel(Storable):
@@ -18,17 +18,17 @@ class StorableKernel(Storable):
     def to_state(self) -> dict[str, object]:
         """Return the fields by name."""
         if _depth(self) > MAX_NESTED:
-            raise InputError(f"This kernel has more than {MAX_NESTED} kernels inside each other, and no file holds it.")
+            raise InputError(f"A kernel with more than {MAX_NESTED} kernels inside each other cannot be saved.")
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a kernel of the fields in a file."""
+        """Make a kernel from the fields in a file."""
         total = sum(_integers([state.json(name) for name in state.names()]))
         require(total <= MAX_INTEGERS, f"the integers of its kernel add up to more than {MAX_INTEGERS:,}")
         kernel = cls(**state.values())
-        hash(kernel)  # a kernel is a value: a field that no kernel can have shows here at the latest
-        require(_depth(kernel) <= MAX_NESTED, f"more than {MAX_NESTED} kernels stand inside each other")
+        hash(kernel)  # kernels are hashable: this fails if a field cannot be part of a kernel
+        require(_depth(kernel) <= MAX_NESTED, f"more than {MAX_NESTED} kernels are nested in each other")
         return kernel
 
 

@@ -35,20 +35,20 @@ class Subsequence(SequenceKernel):
         \prod_{i \in I} \mu_{s_i} \prod_{j \in J} \mu_{t_j}
         \prod_{i \text{ inside } I} \gamma_{s_i} \prod_{j \text{ inside } J} \gamma_{t_j}
 
-    over index sets :math:`I` of :math:`s` and :math:`J` of :math:`t`; a position is inside where it is skipped. With a
-    similarity :math:`\sigma`, unequal symbols match too: all index sets of one length count, each pair of matched
-    positions times :math:`\sigma(s_i, t_j)`.
+    over index sets :math:`I` of :math:`s` and :math:`J` of :math:`t`; skipped positions are inside. With a similarity
+    :math:`\sigma`, unequal symbols match too: all index sets of one length count, with a factor
+    :math:`\sigma(s_i, t_j)` for each pair of matched positions.
 
     Parameters
     ----------
     length
-        The longest subsequences that count.
+        The length of the longest subsequences that count.
     gap_decay
-        :math:`\gamma`: what a skipped position weighs. A number, or one for each symbol.
+        :math:`\gamma`: the weight of a skipped position. A number, or one for each symbol.
     match_decay
-        :math:`\mu`: what a matched position weighs, on each side. A number, or one for each symbol.
+        :math:`\mu`: the weight of a matched position, on each side. A number, or one for each symbol.
     order_weights
-        :math:`w`: one weight for each length, from 1: a tuple, or a number for all to start from. Each is learned,
+        :math:`w`: one weight for each length, from 1: a tuple, or one number at which all start. Each is learned,
         unless ``fixed``.
     similarity
         How similar unequal symbols are: an :class:`Embedding`, :class:`LatentSemantic`, :class:`WordNet` or
@@ -59,14 +59,14 @@ class Subsequence(SequenceKernel):
     of
         What a symbol is in texts, trees and tagged sequences: ``"words"``, ``"characters"`` or ``"tags"``.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
-    A pair costs ``length`` times the product of the numbers of positions whose symbols the other side has too, and not
-    of all positions. Memory is that of the corpus and of the matrix, and with a similarity 8 bytes for each pair of
-    symbols, within the memory budget. Lodhi et al. weigh a subsequence by its span,
-    decay to the power of matched and skipped positions: ``gap_decay`` and ``match_decay`` alike, and one length only.
+    A pair costs ``length`` times the product of the numbers of positions whose symbols the other side has too, not of
+    all positions. Memory is that of the corpus and of the matrix, and with a similarity 8 bytes for each pair of
+    symbols, within the memory budget. Lodhi et al. weigh a subsequence by its span, decay to the power of matched and
+    skipped positions: here this means equal ``gap_decay`` and ``match_decay``, and one length only.
 
     Examples
     --------

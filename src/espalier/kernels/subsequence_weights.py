@@ -1,4 +1,4 @@
-"""What kernels of words, n-grams and subsequences have in common: the numbers that their features are made of."""
+"""The numbers that make up the features of kernels of words, n-grams and subsequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SubsequenceWeights:
-    """What one occurrence of a subsequence counts for in the space of a kernel.
+    """The value of one occurrence of a subsequence in the feature space of a kernel.
 
     It is a product: ``match`` of each symbol, ``gap`` of each symbol skipped between the first and the last, and
     ``order`` of the length.
@@ -20,11 +20,11 @@ class SubsequenceWeights:
     Attributes
     ----------
     match, gap
-        One number for each symbol. Where all gaps count for 0, subsequences are runs: n-grams.
+        One number for each symbol. If all gaps are 0, subsequences are runs: n-grams.
     order
         One number for each length, from 1; longer subsequences do not count.
     binary
-        Whether a symbol counts once in a sequence, however often it stands there.
+        Whether a symbol counts once in a sequence, however often it occurs.
     """
 
     match: Floats

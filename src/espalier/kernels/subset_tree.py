@@ -31,7 +31,7 @@ class SubsetTree(TreeKernel):
     .. math:: K(s, t) = \sum_{u \in s, v \in t} \Delta(u, v), \qquad
         \Delta(u, v) = \lambda_x \prod_i (\alpha_x + \Delta(u_i, v_i))
 
-    over inner children :math:`i` where the productions of :math:`u` and :math:`v` are equal, and 0 elsewhere.
+    over inner children :math:`i` if the productions of :math:`u` and :math:`v` are equal, and 0 otherwise.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class SubsetTree(TreeKernel):
         Also count each shared leaf alone, with weight ``decay`` (KeLP's convention). A leaf below its
         production always weighs 1.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
     Time is linear in the pairs of distinct subtrees with equal productions, plus the pairs of occurrences; memory
-    is 8 bytes for each such pair that some parent needs. The pull-back takes about twice the matrix, whatever the
-    number of hyperparameters. The papers give one decay; a decay and a frontier per label follow Beck et al. (2015).
+    is 8 bytes for each such pair that some parent needs. The pull-back takes about twice as long as the matrix, however
+    many hyperparameters there are. The papers have one decay; values per label follow Beck et al. (2015).
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Subtree(TreeKernel):
     lone_leaves
         Also count each shared leaf alone, with weight ``decay``.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
@@ -163,7 +163,7 @@ class Subtree(TreeKernel):
 def _fill_self_values(
     kernel: SubsetTree | Subtree, forest: Forest, only_identical: bool, schedule: Schedule, out: Matrix
 ) -> bool:
-    """Fill in the value of each tree with itself; False where one tree's pairs would not fit the memory."""
+    """Fill in the value of each tree with itself; False if one tree's pairs would not fit the memory."""
     decay, frontier = kernel._label_settings()
     arrays = forest.arrays
     is_inner = np.zeros(len(forest.vocabulary), bool)
@@ -181,7 +181,7 @@ def _fill_self_values(
 
 
 def checked_depth(max_depth: object) -> int | None:
-    """Return a limit of depth, or refuse what is no positive integer."""
+    """Return a limit of depth; raise if it is not a positive integer."""
     if max_depth is None:
         return None
     return whole_number("max_depth", max_depth, none=True)

@@ -20,7 +20,7 @@ from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 
 @dataclass(frozen=True, repr=False)
 class Tagging(SequenceKernel):
-    r"""Count the runs of tags two tagged sequences share, each tag with or without its word; or with gaps between tags.
+    r"""Count the runs of tags two tagged sequences share, each tag with or without its word, perhaps with gaps.
 
     A fragment is a run of tags without gaps, in which some of the tags keep their words. It weighs ``decay`` for each
     tag and ``word_weight`` for each word that it keeps. With decay :math:`\lambda_x` and word weight :math:`\omega_x`
@@ -29,7 +29,7 @@ class Tagging(SequenceKernel):
     .. math:: K(s, t) = \sum_{i, j} C(i, j), \qquad
         C(i, j) = \lambda_x \bigl(1 + \omega_x [\text{words equal}]\bigr) \bigl(1 + C(i + 1, j + 1)\bigr)
 
-    where the tags at :math:`i` and :math:`j` are equal, and 0 elsewhere. With both numbers at 1 these are the counts of
+    if the tags at :math:`i` and :math:`j` are equal, and 0 otherwise. With both numbers at 1 these are the counts of
     the paper.
 
     With a ``gap_decay`` above 0 a fragment is any subsequence of the tags, and also weighs ``gap_decay`` for each
@@ -42,16 +42,16 @@ class Tagging(SequenceKernel):
     word_weight
         :math:`\omega`: the weight of a word that a fragment keeps. A number, or one for each tag.
     gap_decay
-        What a skipped position weighs. A number, or one for each tag; fixed at 0 by default, so that only runs count.
+        The weight of a skipped position. A number, or one for each tag; fixed at 0 by default, so that only runs count.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
     The paper speaks of subsequences, and its examples are runs; by default the fragments here are runs too.
     Items are tagged sequences, trees (their words and the labels above them) or dependency trees with tags; plain texts
-    have no tags and are an error. A pair costs as many steps as it has pairs of positions with equal tags; with gaps,
-    as it has pairs of positions. An empty sequence shares nothing, not even with itself.
+    have no tags and are an error. A pair takes one step for each pair of positions with equal tags; with gaps, for each
+    pair of positions. An empty sequence shares nothing, not even with itself.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Tagging(SequenceKernel):
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         column = inputs.sequence_items(self.on)
-        if not isinstance(column, Sequences):  # which knows what it holds
+        if not isinstance(column, Sequences):  # Sequences record whether they hold tags
             for row, item in enumerate(column):
                 if isinstance(item, str | list | tuple):
                     place = "" if self.on is None else f"Column {self.on!r}: "

@@ -1,6 +1,6 @@
-"""What kernels over trees share: forests, cut into tiles of trees if Delta would not fit its memory.
+"""What kernels over trees share: forests, cut into tiles of trees if Delta would not fit the memory.
 
-A tree kernel says how the compiled core is made and called. The loop over tiles stands in ``block_plan``.
+A tree kernel defines how the compiled core is made and called. The loop over tiles is in ``block_plan``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from espalier.kernels.base import Matrix, Reads
 from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats
 from espalier.kernels.inputs import Inputs
 
-_ENTRY = 8  # bytes that a pattern takes while it is made for each distinct subtree of each tree, at least
+_ENTRY = 8  # the least bytes that making a pattern takes for each distinct subtree of each tree
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +47,7 @@ class TreeKernel(BlockKernel):
         raise NotImplementedError
 
     def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
-        """Fill in the value of each tree with itself where that needs no plan; False where it does."""
+        """Fill in the value of each tree with itself if that needs no plan; return False if it does."""
         return False
 
     def _native_arguments(self, native: object) -> tuple[object, ...]:
@@ -55,7 +55,7 @@ class TreeKernel(BlockKernel):
         raise NotImplementedError
 
     def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
-        """What the core will hold at once; any number beyond ``memory`` will do where it is more."""
+        """The bytes that the core will hold at once; if more than ``memory``, any number above ``memory``."""
         arguments = self._native_arguments(native)
         return int((native.pull_back_bytes if pulling_back else native.matrix_bytes)(*arguments))
 
@@ -103,7 +103,7 @@ class TreeBlock:
         return int(self.native.n_pairs)
 
     def n_bytes(self, kernel: TreeKernel, memory: int, *, pulling_back: bool) -> int:
-        """What the pattern takes, and what the core will hold at once."""
+        """The bytes of the pattern, and those that the core will hold at once."""
         pattern = int(self.native.pattern_bytes)
         return pattern + kernel._bytes_needed(self.native, max(1, memory - pattern), pulling_back=pulling_back)
 

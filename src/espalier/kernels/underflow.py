@@ -16,11 +16,11 @@ from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLa
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.vectors import VectorKernel
 
-SMALLEST = 1e-280  # what is divided by less has gradients beyond floating-point numbers
-SMALL = 1e-3  # hyperparameters below it are named as the cause
-MODERATE = (0.1, 1e-3)  # what small hyperparameters become where fragments are counted; the second after an overflow
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of each part of a difference, in proportion to the part
-DIGITS = 1e-3  # how much of a gradient may be rounding
+SMALLEST = 1e-280  # dividing by less gives gradients beyond floating-point numbers
+SMALL = 1e-3  # errors name hyperparameters below it as the cause
+MODERATE = (0.1, 1e-3)  # replaces small hyperparameters to see if there are fragments; the second after an overflow
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative rounding error of each part of a difference
+DIGITS = 1e-3  # the share of a gradient that may be rounding
 
 Mask = NDArray[np.bool_]
 
@@ -33,13 +33,13 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
     kernel, inputs, diagonal
         The values of these items with themselves.
     known
-        Items that were found to have none; they are not looked at again.
+        Items already known to have none; they are not checked again.
 
     Raises
     ------
     FloatingPointError
-        If an item has fragments, and its value with itself is 0 or nearly so because they weigh too little; or if its
-        vector is not all zeros, and its numbers are too small.
+        If an item has fragments, but its value with itself is 0 or nearly so because they weigh too little; or if its
+        vector is not all zeros, but its numbers are too small.
     """
     empty: Mask = np.zeros(len(diagonal), bool) if known is None else known
     small = np.flatnonzero((diagonal < SMALLEST) & ~empty)
@@ -61,7 +61,7 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
 
 
 def lack(kernel: Kernel) -> str:
-    """What items have whose value with themselves is 0, up to the name of the kernel.
+    """What items with a value of 0 have, as words for a message that end before the kernel's name.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def lack(kernel: Kernel) -> str:
 
 
 def _contents(kernel: Kernel) -> str:
-    """What items have whose value with themselves should not be 0, up to the name of the kernel."""
+    """What items have whose value should not be 0, as words for a message that end before the kernel's name."""
     kinds = set(_kinds(kernel))
     if kinds == {True}:
         return "numbers other than 0 for"
@@ -92,22 +92,22 @@ def _kinds(kernel: Kernel) -> Iterator[bool]:
 
 
 def may_cancel(kernel: Kernel) -> bool:
-    """True where some learned number is so small that rounding could hide the gradient of a normalised value."""
+    """True if some learned number is so small that rounding could hide the gradient of a normalised value."""
     return any(value * DIGITS < ROUNDING for value in kernel.parameters().values())
 
 
 def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: float) -> None:
-    """Refuse gradients of a normalised kernel that are rounding.
+    """Raise if gradients of a normalised kernel are mostly rounding.
 
-    The gradient is a difference between what the matrix and what the diagonals contribute. For a number t, each is as
-    large as ``parts / t``, and so is their rounding, however small the difference is.
+    The gradient is the part of the matrix less the part of the diagonals. For a number t, each part may be as large as
+    ``parts / t``. Rounding is in proportion to the parts, however small their difference is.
 
     Parameters
     ----------
     kernel, gradients
         The kernel with its numbers, and the gradient for each.
     parts
-        The sum of the absolute products of cotangent and value.
+        The sum of the absolute products of gradient weight and value.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: fl
     """
     for path, value in kernel.parameters().items():
         gradient = gradients.get(path, 0.0)
-        rounding = parts * ROUNDING  # of the value times its gradient; what is divided by it could overflow
+        rounding = parts * ROUNDING  # of value times gradient; dividing by the value could overflow
         if rounding > DIGITS * value * max(abs(gradient), parts):
             raise FloatingPointError(
                 f"{path} is {value:.3g}, too small for its gradient in {kernel!r}: the gradient is a difference "
@@ -135,7 +135,7 @@ def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:
 
 
 def _with_moderate(kernel: Kernel, value: float) -> Kernel:
-    """The kernel with hyperparameters that are at least this; what is 0 stays so."""
+    """The kernel with hyperparameters raised to at least this value; zeros stay."""
     changes = {name: _moderate(setting, value) for name, setting in kernel._settings()}
     changed = replace(kernel, **changes)
     return changed._with_children([_with_moderate(child, value) for _, child in kernel._children()])
@@ -156,7 +156,7 @@ def _moderate(setting: Any, value: float) -> Any:
 
 
 def _advice(kernel: Kernel, inputs: Inputs) -> str:
-    """What to do about items that weigh too little; one of them tells whether hyperparameters or vectors do."""
+    """What to do about items that weigh too little; an example shows if hyperparameters or vectors are too small."""
     if True in _kinds(kernel) and _counted(kernel, inputs)[0] < SMALLEST:
         return "Scale the vectors up, for example by dividing all of them by their largest number."
     names = list(dict.fromkeys(_small_names(kernel)))

@@ -1,4 +1,4 @@
-"""Numbers of labels that the data do not have: no kernel value depends on them, so nothing can be learned of them."""
+"""Numbers for labels that the data do not have: no kernel value depends on them, so they cannot be learned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_NAMED = 5
 
 
 def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
-    """The kernel with a number for each label of a plan's data; warn of numbers of other names, which stay."""
+    """The kernel with a number for each label of a plan's data; warn about numbers of other names, which stay."""
     bound = plan.bind(kernel)
     unused = _unused(bound, plan.bind(_without_values(kernel)))
     if unused:
@@ -30,7 +30,7 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
 
 def _unused(bound: Kernel, used: Kernel) -> list[str]:
     names = used.parameters().keys()
-    # A kernel that gives no label a number of its own, even now, does not say which it uses.
+    # If no label has a number of its own even now, the kernel does not show which labels it uses.
     return [path for path in bound.parameters() if path not in names and path.split("[")[0] not in names]
 
 

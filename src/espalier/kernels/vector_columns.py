@@ -1,4 +1,4 @@
-"""Columns of vectors: what users have, checked and turned into one array of finite numbers per column."""
+"""Columns of vectors: check what users pass, and make one array of finite numbers per column."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Vectors = Any  # Dense of shape (n, d), or a scipy CSR matrix of that shape
 
 
 def as_vectors(column: Any, name: str | None = None) -> Vectors:
-    """Return a column as a new float64 array of shape (n, d), or as a CSR matrix where it is sparse.
+    """Return a column as a new float64 array of shape (n, d), or as a CSR matrix if it is sparse.
 
-    Numbers alone are vectors of one dimension. What is no finite number is an error that names its place.
+    Single numbers are vectors of one dimension. A value that is not a finite number is an error that names its place.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def join_columns(columns: list[Vectors]) -> Vectors:
 
 
 def unit_vectors(vectors: Vectors) -> Vectors:
-    """Scale each vector so that its largest number is 1 or -1; what is all zeros stays so.
+    """Scale each vector so that its largest number is 1 or -1; vectors of zeros stay.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def unit_vectors(vectors: Vectors) -> Vectors:
 
 
 def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
-    """Return ``b``, whose vectors must have the dimensions of those in ``a``; an empty list has any."""
+    """Return ``b``, whose vectors must have as many dimensions as those of ``a``; an empty list fits any."""
     if a.shape[1] != b.shape[1] and a.shape[0] and b.shape[0]:
         raise InputError(
-            f"The vectors of a and b must have equally many dimensions, got {a.shape[1]} and {b.shape[1]}."
+            f"The vectors of a and b must have the same number of dimensions, got {a.shape[1]} and {b.shape[1]}."
         )
     return b
 
@@ -96,7 +96,7 @@ def _sparse(column: Any, where: str) -> Any:
 
 
 def _stacked(rows: list[object], where: str) -> NDArray[Any]:
-    """Rows as one array; the first row that does not fit is named."""
+    """Rows as one array; an error names the first row that does not fit."""
     arrays = [_row(row, k, where) for k, row in enumerate(rows)]
     for k, array in enumerate(arrays):
         if array.shape != arrays[0].shape:
@@ -116,13 +116,13 @@ def _row(row: object, k: int, where: str) -> NDArray[Any]:
         array = np.asarray(row.toarray().ravel() if hasattr(row, "toarray") else row)
         array = np.asarray(array.tolist()) if array.dtype == object else array
     except ValueError:
-        raise InputError(f"Row {k}{where} is no vector of numbers, got {row!r}.") from None
+        raise InputError(f"Row {k}{where} is not a vector of numbers, got {row!r}.") from None
     if array.dtype == object and array.ndim == 1:
         for i, value in enumerate(array.tolist()):
             if value is None:
                 raise InputError(f"Row {k}, dimension {i}{where} is None. Drop the row or fill it in.")
     if array.dtype.kind not in "biuf" and array.size:
-        raise InputError(f"Row {k}{where} is no vector of numbers, got {row!r}.")
+        raise InputError(f"Row {k}{where} is not a vector of numbers, got {row!r}.")
     return array
 
 

@@ -1,6 +1,6 @@
 """Kernels over vectors: what they share, and those of dot products, ``Linear`` and ``Polynomial``.
 
-Stationary kernels stand in ``stationary``. Sparse vectors stay sparse; a matrix of kernel values is dense.
+Stationary kernels are in ``stationary``. Sparse vectors stay sparse; a matrix of kernel values is dense.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Linear(VectorKernel):
         The prior variance :math:`v` of the coefficients: one number, or ``PerDimension(1.0)`` for one each.
         A bias is written ``Linear() + Constant()``.
     on
-        The column, or a tuple of columns, to read where the input is a table.
+        The column, or a tuple of columns, to read if the input is a table.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Linear(VectorKernel):
 
 
 class LinearPlan(VectorPlan):
-    """Dot products, kept where one variance serves all dimensions; squared lengths for the diagonal."""
+    """Dot products, kept if all dimensions have one variance; squared lengths for the diagonal."""
 
     _dots: Matrix | None = None
 
@@ -149,7 +149,7 @@ class Polynomial(VectorKernel):
     scale
         :math:`s`: the weight of the dot product.
     on
-        The column, or a tuple of columns, to read where the input is a table.
+        The column, or a tuple of columns, to read if the input is a table.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def dimension_values(setting: object, n_dimensions: int) -> float | Dense:
         return np.full(n_dimensions, hyper.number_of(setting))
     if len(setting.values) != n_dimensions and n_dimensions:
         raise InputError(
-            f"The kernel has values of {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
+            f"The kernel has values for {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
         )
     return np.array(setting.values)
 
@@ -243,7 +243,7 @@ def is_sparse(vectors: Vectors) -> bool:
 
 @blas_threads()
 def dot_products(a: Vectors, b: Vectors) -> Matrix:
-    """The dense matrix of dot products; where a is b it is symmetric to the last bit."""
+    """The dense matrix of dot products; if a is b it is symmetric to the last bit."""
     if 0 in (a.shape[0], b.shape[0]):
         return np.zeros((a.shape[0], b.shape[0]))
     with np.errstate(over="ignore", invalid="ignore"):

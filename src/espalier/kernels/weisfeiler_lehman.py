@@ -27,11 +27,11 @@ _JOINS, _LEAVES, _ENTERS = range(3)  # an edge seen from one of its nodes
 
 @dataclass(frozen=True, repr=False)
 class WeisfeilerLehman(FeatureKernel):
-    r"""Count the labels two graphs share, after each of some rounds in which a node's label takes in its neighbours'.
+    r"""Count the labels two graphs share after each of several rounds that add neighbours' labels to a node's label.
 
-    Before the first round a node has its own label. In each round it gets a new one, made of its old label and of the
-    old labels of its neighbours, each with the label of the edge between them and, where edges have one, its direction;
-    in any order. After :math:`h` rounds a label so tells what lies up to :math:`h` edges around a node. With
+    Before the first round a node has its own label. In each round it gets a new one, made of its old label and the old
+    labels of its neighbours in any order, each with the label of the edge between them and its direction, if edges have
+    one. After :math:`h` rounds a label describes the graph within :math:`h` edges of a node. With
     :math:`c_h(G, x)` for the number of nodes that have the label :math:`x` after :math:`h` rounds,
 
     .. math:: K(G, H) = \sum_{h=0}^{n} w_h \sum_x c_h(G, x) \, c_h(H, x)
@@ -39,23 +39,23 @@ class WeisfeilerLehman(FeatureKernel):
     Parameters
     ----------
     iterations
-        :math:`n`: how many rounds there are; with 0 the labels of nodes alone count.
+        :math:`n`: the number of rounds; with 0 only the labels of nodes count.
     iteration_weights
-        :math:`w`: one weight for each round, from 0 on: a tuple, or a number for all to start from. Each is learned,
+        :math:`w`: one weight for each round, from 0: a tuple, or one number at which all start. Each is learned,
         unless ``fixed``.
     labels
         What the nodes of dependency trees are labelled with, ``"tags"`` or ``"words"``.
     on
-        The column to read where the input is a table.
+        The column to read if the input is a table.
 
     Notes
     -----
     Items are graphs, dependency trees (edges from head to token, labelled by relation), or trees (edges from parent to
-    child, whose order is not kept). Labels are compared whole, never by hashes: different ones are always told apart. A
-    round takes time in proportion to nodes and edges, and sorting; the matrix is a product of sparse rows. A round that
-    refines no label counts what the round before it does, and so do all that follow: they are computed once, and
-    :meth:`features` has their columns once, weighed by the sum of their weights. The paper has graphs without direction
-    and without labels at edges, and weighs all rounds alike.
+    child, whose order is ignored). Labels are compared whole, never by hashes, so different ones never collide. A round
+    takes time in proportion to nodes and edges, plus a sort; the matrix is a product of sparse rows. If a round refines
+    no label, it counts what the round before it does, and so do all that follow: they are computed once, and
+    :meth:`features` has their columns once, weighed by the sum of their weights. The paper's graphs have no directions
+    and no edge labels, and it weighs all rounds alike.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class WeisfeilerLehman(FeatureKernel):
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
         weights = order_values(self.iteration_weights, self.iterations + 1)
-        last = len(features.labels) - 1  # the round that stands for all that follow
+        last = len(features.labels) - 1  # the round that represents all that follow
         with np.errstate(over="ignore"):  # the values are checked
             return np.append(weights[:last], weights[last:].sum())
 
@@ -125,17 +125,17 @@ class WeisfeilerLehman(FeatureKernel):
 
 
 def _rounds(sides: tuple[Graphs, ...], n: int) -> Iterator[tuple[Ids, int]]:
-    """The labels of all nodes of both sides after 0, 1, ... rounds, by numbers, and how many different there are.
+    """The labels of all nodes of both sides after 0, 1, ... rounds, as numbers, and how many different there are.
 
-    Rounds end at ``n``, or where the next would tell no two nodes apart that this one does not: then no later one does
-    either, and all of them count what the last one counts.
+    Rounds end at ``n``, or earlier if the next would distinguish no more nodes: then no later round would either, and
+    all of them count what the last one counts.
     """
     used, label = np.unique(np.concatenate([side.arrays["label"] for side in sides]), return_inverse=True)
     label, n_labels = label.reshape(-1), len(used)
     yield label, n_labels
     node, neighbour, kind = _seen_edges(sides)
     degree = np.bincount(node, minlength=len(label))
-    # One text of numbers for each node: its label, then what it sees, in ascending order.
+    # One string of numbers for each node: its label, then its edges and neighbours, in ascending order.
     start = np.concatenate([[0], np.cumsum(degree + 1)])
     numbers = np.empty(int(start[-1]), np.int64)
     is_own = np.zeros(len(numbers), bool)

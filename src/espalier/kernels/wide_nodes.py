@@ -1,4 +1,4 @@
-"""Nodes with so many children that partial trees cannot compare them in any reasonable time."""
+"""Nodes with so many children that comparing them by partial trees would take far too long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_widths(kernel: str, a: Forest, b: Forest | None = None, *, any_labels:
     kernel
         The name of the kernel, for the message.
     a, b
-        The trees that are compared, those of ``a`` with each other where ``b`` is None.
+        The trees that are compared; those of ``a`` with each other if ``b`` is None.
     any_labels
         Whether nodes with different labels are compared too.
     """
@@ -48,7 +48,7 @@ def _most_children(forest: Forest) -> int:
 
 
 def _widths(forest: Forest) -> NDArray[np.int64]:
-    """The number of children of each subtree that stands in some tree; 0 of others."""
+    """The number of children of each subtree that occurs in some tree; 0 for others."""
     arrays = forest.arrays
     start = arrays["tree_start"]
     used = np.zeros(forest.n_subtrees, bool)
@@ -59,7 +59,7 @@ def _widths(forest: Forest) -> NDArray[np.int64]:
 def _widest_of_one_label(
     a: Forest, rows: NDArray[np.int64], b: Forest, columns: NDArray[np.int64]
 ) -> tuple[int, int] | None:
-    """Two nodes with one label, among those with too many children together; None where there are none."""
+    """Two nodes with the same label that have too many children together; None if there are none."""
     widest: dict[int, int] = {}  # by label
     for v in np.flatnonzero(columns * int(rows.max()) > MOST_STEPS).tolist():
         label = int(b.arrays["label"][v])

@@ -1,4 +1,4 @@
-"""WordNet: words are similar whose senses are near each other in its hierarchy."""
+"""WordNet: words are similar if their senses are near each other in its hierarchy."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/s
 class WordNet(Similarity):
     """How near two words are among the kinds of things and actions in WordNet.
 
-    Nouns and verbs have a hierarchy; a word has its most frequent sense, in whatever form (``geese``, ``went``). Other
-    words match only themselves.
+    Nouns and verbs have a hierarchy; a word in any form (``geese``, ``went``) has its most frequent sense. Other words
+    match only themselves.
 
     Parameters
     ----------
     measure
-        ``"wu-palmer"``: twice the depth of what both are kinds of, by the sum of their depths (Wu and Palmer, 1994).
+        ``"wu-palmer"``: twice the depth of the common ancestor, divided by the sum of both depths (Wu and Palmer 1994).
         ``"path"``: 1 / (1 + steps from one to the other).
     senses
         How many senses of a word count, most frequent first; the nearest pair decides. None counts all. With one sense
-        the hierarchy is a tree and both measures are kernels; with more they may not be, and are then refused, with the
-        offer of the nearest.
+        the hierarchy is a tree and both measures are kernels; with more they may not be, and the error then offers the
+        nearest kernel.
     power
-        Raise the similarity to this power: larger ones make weak similarities weaker.
+        Raise the similarity to this power: larger powers make weak similarities weaker.
     folder
-        Where the database files are. Debian's package ``wordnet-base`` puts them where they are found, as does the
-        variable ``WNSEARCHDIR``.
+        The folder of the database files. If None, the environment variable ``WNSEARCHDIR`` names it; otherwise it is
+        where Debian's package ``wordnet-base`` installs them.
 
     Notes
     -----
-    Where a sense is a kind of several, the first counts, as it is listed first.
+    If a sense has several parents, only the one that is listed first counts.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class WordNet(Similarity):
         return values
 
     def _senses_of(self, words: list[str]) -> tuple[NDArray[np.int64], list[Sense]]:
-        """All senses of the words that count, and whose each is."""
+        """All senses of the words that count, and the word of each."""
         found = [self._database.senses_of(word)[: self.senses] for word in words]
         owner = np.repeat(np.arange(len(words)), [len(senses) for senses in found])
         return owner, [sense for senses in found for sense in senses]
@@ -109,13 +109,13 @@ class WordNet(Similarity):
         return (self._database.digest, self.measure, self.senses, self.power)
 
     def to_state(self) -> dict[str, object]:
-        """Return the measure and the digest of the database, which is no part of a file."""
+        """Return the measure and the digest of the database; the database itself is not saved."""
         own = {"measure": self.measure, "senses": self.senses, "power": self.power}
         return own | {"database": self._database.digest}
 
     @classmethod
     def from_state(cls, state: State) -> WordNet:
-        """Make the similarity that a file holds; the database is read from where it usually is, not where a file says.
+        """Make the similarity that a file holds; the database is read from the usual folder, not from one in the file.
 
         ``WNSEARCHDIR`` names another folder.
         """
@@ -125,7 +125,7 @@ class WordNet(Similarity):
         except OSError as error:
             raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
         same = made._database.digest == state.text("database")
-        require(same, "it needs another version of WordNet, for this one gives other similarities")
+        require(same, "it needs another version of WordNet: the installed one gives other similarities")
         return made
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -142,7 +142,7 @@ def _again(measure: Any, senses: int | None, power: int, folder: Any) -> WordNet
 
 
 def is_usual_folder(folder: str | Path) -> bool:
-    """Whether a folder is one that the user or the system chose: the variable names it, or packages install there."""
+    """Whether the user or the system chose a folder: ``WNSEARCHDIR`` names it, or packages install there."""
     chosen = os.environ.get("WNSEARCHDIR")
     return str(folder) in (*_USUAL_FOLDERS, *([chosen] if chosen else []))
 

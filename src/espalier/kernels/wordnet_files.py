@@ -71,7 +71,7 @@ class Database:
         )
 
     def senses_of(self, word: str) -> list[Sense]:
-        """The senses of a word in any of its forms, those that texts use most first."""
+        """The senses of a word in any of its forms, the most frequent first."""
         lemma = word.lower().replace(" ", "_")
         ranked = []
         for order, kind in enumerate(KINDS):
@@ -84,9 +84,9 @@ class Database:
         """The sense, what it is a kind of, and so on to the root."""
         kind, place = sense
         above, seen = self.parent[kind], [place]
-        while (place := above.get(place, ROOT)) != ROOT and place not in seen:  # WordNet 3.0 has a circle of two verbs
+        while (place := above.get(place, ROOT)) != ROOT and place not in seen:  # WordNet 3.0 has a cycle of two verbs
             seen.append(place)
-        # Nouns have one root of their own; verbs have many, and so one above them.
+        # Nouns have a single root; verbs have many, so one is added above them.
         return [(kind, place) for place in (seen if kind == "noun" else [*seen, ROOT])]
 
     def _base(self, lemma: str, kind: str) -> str:
@@ -111,7 +111,7 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if not line.startswith(" ") and line.strip():
                     yield number, line.split(" | ")[0].split()
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no file of WordNet: {error.reason}.") from None
+        raise InputError(f"{path} is not a file of WordNet: {error.reason}.") from None
 
 
 def _senses(path: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -158,4 +158,4 @@ def _frequencies(path: Path) -> Iterator[tuple[tuple[str, str, int], int]]:
 
 
 def _broken(path: Path, line: int) -> InputError:
-    return InputError(f"{path}, line {line}: this is no record of a WordNet database.")
+    return InputError(f"{path}, line {line}: this is not a record of a WordNet database.")

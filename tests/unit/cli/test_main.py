@@ -108,7 +108,7 @@ def test_gram_keeps_a_name_without_suffix(trees, tmp_path):
         (["nearest", "{trees}", "--query", "(S a)", "-k", "0"], "-k"),
         (["nearest", "{trees}", "--query", "(S a)", "-k", "many"], "-k"),
         (["nearest", "{trees}", "--query", "(S a)", "--kernel", "exit()"], "'exit' is no kernel"),
-        (["nearest", "{trees}", "--query", "(S a)", "--kernel", "RBF()"], "no vector of numbers"),
+        (["nearest", "{trees}", "--query", "(S a)", "--kernel", "RBF()"], "not a vector of numbers"),
         (["nearest", "{trees}", "--query", "(S a)", "--kernel", "SubsetTree(on='x')"], "the column 'x'"),
         (["gram", "{trees}"], "-o"),
         (["gram", "{trees}", "-o", "{nowhere}/out.npy"], "no such folder"),

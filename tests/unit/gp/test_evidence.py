@@ -179,7 +179,7 @@ def test_the_evidence_at_other_values_is_that_of_a_model_with_them():
     assert value == pytest.approx(other.log_marginal_likelihood_, rel=1e-12)
     assert set(gradient) == set(model.learned_.to_dict())
     assert model.log_marginal_likelihood_ == model.log_marginal_likelihood()  # asking changes nothing
-    with pytest.raises(KeyError, match=r"'decay' is no learned hyperparameter; these are: kernel.terms"):
+    with pytest.raises(KeyError, match=r"'decay' is not a learned hyperparameter; these are: kernel.terms"):
         model.log_marginal_likelihood({"decay": 0.1})
 
 

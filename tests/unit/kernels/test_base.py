@@ -98,7 +98,7 @@ def test_kernels_add_up_by_sum_and_have_powers():
 
 @pytest.mark.parametrize("data", [Tree("A", ("a",)), "(A a)", 3, b"(A a)"])
 def test_what_is_no_corpus_is_an_error(data):
-    with pytest.raises(TypeError, match="A kernel is called with a list"):
+    with pytest.raises(TypeError, match="A kernel must be called with a list"):
         SubsetTree()(data)
 
 
@@ -173,5 +173,7 @@ def test_numbers_of_numpy_become_plain():
 def test_masked_cotangents_are_refused(kernel):
     _, pull_back = kernel.vjp(TREES)
     cotangent = np.ma.masked_array(np.ones((3, 3)), mask=np.eye(3)[::-1])
-    with pytest.raises(InputError, match=r"The cotangent is masked in 3 entries, the first is \[0, 2\]"):
+    with pytest.raises(
+        InputError, match=r"The array of gradient weights is masked in 3 entries, the first is \[0, 2\]"
+    ):
         pull_back(cotangent)

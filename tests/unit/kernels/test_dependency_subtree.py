@@ -170,12 +170,12 @@ def test_a_pair_beyond_the_memory_is_refused():
         (
             lambda: es.DependencySubtree(("tags",), weight=es.PerLabel(1.0, values={"words": 2.0})),
             ValueError,
-            "weight names 'words', which is no template of this kernel; it has 'tags'",
+            "weight names 'words', which is not a template of this kernel; it has 'tags'",
         ),
         (
             lambda: es.DependencySubtree(("tags",), weight=es.PerLabel(1.0, groups={"all": ["tags", "tag"]})),
             ValueError,
-            "weight names 'tag', which is no template",
+            "weight names 'tag', which is not a template",
         ),
         (lambda: es.DependencySubtree()([3]), InputError, "Row 0"),
         (lambda: es.DependencySubtree(on="x")({"x": ["(S a)"]}), InputError, "Column 'x': Row 0"),

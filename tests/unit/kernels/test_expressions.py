@@ -154,7 +154,7 @@ def test_kernels_inside_kernels_are_bounded():
         for _ in range(10):
             text = wrapper.format(text)
         assert "SubsetTree" in repr(parse_kernel(text))
-        with pytest.raises(InputError, match="More than 10 kernels stand around this one"):
+        with pytest.raises(InputError, match="More than 10 kernels enclose this one"):
             parse_kernel(wrapper.format(text))
 
 

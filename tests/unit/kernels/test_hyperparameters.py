@@ -57,7 +57,7 @@ def test_groups_are_lists_of_labels():
 
 
 def test_a_value_for_a_label_of_a_group_is_an_error_that_names_both():
-    message = r"gives 0.2 for the label 'NP', which stands in the group 'g'.*values=\{'g': 0.2\}.*take 'NP' out"
+    message = r"gives 0.2 for the label 'NP', which is in the group 'g'.*values=\{'g': 0.2\}.*take 'NP' out"
     with pytest.raises(ValueError, match=message):
         PerLabel(0.4, groups={"g": ["NP"]}, values={"NP": 0.2})
     with pytest.raises(ValueError, match=message):
@@ -70,8 +70,8 @@ def test_a_value_for_a_label_of_a_group_is_an_error_that_names_both():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"groups": {"g": ["A", "A"]}}, ValueError, "label 'A' stands twice in the group 'g'"),
-        ({"groups": {"a": ["b"], "b": ["c"]}}, ValueError, "group 'b' is named like a label of the group 'a'"),
+        ({"groups": {"g": ["A", "A"]}}, ValueError, "label 'A' is listed twice in the group 'g'"),
+        ({"groups": {"a": ["b"], "b": ["c"]}}, ValueError, "group 'b' has the name of a label of the group 'a'"),
         ({"groups": {"g": 3}}, TypeError, "group 'g' must list its labels, got 3"),
         ({"groups": {"g": [3]}}, TypeError, "label of the group 'g' must be a text, got 3 of int"),
         ({"groups": ["A", "B"]}, TypeError, "groups of PerLabel must be a dict by name"),
@@ -91,6 +91,6 @@ def test_one_number_for_dimensions_that_all_have_their_own_is_an_unknown_path():
         (es.WeisfeilerLehman(1), "iteration_weights"),
         (es.RBF(PerDimension(1.0, values=(0.5, 2.0))), "lengthscale"),
     ):
-        with pytest.raises(KeyError, match=rf"'{path}' is no learned hyperparameter of this kernel.*{path}\[0\]"):
+        with pytest.raises(KeyError, match=rf"'{path}' is not a learned hyperparameter of this kernel.*{path}\[0\]"):
             kernel.with_parameters({path: 2.0})
     assert es.RBF(PerDimension(1.0)).with_parameters({"lengthscale": 2.0}) == es.RBF(PerDimension(2.0))

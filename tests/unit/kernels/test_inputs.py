@@ -193,7 +193,7 @@ def test_a_model_of_trees_reads_strings_as_trees(learner):
         for again in (model, pickle.loads(pickle.dumps(model))):
             np.testing.assert_allclose(again.predict(NEW), expected)
             np.testing.assert_allclose(again.predict([["q", "the"]]), expected[:1])
-            with pytest.raises(es.InputError, match=r"^Row 1 is no tree in brackets, 'q the'.*lists of words"):
+            with pytest.raises(es.InputError, match=r"^Row 1 is not a tree in brackets, 'q the'.*lists of words"):
                 again.predict([NEW[0], "q the"])
 
 
@@ -234,8 +234,8 @@ def test_both_inputs_of_a_call_decide_together_what_strings_are(kernel):
         (["plain text"], ["(S (N cats))"], BOTH),
         (["(N cats)"], ["(N dogs)"], BOTH),
         ([["plain", "text"]], ["(N cats)"], BOTH),
-        (["plain text"], es.Forest.from_trees(["(N cats)"]), "is no tree in brackets, 'plain text'"),
-        (["plain text"], [es.Tree.from_brackets("(N cats)")], "is no tree in brackets, 'plain text'"),
+        (["plain text"], es.Forest.from_trees(["(N cats)"]), "is not a tree in brackets, 'plain text'"),
+        (["plain text"], [es.Tree.from_brackets("(N cats)")], "is not a tree in brackets, 'plain text'"),
     ],
 )
 def test_what_is_refused_does_not_depend_on_the_order_of_the_inputs(one, other, message):

@@ -55,7 +55,7 @@ def test_threads_share_the_budget():
 
 def test_a_pair_beyond_the_budget_is_named():
     sizes = np.array([5, 99, 9]), np.array([3, 199])
-    message = r"Sequence 1 with sequence 1 alone needs 156.2 KiB of memory, and the budget is 78.1 KiB. "
+    message = r"Sequence 1 with sequence 1 alone needs 156.2 KiB of memory, but the budget is 78.1 KiB. "
     with pytest.raises(MemoryBudgetError, match=message + "Pass memory=160000 or more, or cut the sequences"):
         threads_within(Schedule(1, 80_000), sizes, ALL, 8)
     assert threads_within(Schedule(1, 160_000), sizes, ALL, 8) == 1

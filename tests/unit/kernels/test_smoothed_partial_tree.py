@@ -21,7 +21,7 @@ from random_trees import INNER, WORDS, random_trees
 from reference.smoothed_partial_tree import Smoothing, smoothed_partial_tree
 
 SmoothedPartialTree = pytest.importorskip("espalier.kernels.smoothed_partial_tree").SmoothedPartialTree
-pytestmark = pytest.mark.filterwarnings("ignore:.*labels stand at leaves and at inner nodes")
+pytestmark = pytest.mark.filterwarnings("ignore:.*labels occur at leaves and at inner nodes")
 
 LABELS = sorted({*INNER, *WORDS})
 VECTORS = dict(zip(LABELS, np.random.default_rng(3).standard_normal((len(LABELS), 4)), strict=True))
@@ -293,7 +293,7 @@ def test_a_label_of_leaves_and_inner_nodes_that_is_similar_to_other_words_is_tol
     trees = ["(b c)", "(S b)", "(S a)"]
     similarity = SimilarityTable(["a", "b"], [[1.0, 0.9], [0.9, 1.0]])
     kernel = SmoothedPartialTree(similarity, decay=1.0)
-    message = r"1 labels stand at leaves.*'b' is one of them.*Use soft='all'"
+    message = r"1 labels occur at leaves.*'b' is one of them.*Use soft='all'"
     for call in (kernel, lambda trees: kernel(trees[:1], trees[1:]), Normalized(kernel)):
         with pytest.warns(UserWarning, match=message) as said:
             call(trees)

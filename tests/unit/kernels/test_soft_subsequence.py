@@ -167,7 +167,7 @@ def test_clipped_cosines_that_are_no_kernel_are_refused():
         ({"similarity": TABLE, "mix": 1.5}, ValueError, "mix must lie between 0 and 1, got 1.5"),
         ({"similarity": TABLE, "mix": -0.5}, ValueError, "mix"),
         ({"similarity": TABLE, "mix": es.PerLabel(0.5)}, TypeError, "mix must be one number"),
-        ({"mix": 0.5}, ValueError, "mix is the share of exact matching beside a similarity, and there is none"),
+        ({"mix": 0.5}, ValueError, "mix is the share of exact matching beside a similarity, but similarity is None"),
     ],
 )
 def test_bad_settings(options, error, message):

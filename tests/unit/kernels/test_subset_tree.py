@@ -194,12 +194,12 @@ def test_overflow_names_the_tree():
 def test_an_unknown_path_suggests_the_nearest():
     with pytest.raises(KeyError, match="Did you mean 'decay'"):
         SubsetTree().with_parameters({"decoy": 0.1})
-    with pytest.raises(KeyError, match="no learned hyperparameter"):
+    with pytest.raises(KeyError, match="not a learned hyperparameter"):
         SubsetTree(fixed(0.4)).with_parameters({"decay": 0.1})
 
 
 def test_a_cotangent_of_another_shape_is_an_error():
-    with pytest.raises(ValueError, match="cotangent must have the matrix's shape"):
+    with pytest.raises(ValueError, match="gradient weights must have the matrix's shape"):
         SubsetTree().vjp(["(A a)"])[1](np.ones((2, 2)))
 
 

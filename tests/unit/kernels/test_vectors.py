@@ -124,9 +124,9 @@ def test_single_pairs():
         ([[1.0, 2.0], 3.0], "Row 1 has one number, but row 0 has 2 dimensions"),
         ([[1.0], None], r"Row 1 holds no vector \(None\)"),
         ([[1.0], [None]], "Row 1, dimension 0 is None"),
-        (["1.0", "2.0"], "Row 0 is no vector of numbers, got '1.0'"),
-        ([[1.0], ["x"]], "Row 1 is no vector of numbers"),
-        ([[1.0], [[2.0], [3.0, 4.0]]], "Row 1 is no vector of numbers"),
+        (["1.0", "2.0"], "Row 0 is not a vector of numbers, got '1.0'"),
+        ([[1.0], ["x"]], "Row 1 is not a vector of numbers"),
+        ([[1.0], [[2.0], [3.0, 4.0]]], "Row 1 is not a vector of numbers"),
         (np.array(["a", "b"]), "must hold numbers"),
         (np.array([1j, 2j]), "must hold numbers"),
         (np.zeros((2, 2, 2)), r"of shape \(n, d\), got shape \(2, 2, 2\)"),
@@ -142,7 +142,7 @@ def test_what_is_no_vector_is_an_error_that_names_its_place(vectors, message):
 
 
 def test_other_numbers_of_dimensions_are_an_error():
-    with pytest.raises(InputError, match="equally many dimensions, got 3 and 2"):
+    with pytest.raises(InputError, match="the same number of dimensions, got 3 and 2"):
         Linear()(X, X[:, :2])
 
 

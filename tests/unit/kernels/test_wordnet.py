@@ -111,7 +111,7 @@ def test_a_missing_database_says_what_to_do(tmp_path):
 def test_a_broken_database_is_an_error(folder, name):
     with (folder / name).open("a") as stream:
         stream.write("00000070 what\n")
-    with pytest.raises(es.InputError, match=rf"{name}, line \d+: this is no record of a WordNet database"):
+    with pytest.raises(es.InputError, match=rf"{name}, line \d+: this is not a record of a WordNet database"):
         es.kernels.WordNet(folder=folder)
 
 
@@ -156,7 +156,9 @@ def test_a_saved_kernel_may_not_choose_the_folder(folder, monkeypatch):
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     text = f"Subsequence(2, similarity=WordNet(folder={str(folder)!r}))"
     assert repr(parse_kernel(text).similarity) == f"WordNet(folder={str(folder)!r})"  # a caller may
-    with pytest.raises(es.InputError, match=r"may not choose the folder .* set the variable WNSEARCHDIR to it"):
+    with pytest.raises(
+        es.InputError, match=r"may not choose the folder .* set the environment variable WNSEARCHDIR to it"
+    ):
         saved_kernel(text)
     monkeypatch.setenv("WNSEARCHDIR", str(folder))
     assert saved_kernel(text) == saved_kernel("Subsequence(2, similarity=WordNet())") == parse_kernel(text)

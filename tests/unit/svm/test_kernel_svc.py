@@ -339,13 +339,13 @@ def test_bad_settings_are_errors_of_fit(settings, message):
         (["a"] * 160, "All rows belong to one class, 'a'"),
         ([1.0] * 159 + [np.nan], "Input y contains NaN: row 159"),
         ([1.0] * 159 + [np.inf], "Input y contains infinity: row 159"),
-        (["a"] * 159 + [None], "Row 159 of y holds no label, got None"),
-        (["a"] * 159 + [float("nan")], "Row 159 of y holds no label, got nan"),
-        (["a"] * 159 + [pd.NA], "Row 159 of y holds no label, got <NA>"),
-        ([pd.NA] + ["a"] * 159, "Row 0 of y holds no label, got <NA>"),
-        (pd.Series(["a"] * 159 + [None], dtype="string"), "Row 159 of y holds no label"),
-        (pd.Series([True] * 159 + [None], dtype="boolean"), "Row 159 of y holds no label"),
-        (["a"] * 159 + [pd.NaT], "Row 159 of y holds no label, got NaT"),
+        (["a"] * 159 + [None], "Row 159 of y has no label, got None"),
+        (["a"] * 159 + [float("nan")], "Row 159 of y has no label, got nan"),
+        (["a"] * 159 + [pd.NA], "Row 159 of y has no label, got <NA>"),
+        ([pd.NA] + ["a"] * 159, "Row 0 of y has no label, got <NA>"),
+        (pd.Series(["a"] * 159 + [None], dtype="string"), "Row 159 of y has no label"),
+        (pd.Series([True] * 159 + [None], dtype="boolean"), "Row 159 of y has no label"),
+        (["a"] * 159 + [pd.NaT], "Row 159 of y has no label, got NaT"),
         (["a"] * 159 + [1], "all text or all numbers, got 'a' in row 0 and 1 in row 159"),
         (np.linspace(0, 1, 160), "Unknown label type: continuous"),
         (np.zeros((160, 2)), r"one label or number per row, of shape \(160,\), got shape \(160, 2\)"),
@@ -391,7 +391,7 @@ def test_labels_of_rows_without_weight_may_be_missing(missing, make):
     assert model.classes_.tolist() == sorted(set(LABELS))
     close(model.decision_function(TREES), KernelSVC(KERNEL).fit(FOREST[rest], LABELS[rest]).decision_function(TREES))
     weight[7] = 1.0
-    with pytest.raises(ValueError, match="Row 7 of y holds no label"):
+    with pytest.raises(ValueError, match="Row 7 of y has no label"):
         KernelSVC(KERNEL).fit(TREES, make(labels), weight)
 
 
@@ -405,7 +405,7 @@ def test_classes_that_are_numbers_may_be_missing_in_rows_without_weight():
     [
         ("rbf", TREES[:4], TypeError, "kernel must be a kernel of Espalier such as SubsetTree"),
         (es.SubsetTree(), np.ones((4, 2)), TypeError, "reads trees, but was given numbers, an array of float64"),
-        (es.RBF(), TREES[:4], ValueError, "Row 0 is no vector of numbers"),
+        (es.RBF(), TREES[:4], ValueError, "Row 0 is not a vector of numbers"),
         (es.SubsetTree(on="tree"), {"trees": TREES[:4]}, ValueError, "no column 'tree'.*Did you mean 'trees'"),
         (es.SubsetTree(on="tree"), TREES[:4], ValueError, "reads the column 'tree', but was not given a table"),
         (es.SubsetTree(), {"tree": TREES[:4]}, ValueError, "names no column"),
@@ -425,7 +425,7 @@ def test_empty_input_is_an_error():
 
 def test_rows_of_another_kind_are_errors_of_predict():
     model = KernelSVC(es.RBF()).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="equally many dimensions, got 4 and 3"):
+    with pytest.raises(ValueError, match="the same number of dimensions, got 4 and 3"):
         model.predict(np.ones((2, 3)))
     with pytest.raises(NotFittedError):
         KernelSVC(KERNEL).predict(TREES)
@@ -507,5 +507,5 @@ def test_masked_labels_of_rows_without_weight_are_left_out():
 
 
 def test_the_first_missing_label_with_weight_is_named():
-    with pytest.raises(es.InputError, match="Row 1 of y holds no label"):
+    with pytest.raises(es.InputError, match="Row 1 of y has no label"):
         KernelSVC(es.RBF()).fit(np.arange(4.0)[:, None], [None, None, "a", "b"], [0.0, 1.0, 1.0, 1.0])
