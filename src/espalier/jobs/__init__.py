@@ -1,4 +1,4 @@
-"""Jobs and what they may use: threads, memory, whom to tell how far they are. Knows no kernel and no learner."""
+"""Jobs, the threads and memory they may use, and reports of progress. This package knows no kernel and no learner."""
 
 from espalier._lazy import names_of_stub
 

@@ -1,4 +1,4 @@
-"""A bar on standard error, for ``verbose=True`` and for the command line: the one drawing outside ``cli``."""
+"""A progress bar on standard error, for ``verbose=True`` and the command line; nothing else outside ``cli`` draws."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from espalier.structures.numbers import truth_value
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
-    """Draw a bar with the time that has passed and an estimate of what is left; it is gone when the job is done.
+    """Draw a bar with the elapsed time and an estimate of the time left; it disappears when the job is done.
 
-    Yields a function that takes a Progress, or the fraction done. Nothing is drawn if standard error is no terminal.
+    Yields a function that takes a Progress, or the fraction done. Nothing is drawn if standard error is not a terminal.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -35,7 +35,7 @@ def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
 
 @contextmanager
 def reporting(what: str, progress: Report | None, verbose: bool) -> Iterator[Report | None]:
-    """Yield whom to tell about progress: the function of the user, a bar if ``verbose``, both, or nobody."""
+    """Yield the function to call with progress: the user's, one that draws a bar if ``verbose``, both, or None."""
     check_progress(progress)
     if not truth_value("verbose", verbose):
         yield progress

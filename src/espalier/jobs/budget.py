@@ -1,4 +1,4 @@
-"""Errors of memory that name a number which suffices, and matrices that no process can hold."""
+"""Memory errors that name a budget that suffices, and a check for matrices that the process cannot hold."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _INSTEAD = (
 
 
 def pair_too_large(pair: str, item: str, needed: int, schedule: Schedule) -> MemoryBudgetError:
-    """The error of a pair of items that takes more than the budget; ``needed`` counts in the schedule's share."""
+    """The error for a pair of items that needs more than the budget; ``needed`` refers to the schedule's share."""
     reason = (
-        f"{pair} alone needs {show_bytes(needed)} of memory, and the budget is {show_bytes(schedule.memory)}"
+        f"{pair} alone needs {show_bytes(needed)} of memory, but the budget is {show_bytes(schedule.memory)}"
         f"{f', one of {schedule.shares} equal shares' if schedule.shares > 1 else ''}."
     )
     return _told(reason, f"cut the {item}s", needed * schedule.shares)
 
 
 def enough(error: MemoryBudgetError, needed: Callable[[], int]) -> MemoryBudgetError:
-    """The same error with a number that suffices for the whole call, where it named one of a part."""
+    """The same error with a number that suffices for the whole call, if it named one for a part."""
     if error.told is None:
         return error
     reason, advice, named = error.told
@@ -42,23 +42,21 @@ def _told(reason: str, advice: str, needed: int) -> MemoryBudgetError:
 
 @contextmanager
 def naming_a_way_out() -> Iterator[None]:
-    """Turn an allocation that failed into an error that says what to do instead."""
+    """Turn a failed allocation into an error that says what to do instead."""
     try:
         yield
     except MemoryBudgetError:
         raise
     except MemoryError as error:
         reason = str(error).rstrip(".") or "an allocation failed"
-        raise MemoryBudgetError(
-            f"This process may not use as much memory as this takes: {reason}. {_INSTEAD}"
-        ) from None
+        raise MemoryBudgetError(f"This needs more memory than this process may use: {reason}. {_INSTEAD}") from None
 
 
 def check_matrix(*shape: int) -> None:
-    """Refuse a matrix that is larger than what the process may use, before anything is computed for it."""
+    """Refuse a matrix that is larger than the memory that the process may use, before anything is computed."""
     needed, usable = 8 * math.prod(shape), usable_memory()
     if needed > usable:
         raise MemoryBudgetError(
-            f"A matrix of {' x '.join(f'{n:,}' for n in shape)} values takes {show_bytes(needed)}, and this process "
+            f"A matrix of {' x '.join(f'{n:,}' for n in shape)} values takes {show_bytes(needed)}, but this process "
             f"may use {show_bytes(usable)}. {_INSTEAD}"
         )

@@ -1,8 +1,8 @@
 """Running jobs: here, in other processes, or wherever something with a ``submit`` method runs them.
 
-A job is a value that can be pickled: calling it computes its result, and ``cost`` says how much work that is beside
-other jobs. Results come in the order of the jobs, whoever is done first, so that no bit of what is made of them depends
-on how many workers there are.
+A job is a value that can be pickled: calling it computes its result, and ``cost`` is the amount of work relative to
+other jobs. Results come in the order of the jobs, whichever finishes first, so what is computed from them does not
+depend on the number of workers, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class Job(Protocol[Result_co]):
-    """Something to compute: it can be pickled, and says how much work it is."""
+    """Something to compute: it can be pickled, and knows its amount of work."""
 
     @property
     def cost(self) -> float:
-        """How much work this is, in any unit that all jobs of one call share."""
+        """The amount of work, in any unit that all jobs of one call share."""
 
     def __call__(self) -> Result_co:
         """Compute the result."""
 
 
 class Future(Protocol[Result_co]):
-    """A result that may not be there yet."""
+    """A result that may not be available yet."""
 
     def result(self) -> Result_co:
         """Wait for the result, or raise what the job raised."""
 
     def cancel(self) -> object:
-        """Do not start the job if it has not begun."""
+        """Drop the job if it has not started."""
 
 
 class Executor(Protocol):
-    """Whatever runs jobs: executors of ``concurrent.futures``, ``Processes``, a client of Dask."""
+    """Anything that runs jobs: executors of ``concurrent.futures``, ``Processes``, a client of Dask."""
 
     def submit(self, function: Callable[[Job[Any]], object], job: Job[Any], /) -> Future[Any]:
         """Start the job, or keep it until a worker is free."""
@@ -54,9 +54,9 @@ def run_jobs(
     jobs
         What to compute.
     executor
-        Who computes it. With None, jobs run here, one after the other: the compiled core has threads of its own.
+        Runs the jobs. If None, they run here, one after the other: the compiled core has threads of its own.
     tell
-        Called after each job with the fraction of the cost that is done.
+        Called after each job with the fraction of the total cost that is done.
     """
     whole, done = sum(job.cost for job in jobs), 0.0
     futures = [] if executor is None else [executor.submit(_result_of, job) for job in jobs]

@@ -1,4 +1,4 @@
-"""What a process has: cores, and amounts of memory as a caller writes them and as people read them."""
+"""The cores and the memory that a process may use, and amounts of memory as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "b": 1} | {
     for power, prefix in enumerate("kmgt", start=1)
     for suffix, base in (("", 1024), ("b", 1000), ("ib", 1024))
 }
-_MOST = 2**62  # more than any machine has, and the compiled core can still add to it
+_MOST = 2**62  # more than any machine has, but the compiled core can add to it without overflow
 _ALLOWED = "memory must be a positive whole number of bytes or a text such as '2 GiB'"
 
 
@@ -45,12 +45,12 @@ def parse_memory(memory: int | float | str | None) -> int:
 
 
 def usable_memory(root: Path = Path("/")) -> int:
-    """How many bytes this process may use: the least of the machine's memory, its control groups' and its own limits.
+    """How many bytes this process may use: the least of the machine's memory, its control groups' limits and its own.
 
     Parameters
     ----------
     root
-        Where ``proc`` and ``sys`` stand.
+        The folder that contains ``proc`` and ``sys``.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *_limits_of_process(), *_limits_of_groups_at(int(time.monotonic()), root)])
@@ -69,7 +69,7 @@ def _limits_of_process() -> Iterator[int]:
 
 @functools.lru_cache(maxsize=1)
 def _limits_of_groups_at(second: int, root: Path) -> tuple[int, ...]:
-    """Read the limits at most once a second: to read them takes longer than to compare a few trees."""
+    """Read the limits at most once a second, because reading takes longer than comparing a few trees."""
     return tuple(_limits_of_groups(root))
 
 
@@ -88,7 +88,7 @@ def _limits_of_groups(root: Path) -> Iterator[int]:
         else:
             continue
         group = top / path.strip("/")
-        # In a container the path may be that of the host, where the container's own group is the top.
+        # In a container the path may be that of the host, while the container's own group is mounted at the top.
         for folder in (group, *group.parents):
             limit = _limit_in(folder / name)
             if limit is not None:
@@ -98,7 +98,7 @@ def _limits_of_groups(root: Path) -> Iterator[int]:
 
 
 def _limit_in(file: Path) -> int | None:
-    """The number of bytes that a file of a control group says; None where it says none."""
+    """The number of bytes in a file of a control group; None if it has none."""
     try:
         text = file.read_text("utf-8").strip()
     except OSError:
@@ -112,7 +112,7 @@ def n_cores() -> int:
 
 
 def show_bytes(n: float) -> str:
-    """Write a number of bytes for people.
+    """Format a number of bytes for people.
 
     Examples
     --------

@@ -15,13 +15,13 @@ from espalier.jobs.memory import n_cores
 class Processes(ProcessPoolExecutor):
     """Processes on this machine that run jobs side by side, each with one BLAS thread.
 
-    Use it as a context: no process outlives the block, also if Ctrl-C or an error ends it. A script that starts
-    processes must do so under ``if __name__ == "__main__":``, because each of them imports it.
+    Use it as a context manager: no process outlives the block, even if Ctrl-C or an error ends it. A script must start
+    processes under ``if __name__ == "__main__":``, because each of them imports the script.
 
     Parameters
     ----------
     n
-        How many; as many as there are cores if None.
+        The number of processes; one for each core if None.
 
     Examples
     --------
@@ -47,13 +47,13 @@ class Processes(ProcessPoolExecutor):
 def _start_worker(parent: int) -> None:
     from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers an interruption
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles an interruption
     threadpool_limits(1)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent was killed, which no signal tells it."""
+    """End this process if its parent was killed, of which no signal informs it."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""How far a job is: the one value that every ``progress`` function is called with.
+"""Progress of a job: the value with which every ``progress`` function is called.
 
 Compiled code, and the loops around it, report plain fractions. :class:`Meter` turns them into :class:`Progress`.
 """
@@ -17,7 +17,7 @@ class Progress:
     Attributes
     ----------
     what
-        What is being done, in a few words.
+        The work that is being done, in a few words.
     fraction
         The share that is done, from 0 to 1; ``float(progress)`` is the same number.
     seconds_left
@@ -37,9 +37,9 @@ Tell = Callable[[float], object]  # what a job calls with the fraction done
 
 
 class Meter:
-    """Tells a user's function how far a job is, given fractions.
+    """Turns fractions into Progress and calls the user's function with it.
 
-    Fractions that fall begin a new job: a plan may be evaluated many times.
+    A fraction smaller than the last begins a new job, because a plan may be evaluated many times.
     """
 
     def __init__(self, report: Report, what: str) -> None:
@@ -58,12 +58,12 @@ class Meter:
 
 
 def told_of(report: Report | None, what: str) -> Tell | None:
-    """Return the function that takes fractions and tells ``report``; None if nobody asks."""
+    """Return a function that takes fractions and calls ``report`` with a Progress; None if ``report`` is None."""
     return None if report is None else Meter(report, what)
 
 
 def part_of(tell: Tell, start: float, end: float) -> Tell:
-    """Return the function for a part that takes the whole from ``start`` to ``end``."""
+    """Return the function for a part of the job that goes from ``start`` to ``end`` of the whole."""
     return lambda fraction: tell(start + (end - start) * fraction)
 
 

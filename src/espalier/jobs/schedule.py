@@ -1,4 +1,4 @@
-"""How a job is run: threads, memory and whom to tell. No result depends on it, to the last bit, but for memory."""
+"""How a job is run: threads, memory and progress. To the last bit, no result depends on these, except on memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from espalier.structures.numbers import whole_number
 
 @dataclass(frozen=True)
 class Schedule:
-    """Threads, a memory budget in bytes, whom to tell which fraction is done, who runs jobs, and whether to warn."""
+    """Threads, a memory budget in bytes, a function for the fraction done, an executor, and whether to warn."""
 
     n_threads: int
     memory: int
     tell: Tell | None = None
     executor: Executor | None = None
     warns: bool = True
-    shares: int = 1  # into how many equal ones the budget of the call was cut
+    shares: int = 1  # the number of equal shares into which the budget of the call was cut
 
     @staticmethod
     def of(
@@ -30,13 +30,11 @@ class Schedule:
         *,
         what: str = "kernel values",
     ) -> Schedule:
-        """Check what a caller asked for and fill in what was left out; ``what`` names the job to ``progress``."""
+        """Check the caller's options and fill in the defaults; ``what`` names the job in reports of progress."""
         check_progress(progress)
         if executor is not None and not hasattr(executor, "submit"):
-            raise TypeError(
-                f"executor must have a method submit, such as Processes(4) has, or be None, got {executor!r}."
-            )
-        if n_threads is None:  # jobs of an executor run beside each other
+            raise TypeError(f"executor must have a method submit, as Processes(4) has, or be None, got {executor!r}.")
+        if n_threads is None:  # jobs of an executor run at the same time
             n_threads = n_cores() if executor is None else 1
         n_threads = whole_number("n_threads", n_threads, none=True)
         return Schedule(n_threads, parse_memory(memory), told_of(progress, what), executor)
@@ -50,7 +48,7 @@ class Schedule:
         return replace(self.part(k, n), memory=max(1, self.memory // n), shares=self.shares * n)
 
     def between(self, start: float, end: float) -> Schedule:
-        """The schedule of a part whose progress takes the whole from ``start`` to ``end``."""
+        """The schedule of a part whose progress goes from ``start`` to ``end`` of the whole."""
         return self if self.tell is None else replace(self, tell=part_of(self.tell, start, end))
 
     @property
@@ -64,14 +62,14 @@ class Schedule:
         return {"n_threads": self.n_threads, "memory": self.memory}
 
     def of_job(self) -> Schedule:
-        """The schedule inside a job, which runs elsewhere: nobody is told, and the job starts no other."""
+        """The schedule inside a job that runs elsewhere: it reports no progress and starts no other jobs."""
         return replace(self, tell=None, executor=None)
 
     def done(self) -> None:
-        """Say that this part is finished."""
+        """Report that this part is finished."""
         if self.tell is not None:
             self.tell(1.0)
 
     def quietly(self) -> Schedule:
-        """The schedule of a part whose warnings another part gives: one call warns once."""
+        """The schedule of a part that does not warn, because another part does: one call warns once."""
         return replace(self, warns=False)

@@ -25,7 +25,7 @@ class Tile:
     columns: slice
     on_diagonal: bool = False  # rows and columns are the same items, and only half of the pairs count
     mirrored: bool = False  # the transposed tile holds the same values
-    only_diagonal: bool = False  # each row meets itself alone
+    only_diagonal: bool = False  # each row is compared only with itself
 
     @property
     def n_rows(self) -> int:
@@ -37,7 +37,7 @@ class Tile:
 
     @property
     def area(self) -> float:
-        """How much of the matrix this tile gives, a mirrored one counted twice."""
+        """How much of the matrix this tile covers; a mirrored one counts twice."""
         if self.only_diagonal:
             return self.n_rows
         return self.n_rows * self.n_columns * (2 if self.mirrored else 1)
@@ -48,7 +48,7 @@ class Tile:
         return (self.n_rows,) if self.only_diagonal else (self.n_rows, self.n_columns)
 
     def put(self, values: Matrix, out: Matrix) -> None:
-        """Write the tile's values into the matrix or diagonal, on both sides where they are mirrored."""
+        """Write the tile's values into the matrix or diagonal; mirrored ones on both sides."""
         if self.only_diagonal:
             out[self.rows] = values.reshape(-1)
             return
@@ -57,7 +57,7 @@ class Tile:
             out[self.columns, self.rows] = values.T
 
     def take(self, cotangent: Matrix) -> Matrix:
-        """The tile's share of a cotangent."""
+        """The tile's part of the gradient weights."""
         if self.only_diagonal:
             return cotangent[self.rows]
         block: Matrix = cotangent[self.rows, self.columns]
@@ -75,7 +75,7 @@ class Tile:
                 for k, rows in enumerate(parts)
                 for columns in parts[: k + 1]
             ]
-        # The longer side is cut first: square tiles share most.
+        # Cut the longer side first: in square tiles most work is shared.
         across = math.sqrt(pieces * self.n_rows / self.n_columns)
         n_rows = min(max(1, round(across)), pieces)
         return [
@@ -87,7 +87,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Items:
-    """What the items of rows and columns are called in errors, and which numbers the first of them have."""
+    """The name of the items of rows and columns in errors, and the numbers of the first of them."""
 
     name: str
     first_row: int = 0
@@ -106,10 +106,10 @@ def cut_to_fit(tile: Tile, needed: int, items: Items, schedule: Schedule) -> lis
 
 
 def most_needed(whole: Tile, needed: Callable[[Tile], int], most_cuts: int = 64) -> int:
-    """The memory with which all tiles can be cut until they fit: what the pair that needs most takes, or a bound of it.
+    """The memory with which all tiles can be cut until they fit: that of the largest pair, or an upper bound of it.
 
-    A part of a tile needs no more than the tile, but on a diagonal, where a tile holds half of the pairs that a part
-    beside the diagonal does. So the tile that may need most is cut first, and the first pair that is found is the one.
+    A part of a tile needs at most as much as the tile, except on a diagonal, where a tile holds half as many pairs as a
+    part beside the diagonal. So the tile that may need most is cut first, and the first pair found is the largest.
     """
     heap = [(0, 0, whole)]
     n_seen = 0

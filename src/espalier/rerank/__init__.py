@@ -1,4 +1,4 @@
-"""Kernels that choose: the best of several candidates, by combinations of trees."""
+"""Learners with kernels that choose the best of several candidates, such as the parses of a sentence."""
 
 from espalier.rerank.candidates import jackknifed, propose
 from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread

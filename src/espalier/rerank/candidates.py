@@ -1,7 +1,7 @@
-"""Candidates to learn from and to choose among: what a parser or a tagger proposes, made into groups.
+"""Candidates to learn from and to choose among: the proposals of a parser or a tagger, in groups.
 
-A parser is surer of sentences that it was trained on than of others, so what it proposes for them teaches a learner
-too little of its mistakes. :func:`jackknifed` lets each sentence be parsed by one that has not seen it.
+A parser is more certain about sentences that it was trained on, so its proposals for them teach a learner too little
+about its mistakes. :func:`jackknifed` parses each sentence with a parser that was not trained on it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def propose(
     n_threads: int | None = None,
     progress: Report | None = None,
 ) -> list[Group]:
-    """What a parser or a tagger proposes for each sentence.
+    """Return the candidates that a parser or a tagger proposes for each sentence.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def propose(
     (S (NP (D the) (N cats)) (VP (V sleep)))
     """
     if isinstance(sentences, str | Tree):
-        raise TypeError(f"sentences must be several, got a single one, {str(sentences)[:60]!r}. Write [tree].")
+        raise TypeError(f"sentences must be a list, got a single sentence, {str(sentences)[:60]!r}. Write [tree].")
     rows = [(row, _sentence(row, sentence)) for row, sentence in enumerate(sentences)]
     return _proposed(parser, rows, k, beam, n_threads, progress)
 
@@ -82,7 +82,7 @@ def jackknifed(
     executor: Executor | None = None,
     **grammar_options: object,
 ) -> list[Group]:
-    """What is proposed for each tree's words by a parser that was made of other trees.
+    """Return candidates for each tree's words, proposed by a parser that was made from other trees.
 
     Parameters
     ----------
@@ -92,19 +92,19 @@ def jackknifed(
     k
         How many candidates at most.
     folds
-        The sentences are dealt into this many parts at random, and each part is parsed by a parser made of all others.
+        The sentences are split into this many parts at random, and a parser made from the other parts parses each part.
         Trees with the same words go into one part, so that no parser parses a sentence that it has seen.
     rows
-        Only these trees are parsed and have groups, in this order, where so many are not needed; all make parsers.
+        Parse only these trees, in this order, if you do not need groups for all; parsers are still made from all trees.
     make
-        Makes a parser, or another proposer, of trees.
+        Makes a parser, or another proposer, from trees.
     beam, n_threads, progress
         As for :func:`propose`.
     random_state
         A seed for the parts.
     executor
-        Makes and asks the parsers elsewhere, such as in :class:`~espalier.jobs.Processes`; ``make`` must be a function
-        of a module then.
+        Makes and runs the parsers elsewhere, such as in :class:`~espalier.jobs.Processes`; ``make`` must then be a
+        function of a module.
     **grammar_options
         Given to ``make``, such as ``markov=(2, 1)``.
 
@@ -131,7 +131,7 @@ def jackknifed(
         if asked:
             known = [row for row in range(len(golds)) if row not in held_out]
             jobs.append(_Fold(golds, known, asked, k, make, grammar_options, beam, n_threads))
-    if executor is None and tell is not None:  # jobs elsewhere say nothing before they are done
+    if executor is None and tell is not None:  # jobs elsewhere report nothing before they are done
         ends = np.cumsum([0.0, *(job.cost for job in jobs)]) / max(len(dict.fromkeys(wanted)), 1)
         jobs = [replace(job, progress=report_to(part_of(tell, *ends[n : n + 2]))) for n, job in enumerate(jobs)]
     groups: dict[int, Group] = {}
@@ -142,7 +142,7 @@ def jackknifed(
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """A job: a parser of the trees that are known, and what it proposes for those that are asked for."""
+    """A job: make a parser from some trees, and let it propose candidates for others."""
 
     golds: Sequence[Gold]
     known: Sequence[int]
@@ -169,7 +169,7 @@ class _Fold:
 
 
 def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]:
-    """The rows of each sentence, which stay in one fold; refuse an argument of more folds than there are sentences."""
+    """The rows of each sentence, which stay in one fold; raise if there are more folds than sentences."""
     sentences = rows_by_sentence(map(words_of, golds))
     wanted = f"an integer from 2 to the number of different sentences, {len(sentences)}"
     whole_number(name, folds, 2, len(sentences), wanted=wanted)
@@ -187,24 +187,24 @@ def _proposed(
     """Groups of numbered gold trees, gold sequences or lists of words."""
     words = [words_of(sentence) if isinstance(sentence, Gold) else sentence for _, sentence in rows]
     if not isinstance(parser, Proposer):
-        raise TypeError(f"parser must be a PCFG, a Tagger or another with a method propose, got {parser!r}.")
+        raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
     proposed = parser.propose(words, k, beam=beam, n_threads=n_threads, progress=progress)
     groups = []
     for found, own_words, (row, sentence) in zip(proposed, words, rows, strict=True):
         if not len(own_words) or not len(found):
-            raise InputError(f"Nothing is proposed for sentence {row}. A sentence needs at least one word.")
+            raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Gold) else None
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
     return groups
 
 
 def _sentence(row: int, sentence: object) -> Any:
-    """A list of words as it is; anything else as what is gold."""
+    """A list of words as it is; anything else converted to a gold tree or sequence."""
     return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
 
 
 def _row(row: object, n_trees: int) -> int:
-    """The number of a tree; those below 0 count from the last."""
+    """The number of a tree; negative numbers count from the end."""
     if isinstance(row, bool) or not isinstance(row, Integral) or not -n_trees <= int(row) < n_trees:
         raise ValueError(f"rows must be numbers of trees, 0 to {n_trees - 1}, got {row!r}.")
     return int(row) % n_trees
@@ -215,5 +215,5 @@ def _gold(row: int, sentence: object) -> Gold:
         return sentence
     tree = plain(sentence)
     if tree is None:
-        raise InputError(f"Tree {row}, counted from 0, has no words beside traces: {str(sentence)[:80]}")
+        raise InputError(f"Tree {row}, counted from 0, has no words except traces: {str(sentence)[:80]}")
     return tree

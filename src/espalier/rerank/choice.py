@@ -1,4 +1,4 @@
-"""How probable each choice is where utilities are normal: of two candidates in closed form, of more by an integral."""
+"""The probability of each choice if utilities are normal: in closed form for two, by an integral for more."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from espalier.gp.likelihoods.probit import Probit
 
 Floats = NDArray[np.float64]
 
-N_POINTS = 513  # at which the integral is taken; it is right to some ten digits with half as many
-_REACH = 9.0  # in standard deviations: beyond it a normal variable has no weight that a float64 could show
-_LOST = 0.1  # of the variance of a difference that rounding may take
-_NOISE = 0.5  # the variance of one utility as it shows: 1 in the difference of two
+N_POINTS = 513  # points of the integral; half as many already give about ten digits
+_REACH = 9.0  # standard deviations beyond which a normal variable adds nothing in float64
+_LOST = 0.1  # the share of the variance of a difference that may be lost to rounding
+_NOISE = 0.5  # the noise variance of one utility: 1 in the difference of two
 
 
 def pairwise(mean: Floats, covariance: Floats) -> Floats:
-    """The probability that the candidate of each row is preferred to that of each column; 1/2 to itself."""
+    """The probability that the candidate of each row is preferred to that of each column; 1/2 on the diagonal."""
     return Probit().probability(mean[:, None] - mean, _apart(covariance))
 
 
@@ -33,9 +33,9 @@ def largest(mean: Floats, covariance: Floats) -> Floats:
 
     .. math:: p_i = \int \phi(z - m_i / s) \prod_{j \ne i} \Phi(z - m_j / s) \, dz
 
-    For two candidates, and wherever all differences vary alike, this is what the joint distribution gives. Elsewhere a
-    candidate would gain there by its own variance: one of which little is known could be the most probable choice
-    without being the best one.
+    For two candidates, or if all differences have the same variance, the joint distribution gives the same. Otherwise a
+    candidate would gain by its own variance under the joint distribution: one of which little is known could be the
+    most probable choice without being the best one.
     """
     n = len(mean)
     if n == 1:
@@ -55,20 +55,20 @@ def _apart(covariance: Floats) -> Floats:
 
 
 def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> None:
-    """Refuse covariances that are not finite, and warn of those that rounding has destroyed.
+    """Raise if covariances are not finite, and warn about those that rounding has destroyed.
 
     Parameters
     ----------
     covariances
-        Of the utilities of each group, given what was learned.
+        The posterior covariances of the utilities of each group.
     sizes
-        The largest variance in each group before anything was learned, of which the former are differences.
+        The largest prior variance in each group; the posterior covariances are differences of numbers of this size.
     """
     for row, (covariance, size) in enumerate(zip(covariances, sizes, strict=True)):
         if not np.isfinite(covariance).all():
             raise KernelOverflowError(
                 f"The covariances of the utilities in group {row} are not finite, because the kernel has values of "
-                f"{size:.0e}. Take Normalized(kernel), or a smaller decay."
+                f"{size:.0e}. Use Normalized(kernel), or a smaller decay."
             )
     pairs = list(zip(covariances, sizes, strict=True))
     lost = [row for row, (own, size) in enumerate(pairs) if len(own) > 1 and _rounding(size) > _LOST * _between(own)]
@@ -76,7 +76,7 @@ def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> 
         warnings.warn(
             f"In {len(lost)} of {len(pairs)} groups, the first is group {lost[0]}, the kernel has values as large as "
             f"{max(sizes):.0e}, so rounding destroys the covariances of utilities and probabilities mean little "
-            "there. Take Normalized(kernel), or a smaller decay.",
+            "there. Use Normalized(kernel), or a smaller decay.",
             stacklevel=5,
         )
 

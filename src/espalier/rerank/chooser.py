@@ -29,26 +29,26 @@ from espalier.structures.numbers import as_float, shown
 Floats = NDArray[np.float64]
 Fitted = tuple[Floats, BaseException | None]
 
-# How much the parser's scores may weigh, where the spread of the kernel's values inside groups weighs 1.
+# Weights of the parser's scores to choose from, relative to the spread of the kernel's values inside groups.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 LARGE = 1e100  # squares of larger values may overflow
-N_LOOKED_AT = 100  # groups, to see whether the kernel tells their candidates apart
+N_LOOKED_AT = 100  # groups in which to check that the kernel distinguishes candidates
 # Numbers of a fit that a file holds.
 _FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "log_marginal_likelihood_")
-N_CANDIDATES = 4096  # whose values are computed at once
+N_CANDIDATES = 4096  # how many candidates' values are computed at once
 
 
 @dataclass(eq=False, repr=False)
 class Chooser(KernelEstimator):
-    """A function of candidates that is learned from groups, and added to the parser's score.
+    """Learns a function of candidates from groups, which is added to the parser's score.
 
     Attributes
     ----------
     support_, coefficients_
         The function: a sum of kernels of these items with these coefficients.
     score_weight_
-        The weight of the parser's score beside it.
+        The weight of the parser's score.
     n_candidates_
         How many candidates it learned from, targets included.
     """
@@ -70,17 +70,17 @@ class Chooser(KernelEstimator):
         y
             Not used.
         development
-            Groups with gold trees on which the weight of the parser's score is chosen; one that is not chosen makes no
-            use of them. Those whose candidates are all equally good, as one candidate alone is, decide nothing;
-            where all are such, the score weighs nothing. Where None, and it is to be chosen, a fifth of the groups is
-            kept for that and not learned from, groups of the same words together; of fewer than five none is, and the
-            score weighs nothing.
+            Groups with gold trees on which to choose the weight of the parser's score; not used if ``score_weight`` is
+            not ``"chosen"``. Groups whose candidates are all equally good, or that have only one, decide nothing; if
+            all groups are such, the weight is 0. If None, a fifth of the groups is held out for the choice and not
+            learned from, groups of the same words together; with fewer than five groups none is held out, and the
+            weight is 0.
 
         Raises
         ------
         KeyboardInterrupt
-            Passed on if learning is interrupted, as is any error of ``progress``; the model is then what was learned
-            so far.
+            If learning is interrupted; any error of ``progress`` is passed on, too. The model then keeps what was
+            learned so far.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -134,13 +134,13 @@ class Chooser(KernelEstimator):
         return np.array([int(values.argmax()) for values in self.decision_function(groups)], np.int64)
 
     def dual_form(self) -> DualForm:
-        """Return the coefficients on the items that were learned from; the parser's score is no part of it."""
+        """Return the coefficients of the training items; the parser's score is not included."""
         check_is_fitted(self, "coefficients_")
         sums = self._combination
         return DualForm(sums.kernel, sums.inputs, self.coefficients_[None, :], np.zeros(1), ("choice",))
 
     def _warn_if_blind(self, data: TrainingSet) -> None:
-        """Warn where no target differs from a rival in the kernel's eyes; the first groups decide."""
+        """Warn if the kernel does not distinguish any target from its rivals; this checks the first groups."""
         for _, rows in zip(range(N_LOOKED_AT), data.blocks(1), strict=False):
             first, last = data.start[rows[0]], data.start[rows[-1] + 1]
             matrix = self._kernel_used()(data.items[first:last], n_threads=1)
@@ -148,8 +148,8 @@ class Chooser(KernelEstimator):
             if np.any(own[0] + own[1:] - 2.0 * matrix[0, 1:] > 1e-12 * (own[0] + own[1:])):
                 return
         warnings.warn(
-            f"To {self._kernel_used()!r} the candidates of a group are all alike: at most the parser's score decides. "
-            "Take a kernel that sees where they differ.",
+            f"To {self._kernel_used()!r} the candidates of a group are all alike: only the parser's score can decide. "
+            "Use a kernel that distinguishes them.",
             stacklevel=3,
         )
 
@@ -161,11 +161,11 @@ class Chooser(KernelEstimator):
         return groups
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
-        """Learn the function of candidates: a coefficient for each item, and what stopped learning, if it was."""
+        """Learn the function of candidates: a coefficient for each item, and what interrupted learning, if anything."""
         raise NotImplementedError
 
     def _weight(self) -> float:
-        """The weight of the score where it is not chosen on development data."""
+        """The weight of the score if it is not chosen on development data."""
         return float(self.score_weight)
 
     def to_state(self) -> dict[str, object]:
@@ -187,13 +187,13 @@ class Chooser(KernelEstimator):
         chooser._check()
         support, coefficients = stored_candidates(state.part("support")), state.array("coefficients", np.float64)
         require(len(coefficients) == len(support), "every candidate needs one coefficient")
-        require(np.isfinite(coefficients).all(), "a weight is no number")
+        require(np.isfinite(coefficients).all(), "a weight is not a number")
         chooser._set_own_state(state)
         chooser._set_support(support, coefficients)
         chooser.score_weight_ = state.number("weight")
         for name, value in state.part("fitted").values().items():
             sound = name in _FITTED and all(type(own) in (int, float) for own in np.ravel(value).tolist())
-            require(sound, f"its {name} is no number")
+            require(sound, f"its {name} is not a number")
             setattr(chooser, name, list(value) if isinstance(value, tuple) else value)
         return chooser
 
@@ -203,11 +203,11 @@ class Chooser(KernelEstimator):
         return known | ({"items": type(self.support_[0]).__name__} if self.support_ else {})
 
     def _own_state(self) -> dict[str, object]:
-        """What is saved beside settings, support, coefficients and the weight of the score."""
+        """What is saved in addition to settings, support, coefficients and the weight of the score."""
         return {}
 
     def _set_own_state(self, state: State) -> None:
-        """Take that up again; called before support and coefficients are set."""
+        """Restore that from a file; called before support and coefficients are set."""
 
     def _set_support(self, items: list[object], coefficients: Floats) -> None:
         """Keep what was learned: items and their coefficients."""
@@ -215,7 +215,7 @@ class Chooser(KernelEstimator):
         self._combination = Combination(self._kernel_used(), items, coefficients)
 
     def _kernel_used(self) -> Kernel:
-        """The kernel of the function that was learned; another than the given one where hyperparameters are learned."""
+        """The kernel of the learned function; it differs from the given one if hyperparameters were learned."""
         return self.kernel
 
     def _check(self) -> None:
@@ -241,7 +241,7 @@ class Chooser(KernelEstimator):
         return out
 
     def _chosen_weight(self, groups: Sequence[Group]) -> float:
-        """The weight of the scores with which most constituents are right; 1 where the kernel decides nothing.
+        """The weight of the scores that gets most constituents right; 1 if the kernel decides nothing.
 
         Groups whose candidates are all equally good leave nothing to choose: if all groups are such, the weight is 0.
         """
@@ -278,7 +278,7 @@ def stored_candidates(state: State) -> list[object]:
 
 
 def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:
-    """The rows of about a fifth of the groups; groups of one sentence stay together, or it would be known already."""
+    """The rows of about a fifth of the groups; groups of one sentence stay together, so that none is already known."""
     sentences = rows_by_sentence(group.words for group in groups)
     kept: set[int] = set()
     for sentence in rng.permutation(len(sentences)).tolist():
@@ -288,7 +288,7 @@ def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:
 
 
 def spread(values: Sequence[Floats]) -> float:
-    """How far values of one group are apart, on average."""
+    """How far apart the values of a group are, on average."""
     if not values:
         return 0.0
     largest = max(float(np.abs(own).max()) for own in values)

@@ -1,7 +1,7 @@
-"""Functions that learners build item by item: compressed where the kernel allows it, else over a list of items.
+"""Functions that learners build item by item: compressed if the kernel allows it, else over a list of items.
 
-A learner visits groups in blocks: it opens a block of rows, asks for values of these rows and adds to them. What is
-kept when it is done are coefficients, from which :class:`Combination` computes the values of new candidates.
+A learner visits groups in blocks: it opens a block of rows, reads the values of these rows and adds to them. At the end
+it keeps coefficients, from which :class:`Combination` computes the values of new candidates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from espalier.rerank.compressed import CompressedModel, compressible_term
 
 Floats = NDArray[np.float64]
 
-BLOCK = 2048  # items whose matrix is at hand at once, where they are visited once or twice
+BLOCK = 2048  # items whose matrix is held at once, if they are visited once or twice
 
 
 class GrowingSum(Protocol):
@@ -31,7 +31,7 @@ class GrowingSum(Protocol):
         """How many rows may be open at once; None for all."""
 
     def open(self, first: int, last: int) -> None:
-        """Make ready for rows from ``first`` to before ``last``, which are asked for and added next."""
+        """Prepare the rows from ``first`` to before ``last``, which are read and added next."""
 
     def add(self, row: int, coefficient: float) -> None:
         """Add ``coefficient`` times an item."""
@@ -66,7 +66,7 @@ class CompressedSum:
 
 
 class SupportSum:
-    """A sum over items that are all kept: for any kernel. The matrix of the open rows is at hand."""
+    """A sum over items that are all kept, for any kernel; it holds the matrix of the open rows."""
 
     def __init__(self, kernel: Kernel, items: Sequence[object], block: int | None = None, **options: object) -> None:
         self.block = BLOCK if block is None else block
@@ -111,7 +111,7 @@ def growing_sum(
     block: int | None = None,
     **options: object,
 ) -> GrowingSum:
-    """An empty sum over training items; ``block`` of them have their matrix at hand if it is not compressed.
+    """An empty sum over training items; if it is not compressed, it holds the matrix of ``block`` of them.
 
     Options are those of :meth:`Kernel.plan <espalier.kernels.Kernel.plan>`.
     """
@@ -121,7 +121,7 @@ def growing_sum(
 
 
 class Combination:
-    r"""The function :math:`f(x) = \sum_i c_i k(x_i, x)` of items :math:`x_i` that are known.
+    r"""The function :math:`f(x) = \sum_i c_i k(x_i, x)` of given items :math:`x_i`.
 
     Parameters
     ----------
@@ -154,5 +154,5 @@ class Combination:
         return values
 
     def __reduce__(self) -> tuple[object, ...]:
-        # What is compressed lives in the core: it is made again.
+        # The compressed form is an object of the core, so it is made again.
         return Combination, (self.kernel, self._items, self.coefficients)

@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 class CompressedModel:
     r"""The function :math:`f(t) = \sum_i c_i K(t_i, t)` of trees :math:`t_i` that are added one by one.
 
-    Every distinct subtree is kept once, with the sum of what the trees that have it contribute: adding a tree is an
-    update. A tree's value takes only the subtrees with the productions that it has.
+    Every distinct subtree is kept once, with the sum of the contributions of all trees that contain it; adding a tree
+    updates these sums. The value of a tree needs only the subtrees whose productions it has.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class CompressedModel:
         if not np.isfinite(out).all():
             raise KernelOverflowError(
                 f"The value of the combination at tree {first + int(np.argmin(np.isfinite(out)))} is too large for a "
-                "float64. Choose a smaller decay, or a limit of depth."
+                "float64. Use a smaller decay, or limit max_depth."
             )
         return out * self._scale(forest)[first:last] if self._is_normalized else out
 
@@ -87,12 +87,12 @@ class CompressedModel:
 
     @property
     def n_bytes(self) -> int:
-        """What they take, beside the tables that find them."""
+        """The bytes of the subtrees, without the tables that find them."""
         return int(self._native.n_bytes)
 
     @property
     def n_bytes_in_all(self) -> int:
-        """What they take with these tables, and with the room that is left for more."""
+        """The bytes of the subtrees with these tables, and with the space reserved for more."""
         return int(self._native.n_bytes_in_all)
 
     def _by_label(self) -> tuple[Floats, Floats]:
@@ -106,7 +106,7 @@ class CompressedModel:
         return forest.arrays
 
     def _scale(self, forest: Forest) -> Floats:
-        """What normalises each tree; that of the last corpus is kept, since learners ask for its trees one by one."""
+        """The factor that normalises each tree; kept for the last corpus, since learners need its trees one by one."""
         if self._scaled[0] is not forest:
             own = self._inner.diagonal(forest, n_threads=1)
             without_fragment(self._inner, Inputs.of(forest), own)

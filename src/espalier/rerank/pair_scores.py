@@ -1,4 +1,4 @@
-"""What the parser's scores say of pairs: a given offset of their differences, or one more linear kernel."""
+"""The parser's scores of pairs: a given offset of their differences, or one more linear kernel."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ SCORE = "score.variance"
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """What the parser says of pairs.
+    """The parser's scores of pairs.
 
     Attributes
     ----------
     differences
         The target's score minus the rival's, in ``unit``.
     unit
-        What 1 is in the parser's units: the root of the mean square of the differences.
+        The unit in the parser's scale: the root mean square of the differences.
     weight
-        What one unit of the parser's weighs, where that is given; None where it is learned.
+        The weight of one unit of the parser's scale if it is given; None if it is learned.
     """
 
     differences: Floats
@@ -52,7 +52,7 @@ class PairScores:
         return scores / self.unit
 
     def weight_given(self, dual: Floats, variance: float) -> float:
-        """The weight of one unit of the parser's, given the dual weights of all pairs."""
+        """The weight of one unit of the parser's scale, given the dual weights of all pairs."""
         return float(variance * (self.differences @ dual) / self.unit)
 
     @property

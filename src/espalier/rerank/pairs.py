@@ -1,4 +1,4 @@
-"""Targets and their rivals as pairs: differences of utilities, and what a matrix over candidates is over pairs."""
+"""Targets and their rivals as pairs: from utilities and matrices of candidates to those of pairs, and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Integers = NDArray[np.int64]
 
 
 class Pairs:
-    """The first item of each group, its target, with each of the others, its rivals.
+    """Pairs of the first item of each group, its target, with each of the others, its rivals.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Pairs:
         """The transpose of :meth:`differences`: weights of pairs, as weights of items, along the last axis."""
         out = np.zeros((*weights.shape[:-1], self.n_items))
         out[..., self.rival] = -weights
-        # Rivals of one group stand side by side, and no group is without.
+        # Rivals of one group are adjacent, and every group has some.
         first = self.start[:-1] - np.arange(len(self.start) - 1)
         out[..., self.start[:-1]] = np.add.reduceat(weights, first, axis=-1)
         return out

@@ -24,30 +24,30 @@ Updates = Literal["all", "best"]
 
 @dataclass(eq=False, repr=False)
 class VotedPerceptron(Chooser):
-    """Learn to choose among candidates: where a rival wins, the target's tree is added and the rival's taken away.
+    """Learn to choose among candidates: if a rival wins, its tree is subtracted and the target's added.
 
     Parameters
     ----------
     kernel
-        What trees have in common. With ``SubsetTree``, normalized or not, the model is compressed to one forest of
-        weighted subtrees.
+        The kernel of trees. With ``SubsetTree``, normalized or not, the model is compressed to one forest of weighted
+        subtrees.
     epochs
-        How often all groups are seen.
+        How many passes over all groups to make.
     sample
         Learn from at most this many candidates of each group, drawn at random; None takes all.
     target
-        What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
+        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
         most like it.
     updates
-        Which rivals are subtracted: ``"all"`` goes through those of a group in their order and subtracts each that does
-        not score lower than the target before it looks at the next, as figure 3 of the paper does; ``"best"`` looks
-        only at the rival that scores highest. A step is a rival with ``"all"``, and a group with ``"best"``.
+        Which rivals are subtracted: ``"all"`` goes through those of a group in order and subtracts each that does not
+        score lower than the target before it considers the next, as figure 3 of the paper does; ``"best"`` considers
+        only the rival that scores highest. A step is a rival with ``"all"``, and a group with ``"best"``.
     vote
-        ``"average"``: all perceptrons on the way speak together, in one function. ``"last"``: only the last does.
-        ``"vote"``: each chooses, and counts as many steps as it was right in a row; this keeps every update and is
-        slower.
+        ``"average"``: the mean of the perceptrons after each step, one function. ``"last"``: the last perceptron.
+        ``"vote"``: each perceptron votes, weighted by how many steps it was right in a row; this keeps every update and
+        is slower.
     score_weight
-        What the parser's score weighs beside the kernel's value; ``"chosen"`` takes what is best on development data.
+        The weight of the parser's score beside the kernel's value; ``"chosen"`` picks the best on development data.
     random_state, n_threads, memory, progress, verbose
         As for every learner: see :class:`~espalier.gram.estimator.Learner`. If the model is not compressed, threads
         and memory are those of the kernel's matrices.
@@ -102,7 +102,7 @@ class VotedPerceptron(Chooser):
             for _ in range(self.epochs):
                 self.n_mistakes_.append(course.epoch(model, schedule.tell))
         except BaseException as error:
-            if not course.updates:  # nothing was learned that could be kept
+            if not course.updates:  # nothing was learned
                 raise
             stop = error
         if self.vote == "vote":
@@ -112,14 +112,14 @@ class VotedPerceptron(Chooser):
         return course.last, stop
 
     def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
-        """Keep every perceptron on the way: the items that updates name, and how long each was right."""
+        """Keep every perceptron of the training: the items that updates name, and how long each was right."""
         named, place = np.unique(updates, return_inverse=True)
         self._voters = [items[row] for row in named.tolist()]
         self._updates, self._lives = place.reshape(updates.shape), lives
 
     def _voices(self, groups: Sequence[Group]) -> Iterator[Floats]:
-        """For each group, what each perceptron on the way says of each candidate."""
-        check_is_fitted(self, "_voters", msg="Only the sum was kept. Fit again with vote='vote'.")
+        """For each group, the value that each perceptron of the training gives to each candidate."""
+        check_is_fitted(self, "_voters", msg="Only the sum of the perceptrons was kept. Fit again with vote='vote'.")
         support = Inputs.of(self._voters)
         for group in groups:
             values = np.zeros((len(group), len(self._lives)))
@@ -130,7 +130,7 @@ class VotedPerceptron(Chooser):
             yield values
 
     def _votes(self, group: Group, voices: Floats, score_weight: float) -> Floats:
-        """How long the perceptrons that choose each candidate were right, together."""
+        """For each candidate, the total number of steps that the perceptrons that choose it were right."""
         chosen = (voices + score_weight * np.array(group.scores)[:, None]).argmax(axis=0)
         return np.bincount(chosen, self._lives, minlength=len(group)).astype(np.float64)
 
@@ -147,7 +147,7 @@ class VotedPerceptron(Chooser):
         yield from map(list, zip(*chosen, strict=True))
 
     def _own_state(self) -> dict[str, object]:
-        """What it takes to vote again, beside the last perceptron."""
+        """What voting needs in addition to the last perceptron."""
         if self.vote != "vote":
             return {}
         return {"updates": self._updates, "lives": self._lives, "voters": rows_state(self._voters)}
@@ -159,7 +159,7 @@ class VotedPerceptron(Chooser):
         self._updates, self._lives = state.array("updates", np.int64, 2), state.array("lives", np.float64)
         require(self._updates.shape == (len(self._lives) - 1, 2), "its updates do not fit")
         named = (self._updates >= 0) & (self._updates < len(self._voters))
-        require(named.all(), "its updates name no candidates")
+        require(named.all(), "its updates name candidates that it does not have")
 
 
 class Course:
@@ -170,7 +170,7 @@ class Course:
     data
         The groups.
     epochs
-        How often all of them are seen.
+        How many passes over all of them to make.
     updates
         Which rivals are subtracted.
 
@@ -181,7 +181,7 @@ class Course:
     updates
         For each update its target and its rival.
     lives
-        How many steps each perceptron was right, the first being that of no tree.
+        How many steps each perceptron was right; the first perceptron has no trees.
     """
 
     def __init__(self, data: TrainingSet, epochs: int, updates: Updates) -> None:
@@ -193,7 +193,7 @@ class Course:
         self.lives = [0.0]
 
     def average_so_far(self) -> Floats:
-        """Coefficients of the mean of all perceptrons after each step, if these steps were all."""
+        """Coefficients of the mean of the perceptrons after each step so far."""
         out = np.zeros(len(self._data.items))
         seen = np.cumsum(self.lives)
         for (target, rival), before in zip(self.updates, seen[:-1].tolist(), strict=True):
@@ -203,7 +203,7 @@ class Course:
         return out
 
     def epoch(self, model: GrowingSum, tell: Tell | None = None) -> int:
-        """See all groups once; in how many of them a rival won."""
+        """Pass over all groups once; return in how many of them a rival won."""
         start = self._data.start.tolist()
         mistakes = 0
         for block in self._data.blocks(model.block):
@@ -215,7 +215,7 @@ class Course:
         return mistakes
 
     def _see(self, model: GrowingSum, first: int, last: int) -> bool:
-        """Compare the target of a group, its first item, with its rivals; whether one has won."""
+        """Compare the target of a group, its first item, with its rivals; return whether one has won."""
         values = model(first, last)
         rivals = range(first + 1, last) if self._takes_all else [first + 1 + int(values[1:].argmax())]
         n_before = len(self.updates)
@@ -232,7 +232,7 @@ class Course:
         for row, sign in ((target, 1.0), (rival, -1.0)):
             model.add(row, sign)
             self.last[row] += sign
-            # The average over all steps: an update counts for the rest of them.
+            # In the average over all steps, an update counts in all the steps that follow.
             self.average[row] += sign * (self._n_steps - self._step) / self._n_steps
         self.updates.append((target, rival))
         self.lives.append(0.0)

@@ -1,4 +1,4 @@
-"""``GPPreference``: choosing by a Gaussian process of utilities, whose kernel is learned, and which says how surely."""
+"""``GPPreference``: choosing by a Gaussian process of utilities, with a learned kernel and probabilities."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ from espalier.storage import State, require
 from espalier.structures.group import Group
 
 MAX_ITERATIONS, TOLERANCE = 100, 1e-4
-MANY = 5_000  # candidates, whose matrices take minutes and gigabytes
+MANY = 5_000  # candidates from which on matrices take minutes and gigabytes
 _RUN = 1024  # candidates whose covariances are computed at once
 
 
 @dataclass(eq=False, repr=False)
 class GPPreference(Chooser):
-    r"""Learn what makes a candidate preferred, the kernel included, and say how probable each choice is.
+    r"""Learn which candidates are preferred, the kernel included, and predict the probability of each choice.
 
     Every candidate has a utility, a Gaussian process over the space of the kernel. In each group the target is
     preferred to each rival, with probability :math:`\Phi(f_{target} - f_{rival})` (Chu and Ghahramani, 2005; the
-    reranking likelihood that Beck et al., 2015, call for). The noise in the difference of two utilities has variance 1,
-    once and for all: it is the unit of utilities, so give the kernel a scale of its own, ``1.0 * kernel``, to be
-    learned beside it. The posterior is approximated by Laplace's method. Every hyperparameter of the kernel is learned
-    by the exact gradient of the evidence that this gives.
+    reranking likelihood that Beck et al., 2015, call for). The noise in the difference of two utilities always has
+    variance 1, which sets the unit of utilities, so give the kernel a scale to be learned, ``1.0 * kernel``. The
+    posterior is approximated by Laplace's method. Every hyperparameter of the kernel is learned by the exact gradient
+    of the resulting evidence.
 
     Parameters
     ----------
     kernel
-        What candidates have in common. Its numbers are starts; ``fixed(...)`` keeps one.
+        The kernel of candidates. Learning starts from its numbers; ``fixed(...)`` keeps one as it is.
     sample
-        Learn from at most this many candidates of each group, drawn at random; None takes all. Few of many groups
-        teach more than many of few.
+        Learn from at most this many candidates of each group, drawn at random; None takes all. A few candidates from
+        many groups teach more than many from a few.
     target
-        What is to win: ``"gold"``, the gold tree, added where it is no candidate; or ``"best"``, the candidate that is
+        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
         most like it.
     max_candidates
         Learn from groups, drawn at random, that have at most this many candidates together, targets included; None
-        takes all groups. Above 5,000 a warning says what that costs.
+        takes all groups. With more than 5,000 candidates a warning states the cost.
     score_weight
-        What the parser's score weighs beside the kernel's value. ``"learned"``: it is one more feature, whose weight
-        has a normal prior with a variance that is learned by the evidence. A number: it is known. ``"chosen"``: the
-        kernel's part is learned without it, and it takes what is best on development data.
+        The weight of the parser's score beside the kernel's value. ``"learned"``: the score is one more feature, whose
+        weight has a normal prior with a variance that is learned by the evidence. A number: the weight is known.
+        ``"chosen"``: the kernel's part is learned without the score, and the weight is the best on development data.
     restarts
-        How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
+        How many random starts follow the declared one, drawn from the priors, or log-uniformly between the bounds.
     max_iterations, tolerance
         When a climb ends: after this many steps (100 if None), or when the gradient for each pair is below the
         tolerance (1e-4 if None).
@@ -76,7 +76,7 @@ class GPPreference(Chooser):
     kernel_
         With the learned values.
     score_weight_
-        The weight of the parser's score; where it was learned, the mean of its posterior.
+        The weight of the parser's score; if it was learned, its posterior mean.
     learned_
         A readable table of all learned hyperparameters.
     log_marginal_likelihood_
@@ -88,22 +88,22 @@ class GPPreference(Chooser):
 
     Notes
     -----
-    Time O(n^3) and memory O(n^2) in the number of candidates for each of some twenty evaluations, whatever the number
-    of hyperparameters: a thousand or two are enough to learn a kernel. The pairs of one group are taken as independent
-    given the utilities, though all share their target.
+    Each of about twenty evaluations takes time O(n^3) and memory O(n^2) in the number of candidates, however many
+    hyperparameters there are; one or two thousand candidates are enough to learn a kernel. The pairs of one group are
+    treated as independent given the utilities, though all share their target.
 
     Probabilities are cautious: every candidate keeps its noise, so no candidate of a hundred is very probable. They
     have the order of ``decision_function``, so that the most probable candidate is the one that ``predict`` chooses.
 
-    They are too cautious also because of Laplace's approximation, the more so the larger the kernel's scale is. It
-    takes the width of the posterior from its peak, and drives probabilities to one half where the posterior is sure.
+    Laplace's approximation makes them more cautious still, the more so the larger the kernel's scale is. It takes the
+    width of the posterior from its peak, and pulls probabilities towards one half if the posterior is certain.
     After one preference between two candidates whose difference has a prior variance of 100, it gives .725 to the same
     preference, and the exact posterior .955; with a variance of 1e5 it gives .524, and the exact posterior .999. Use
     probabilities to order candidates; do not read them as calibrated.
 
-    A gold tree that is no candidate has no score. The parser put all candidates before it, so it is given the lowest
-    score among its rivals. To take it for unknown would be wrong: where it has a score it is a good one, and that alone
-    would make the score look twice as good as it is.
+    A gold tree that is not a candidate has no score. The parser ranked all candidates above it, so it gets the lowest
+    score among its rivals. Treating its score as unknown would be wrong: gold trees that have a score have a good one,
+    and that alone would make the score look twice as good as it is.
 
     Examples
     --------
@@ -133,9 +133,9 @@ class GPPreference(Chooser):
 
         The utilities of a group have a joint normal posterior, and noise is added to each. For two candidates this
         is the probability that one is larger. For more, all are given the same variance, that of the mean difference:
-        see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. They are cautious, the
-        more so the more candidates there are and the larger the kernel's scale is: they order candidates, and are not
-        calibrated. See the notes.
+        see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. Probabilities are
+        cautious, the more so the more candidates there are and the larger the kernel's scale is: they order candidates,
+        and are not calibrated. See the notes.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class GPPreference(Chooser):
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
         rows, start = self._drawn(data, rng)
         pairs = Pairs(start)
-        # What is chosen later takes no part.
+        # A weight that is chosen later is not part of the objective.
         weight = None if self.score_weight == "learned" else 0.0 if self.score_weight == "chosen" else self._weight()
         self._pairs, self._scores = pairs, PairScores.of(data.scores[rows], pairs, weight)
         self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
@@ -177,7 +177,7 @@ class GPPreference(Chooser):
         return settings_of(self, MAX_ITERATIONS, TOLERANCE)
 
     def _objective(self, kernel: Kernel, inputs: Inputs) -> LatentObjective[Floats | float]:
-        """The evidence of the preferences: each pair's difference of utilities was seen to be positive."""
+        """The evidence of the preferences: the difference of utilities in each pair was observed to be positive."""
         plan = kernel.plan(inputs, n_threads=self.n_threads, memory=self.memory)
         return LatentObjective(
             plan.bind(kernel),
@@ -200,14 +200,14 @@ class GPPreference(Chooser):
             n_groups = int(np.searchsorted(np.cumsum(sizes[order]), self.max_candidates, side="right"))
             if n_groups == 0:
                 raise InputError(
-                    f"A group has {sizes[order[0]]:,} candidates, and max_candidates is {self.max_candidates:,}. "
+                    f"A group has {sizes[order[0]]:,} candidates, but max_candidates is {self.max_candidates:,}. "
                     "Raise it, or draw fewer of each group with a smaller sample."
                 )
             groups = np.sort(order[:n_groups])
         elif len(data.items) > MANY:
             warnings.warn(
-                f"Learning from {len(data.items):,} candidates takes some {5 * 8e-9 * len(data.items) ** 2:.1f} GB and "
-                "time with the third power of their number. Set max_candidates=2000, or sample=2 of each group.",
+                f"Learning from {len(data.items):,} candidates takes about {5 * 8e-9 * len(data.items) ** 2:.1f} GB "
+                "and time in proportion to the cube of their number. Set max_candidates=2000, or sample=2.",
                 stacklevel=4,
             )
         rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])
@@ -226,7 +226,7 @@ class GPPreference(Chooser):
             self._posterior = self._conditioned()
         support, given = self._posterior
         covariances: list[Floats] = []
-        sizes: list[float] = []  # of the prior variances
+        sizes: list[float] = []  # the largest prior variance of each group
         for run in runs(groups, _RUN):
             rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
             cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads, memory=self.memory))
@@ -243,7 +243,7 @@ class GPPreference(Chooser):
         return covariances
 
     def _conditioned(self) -> tuple[Inputs, Laplace]:
-        """The items that were learned from, and the posterior of their differences: made when it is first asked for."""
+        """The training items, and the posterior of their differences; computed on first use."""
         support = Inputs.of(self.support_)
         objective = self._objective(self.kernel_, support)
         objective.near = -self.coefficients_[self._pairs.rival]
@@ -282,10 +282,10 @@ class GPPreference(Chooser):
         whole = len(start) >= 2 and start[0] == 0 and np.diff(start).min() >= 2
         require(whole, "its groups have no candidates")
         require(len(differences) == int(start[-1]) - len(start) + 1, "every pair needs the difference of its scores")
-        require(np.isfinite(differences).all(), "the difference of two scores is no number")
+        require(np.isfinite(differences).all(), "the difference of two scores is not a number")
         unit = state.number("score_unit", 0.0)
         weight = None if state.json("score_weight") is None else state.number("score_weight")
-        require(unit > 0.0, "the unit of its scores is no number")
+        require(unit > 0.0, "the unit of its scores is not a number")
         self.kernel_, self._score_variance = state.object("kernel", Kernel), state.number("score_variance", 0.0)
         self._pairs, self._scores = Pairs(start), PairScores(differences, unit, weight)
         self._posterior = None

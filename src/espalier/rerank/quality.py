@@ -1,4 +1,4 @@
-"""How good candidates are: what they share with what is gold, for each kind of candidate."""
+"""How good candidates are: what they share with the gold tree or sequence, for each kind of candidate."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Counts = NDArray[np.int64]
 
 
 def quality(group: Group) -> Counts:
-    """Of each candidate: what it shares with the gold one, how much that has, and how much the candidate has.
+    """For each candidate, three counts: what it shares with the gold one, what the gold one has, and what it has.
 
-    Constituents are counted of trees, as :func:`~espalier.parsing.evaluate` does; tags of tagged sequences; arcs with
-    their relations of dependency trees.
+    Trees are compared by constituents, as :func:`~espalier.parsing.evaluate` does, tagged sequences by tags, dependency
+    trees by arcs with their relations.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def quality(group: Group) -> Counts:
     """
     gold = group.gold
     if gold is None:
-        raise InputError("The group has no gold tree to be measured by.")
+        raise InputError("The group has no gold tree to measure by.")
     if isinstance(gold, TaggedSequence):
         return _equal(group, lambda own: own.tags)
     if isinstance(gold, DependencyTree):
@@ -47,7 +47,7 @@ def best_candidate(group: Group) -> int:
 
 
 def f1(counts: Counts) -> NDArray[np.float64]:
-    """The harmonic mean of precision and recall, as shares of 1; where neither has anything to count, 1."""
+    """The harmonic mean of precision and recall, from 0 to 1; 1 if neither has anything to count."""
     matched, gold, parsed = counts
     both = gold + parsed
     shares: NDArray[np.float64] = np.where(both > 0, 2.0 * matched / np.maximum(both, 1), 1.0)
@@ -61,7 +61,7 @@ def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:
 
 
 def evaluate_choices(counts: Sequence[Counts], chosen: Sequence[int]) -> Evaluation:
-    """How good the chosen candidates of many groups are together, given what :func:`quality` counts of each group.
+    """How good the chosen candidates of many groups are together, given the counts of :func:`quality` for each group.
 
     Examples
     --------

@@ -15,31 +15,31 @@ from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.training import TrainingSet
 
-AT_HAND = 16384  # candidates whose matrix is kept for all passes where no model is compressed: 2 GiB
+AT_HAND = 16384  # candidates whose matrix is kept for all passes if the model is not compressed: 2 GiB
 MAX_PASSES = 100  # if the user names no other limit
 TOLERANCE = 0.01  # of a margin, likewise
-RESTS = 0.1  # a group rests until the next pass once it gains less than this share of the largest gain in its pass
+RESTS = 0.1  # a group waits for the next pass once it gains less than this share of the largest gain in its pass
 
 
 @dataclass(eq=False, repr=False)
 class RankingSVM(Chooser):
-    r"""Learn a function whose value at the target is larger by 1 than at every rival, as far as it can be.
+    r"""Learn a function whose value at the target exceeds that at every rival by 1, as far as possible.
 
     .. math:: \min_f \; \tfrac12 \|f\|^2 + C \sum_{\text{rivals}} \max(0, 1 - f(\text{target}) + f(\text{rival}))
 
     Parameters
     ----------
     kernel
-        What trees have in common. With ``SubsetTree``, normalized or not, the model is compressed.
+        The kernel of trees. With ``SubsetTree``, normalized or not, the model is compressed.
     C
-        The price of a rival that comes too near.
+        The penalty for a rival that comes too near.
     sample, target, score_weight
         As for :class:`VotedPerceptron`.
     max_iterations
-        The most passes over all groups; None is 100. In a pass, groups that still gain are visited again, at most this
+        The most passes over all groups; 100 if None. In a pass, groups that still gain are visited again, at most this
         many times.
     tolerance
-        Learning ends if no dual weight can gain more than this share of a margin; None is 0.01.
+        Learning ends if no dual weight can gain more than this share of a margin; 0.01 if None.
     random_state, n_threads, memory, progress, verbose
         As for :class:`VotedPerceptron`.
 
@@ -48,17 +48,17 @@ class RankingSVM(Chooser):
     n_passes_
         How many passes it took.
     gap_
-        The largest gain that was left in the last pass; below ``tolerance`` where learning converged.
+        The largest gain that was left in the last pass; below ``tolerance`` if learning converged.
 
     Notes
     -----
-    The dual is climbed weight by weight (Hsieh et al., 2008), group after group: a visit costs as much as scoring the
-    group once, whatever the number of pairs, and no matrix of pairs is formed. A pass visits every group, then those
-    again that still gain, until they rest.
+    Coordinate ascent changes one dual weight at a time (Hsieh et al., 2008), group after group: a visit costs as much
+    as scoring the group once, however many pairs there are, and no matrix of pairs is formed. A pass visits every
+    group, then revisits those that still gain, until none does.
 
-    For kernels whose models are not compressed the matrix of all candidates that are learned from is computed once, up
-    to 16,384 of them (2 GiB). More are learned from in parts, and every pass computes their kernels anew: draw fewer
-    with ``sample``, or take ``SubsetTree``.
+    If the model is not compressed, the matrix of all training candidates is computed once, up to 16,384 of them (2
+    GiB). More are learned from in parts, and every pass computes their kernel values again: draw fewer with ``sample``,
+    or use ``SubsetTree``.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class RankingSVM(Chooser):
         try:
             self._climb(data, model, weights, rng, schedule)
         except BaseException as error:
-            if not any(own.any() for own in weights):  # nothing was learned that could be kept
+            if not any(own.any() for own in weights):  # nothing was learned
                 raise
             stop = error
         return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights]), stop
@@ -103,7 +103,7 @@ class RankingSVM(Chooser):
         rng: np.random.Generator,
         schedule: Schedule,
     ) -> None:
-        """Improve the dual weights of all groups in place, until none gains or the passes are over."""
+        """Improve the dual weights of all groups in place, until none gains or the limit of passes is reached."""
         start = data.start.tolist()
         tolerance = TOLERANCE if self.tolerance is None else self.tolerance
         max_passes = MAX_PASSES if self.max_iterations is None else self.max_iterations
@@ -142,19 +142,19 @@ class RankingSVM(Chooser):
             )
 
     def _nearness(self, first: float, tolerance: float) -> float:
-        """How near the end learning is, where ``first`` was the largest gain of the first pass."""
+        """How near the end learning is, if ``first`` was the largest gain of the first pass."""
         # Gains fall by about the same factor in every pass.
         left = max(self.gap_, tolerance)
         return math.log(first / left) / math.log(first / tolerance) if first > tolerance else 0.0
 
     def _visit(self, model: GrowingSum, first: int, matrix: Floats, weights: Floats) -> float:
-        """Improve the dual weights of one group's rivals, one after the other; the largest gain that was there."""
+        """Improve the dual weights of one group's rivals, one after the other; return the largest possible gain."""
         values = model(first, first + len(matrix))
         largest = 0.0
         before = weights.copy()
         for k in range(len(weights)):
             length = matrix[0, 0] - 2.0 * matrix[0, k + 1] + matrix[k + 1, k + 1]
-            if length <= 0.0:  # the kernel does not tell the two apart: no weight changes the function
+            if length <= 0.0:  # the kernel does not distinguish the two, so no weight changes the function
                 continue
             slope = values[0] - values[k + 1] - 1.0  # of the dual, downhill where negative
             gain = min(slope, 0.0) if weights[k] == 0.0 else max(slope, 0.0) if weights[k] == self.C else slope

@@ -1,4 +1,4 @@
-"""``Reranker``: a learner that chooses, with what a parser builder does with it: fit, choose, measure, save, load."""
+"""``Reranker``: a learner that chooses among candidates, with methods to fit, choose, measure, save and load."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Floats = NDArray[np.float64]
 
 
 class Reranker(Estimator):
-    """Choose the best candidate of each group, learned from groups in which the right one is known.
+    """Choose the best candidate of each group, after learning from groups in which the right one is known.
 
     Parameters
     ----------
     chooser
-        Who chooses: a :class:`VotedPerceptron`, a :class:`RankingSVM` or a :class:`GPPreference`; a perceptron over
-        ``SubsetTree(decay=0.3)`` where None. It is copied, and not changed.
+        The learner that chooses: a :class:`VotedPerceptron`, a :class:`RankingSVM` or a :class:`GPPreference`; a
+        perceptron over ``SubsetTree(decay=0.3)`` if None. It is copied, not changed.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Reranker(Estimator):
         self.chooser = chooser
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
-        """Learn from groups with gold trees; see the chooser for what development groups decide."""
+        """Learn from groups with gold trees; the chooser's ``fit`` describes what development groups are for."""
         if self.chooser is not None and not isinstance(self.chooser, Chooser):
             raise TypeError(f"chooser must be a learner such as VotedPerceptron(SubsetTree()), got {self.chooser!r}.")
         chooser = VotedPerceptron(SubsetTree(decay=0.3)) if self.chooser is None else clone(self.chooser)
@@ -77,13 +77,13 @@ class Reranker(Estimator):
 
     def score(self, groups: Sequence[Group], y: None = None) -> float:
         """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
-        groups = checked(groups, "measured", gold="to be measured by")
+        groups = checked(groups, "measured", gold="to measure by")
         if not groups:
-            raise InputError("There are no groups to be measured by.")
+            raise InputError("There are no groups to measure.")
         return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
 
     def dual_form(self) -> DualForm:
-        """Return the coefficients on the candidates that were learned from."""
+        """Return the coefficients of the training candidates."""
         check_is_fitted(self, "chooser_")
         return self.chooser_.dual_form()
 

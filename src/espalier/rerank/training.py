@@ -1,4 +1,4 @@
-"""Groups made ready to learn from: candidates in one list, and which of each group is to win."""
+"""Groups prepared for learning: all candidates in one list, and which of each group should win."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrainingSet:
     start
         Where each group starts.
     scores
-        What the parser says of each; not a number for a gold tree that is no candidate.
+        The parser's score of each; nan for a gold tree that is not a candidate.
     """
 
     items: list[object]
@@ -39,7 +39,7 @@ class TrainingSet:
     def of(groups: Sequence[Group], target: Target, sample: int | None, rng: np.random.Generator) -> TrainingSet:
         """Draw candidates and put the target first: the gold one, or the candidate that is most like it.
 
-        Groups in which nothing but the target is left teach nothing, and are left out.
+        Groups in which only the target is left teach nothing, and are left out.
         """
         items: list[object] = []
         scores: list[float] = []
@@ -65,7 +65,7 @@ class TrainingSet:
         return len(self.start) - 1
 
     def blocks(self, n_items: int | None) -> Iterator[range]:
-        """Groups that follow each other and have at most so many items together, or are one; all where None."""
+        """Runs of groups with at most ``n_items`` items together, or of a single group; one run of all if None."""
         first = 0
         while first < len(self):
             last = len(self)
@@ -76,15 +76,16 @@ class TrainingSet:
 
 
 def checked(groups: Iterable[Group], purpose: str, *, gold: str | None = None) -> list[Group]:
-    """Groups as a list; it is an error if one is something else, or has no gold tree where it needs one, and why."""
+    """Groups as a list; raise if one is something else, or has no gold tree though ``gold`` says what it is for."""
     if isinstance(groups, Group):
-        raise TypeError(f"Groups are {purpose}, got a single one. Write [group].")
+        raise TypeError(f"Only groups can be {purpose}, got a single one. Write [group].")
     if not isinstance(groups, Iterable):
-        raise TypeError(f"Groups are {purpose}, got {groups!r}.")
+        raise TypeError(f"Only groups can be {purpose}, got {groups!r}.")
     listed = list(groups)
     for row, group in enumerate(listed):
         if not isinstance(group, Group):
-            raise TypeError(f"Groups are {purpose}, got {type(group).__name__} at {row}. Write Group(candidates).")
+            kind = type(group).__name__
+            raise TypeError(f"Only groups can be {purpose}, got {kind} at {row}. Write Group(candidates).")
         if gold is not None and group.gold is None:
             raise InputError(f"Group {row} has no gold tree {gold}.")
     check_kind(listed, "Group 0 holds", listed)
@@ -92,14 +93,14 @@ def checked(groups: Iterable[Group], purpose: str, *, gold: str | None = None) -
 
 
 def check_kind(groups: Sequence[Group], what: str, others: Sequence[Group], name: str = "group") -> None:
-    """Refuse candidates of another kind than the first of the others have, which ``what`` says."""
+    """Raise if candidates are of another kind than those of the first of ``others``, which ``what`` introduces."""
     for row, group in enumerate(groups if others else ()):
         if group.kind != others[0].kind:
-            raise InputError(f"{what} {others[0].kind}, and {name} {row} holds {group.kind}.")
+            raise InputError(f"{what} {others[0].kind}, but {name} {row} holds {group.kind}.")
 
 
 def runs(groups: Sequence[Group], n_candidates: int) -> Iterator[list[Group]]:
-    """Groups in runs of about so many candidates."""
+    """Groups in runs of about ``n_candidates`` candidates."""
     total = np.cumsum([0, *map(len, groups)])[:-1] // n_candidates
     for _, run in itertools.groupby(zip(total.tolist(), groups, strict=True), key=lambda pair: pair[0]):
         yield [group for _, group in run]

@@ -29,7 +29,7 @@ def test_the_group_without_gold_is_named_whatever_is_held_out(learner):
 def test_development_groups_need_gold_trees_where_a_weight_is_chosen_on_them():
     with pytest.raises(es.InputError, match="Group 1 has no gold tree to choose the weight of scores by"):
         VotedPerceptron(KERNEL).fit(groups_of(0), development=[groups_of(1)[0], BARE])
-    with pytest.raises(TypeError, match="Groups are developed on, got str at 0"):
+    with pytest.raises(TypeError, match="Only groups can be developed on, got str at 0"):
         VotedPerceptron(KERNEL).fit(groups_of(0), development=[A])
     assert VotedPerceptron(KERNEL, score_weight=0.5).fit(groups_of(0), development=[BARE]).score_weight_ == 0.5
 
@@ -38,15 +38,15 @@ def test_development_groups_need_gold_trees_where_a_weight_is_chosen_on_them():
 def test_only_groups_are_chosen_among(vote):
     reranker = Reranker(VotedPerceptron(KERNEL, vote=vote, random_state=0)).fit(groups_of(0))
     for ask in (reranker.predict, reranker.chosen, reranker.decision_function):
-        with pytest.raises(TypeError, match="Groups are chosen among, got str at 1"):
+        with pytest.raises(TypeError, match="Only groups can be chosen among, got str at 1"):
             ask([BARE, A])
-        with pytest.raises(TypeError, match=r"Groups are chosen among, got a single one\. Write \[group\]"):
+        with pytest.raises(TypeError, match=r"Only groups can be chosen among, got a single one\. Write \[group\]"):
             ask(BARE)
         assert len(ask([BARE] * 3)) == 3
 
 
 def test_measures_need_gold_trees_and_equal_numbers():
-    with pytest.raises(es.InputError, match="The group has no gold tree to be measured by"):
+    with pytest.raises(es.InputError, match="The group has no gold tree to measure by"):
         quality(BARE)
     with pytest.raises(es.InputError, match="There are 1 gold trees and 2 parses"):
         evaluate([A], [A, B])
@@ -94,12 +94,12 @@ def test_a_gold_tree_that_is_no_candidate_is_learned_from_and_never_chosen():
 @pytest.mark.parametrize("learner", [VotedPerceptron, RankingSVM, GPPreference])
 def test_candidates_are_all_of_one_kind(learner):
     trees, arcs = groups_of(0), dependency_groups(0)
-    with pytest.raises(es.InputError, match="Group 0 holds trees, and group 25 holds dependency trees"):
+    with pytest.raises(es.InputError, match="Group 0 holds trees, but group 25 holds dependency trees"):
         learner(KERNEL).fit(trees + arcs)
-    with pytest.raises(es.InputError, match="learn from hold trees, and development group 0 holds tagged sequences"):
+    with pytest.raises(es.InputError, match="learn from hold trees, but development group 0 holds tagged sequences"):
         learner(KERNEL, score_weight="chosen").fit(trees, development=tagged_groups(0))
     fitted = learner(KERNEL, random_state=0).fit(trees)
-    with pytest.raises(es.InputError, match="It has learned from trees, and group 0 holds dependency trees"):
+    with pytest.raises(es.InputError, match="It has learned from trees, but group 0 holds dependency trees"):
         fitted.predict(arcs)
 
 
@@ -133,7 +133,7 @@ def test_where_the_kernel_cannot_choose_the_score_does(learner):
     pairs = [(f"(S (X (X (N a))) (X (N a)) (N n{k}))", f"(S (X (N a)) (X (X (N a))) (N n{k}))") for k in range(10)]
     groups = [es.Group([one, other], [-1.0, -2.0], gold=one) for one, other in pairs]
     one, other = pairs[0]
-    with pytest.warns(UserWarning, match="at most the parser's score decides"):
+    with pytest.warns(UserWarning, match="only the parser's score can decide"):
         model = learner(es.SubsetTree(0.5, max_depth=1), random_state=0).fit(groups)
     assert model.score_weight_ == 1.0
     assert model.chosen([es.Group([other, one], [-2.0, -1.0])]).tolist() == [1]
@@ -141,15 +141,15 @@ def test_where_the_kernel_cannot_choose_the_score_does(learner):
 
 def test_votes_that_were_not_kept_are_asked_for():
     model = VotedPerceptron(KERNEL, random_state=0).fit(groups_of(0))
-    with pytest.raises(NotFittedError, match=r"Only the sum was kept\. Fit again with vote='vote'"):
+    with pytest.raises(NotFittedError, match=r"Only the sum of the perceptrons was kept\. Fit again with vote='vote'"):
         model.set_params(vote="vote").predict(groups_of(0))
 
 
 def test_what_is_no_list_of_groups_and_no_seed_is_told_of():
     for wrong in (None, 3):
-        with pytest.raises(TypeError, match=f"Groups are learned from, got {wrong}"):
+        with pytest.raises(TypeError, match=f"Only groups can be learned from, got {wrong}"):
             VotedPerceptron(KERNEL).fit(wrong)
     with pytest.raises(ValueError, match="'x' cannot be used to seed"):
         VotedPerceptron(KERNEL, random_state="x").fit(groups_of(0))
-    with pytest.raises(es.InputError, match="There are no groups to be measured by"):
+    with pytest.raises(es.InputError, match="There are no groups to measure"):
         Reranker(VotedPerceptron(KERNEL, random_state=0)).fit(groups_of(0)).score([])

@@ -146,13 +146,13 @@ def test_folds_that_cannot_be_are_refused(folds):
 
 def test_what_has_no_words_is_named():
     parser = PCFG.from_treebank(TREES)
-    with pytest.raises(InputError, match=r"Nothing is proposed for sentence 1\. A sentence needs at least one word"):
+    with pytest.raises(InputError, match=r"No candidates for sentence 1\. A sentence needs at least one word"):
         propose(parser, [["cats"], []])
-    with pytest.raises(InputError, match=r"Nothing is proposed for sentence 1\. A sentence needs at least one word"):
+    with pytest.raises(InputError, match=r"No candidates for sentence 1\. A sentence needs at least one word"):
         propose(parsing.Tagger.from_sentences([es.TaggedSequence(["a"], ["A"])]), [["a"], []])
-    with pytest.raises(TypeError, match=r"sentences must be several, got a single one, '\(S \(N cats\)\)'"):
+    with pytest.raises(TypeError, match=r"sentences must be a list, got a single sentence, '\(S \(N cats\)\)'"):
         propose(parser, "(S (N cats))")
-    with pytest.raises(InputError, match=r"Tree 2, counted from 0, has no words beside traces: \(S \(-NONE- \*\)\)"):
+    with pytest.raises(InputError, match=r"Tree 2, counted from 0, has no words except traces: \(S \(-NONE- \*\)\)"):
         jackknifed([*TREES[:2], "(S (-NONE- *))"], folds=2)
 
 
@@ -170,7 +170,7 @@ def test_rows_are_numbers_of_trees(row):
 
 
 def test_what_cannot_propose_is_refused():
-    with pytest.raises(TypeError, match="parser must be a PCFG, a Tagger or another with a method propose, got 'x'"):
+    with pytest.raises(TypeError, match="parser must be a PCFG, a Tagger or an object with a method propose, got 'x'"):
         propose("x", [["cats"]])
     tagger = parsing.Tagger.from_sentences([es.TaggedSequence(["cats"], ["N"])])
     with pytest.raises(ValueError, match="it has no beam"):
