@@ -1,4 +1,4 @@
-"""What decided: the fragments behind a kernel value, a score and a choice."""
+"""Explanations: the fragments behind a kernel value, a score or a choice."""
 
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explaining import explain

@@ -1,4 +1,4 @@
-"""Comparing two candidates of a group: whose fragments made one of them win."""
+"""Comparing two candidates of a group: which fragments made one of them win."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Which = int | Literal["gold"] | None
 
 
 class _Rival(NamedTuple):
-    """One of the two: its number, None for a gold tree that is no candidate."""
+    """One of the two candidates: its number, None for a gold tree that is not a candidate."""
 
     number: int | None
     candidate: Candidate
@@ -74,13 +74,13 @@ def _chooser_of(model: object) -> Chooser:
     chooser = model.chooser_ if isinstance(model, Reranker) else model
     if not isinstance(chooser, Chooser):
         raise TypeError(
-            f"Groups are explained by what chooses among candidates, such as a Reranker, got {type(model).__name__}. "
+            f"A group needs a model that chooses among candidates, such as a Reranker, got {type(model).__name__}. "
             "Give one tree or one row to explain a score."
         )
     if getattr(chooser, "vote", None) == "vote":
         raise InputError(
-            "Perceptrons that vote have no common value that could be taken apart. Fit with vote='average', which "
-            "chooses much the same."
+            "With vote='vote' there is no single function to explain. Fit with vote='average', whose choices are much "
+            "the same."
         )
     return chooser
 
@@ -102,12 +102,12 @@ def _rival(name: str, given: Which, group: Group) -> _Rival | None:
 
 
 def _other_than(winner: _Rival, group: Group, values: Any) -> _Rival:
-    """Whom the winner is compared with where nobody says: the parser's own choice, or else the best of the others."""
+    """The default loser: the parser's own choice, or else the best of the others."""
     others = [k for k in range(len(group)) if k != winner.number]
     if not others:
         raise InputError(
-            "The group has one candidate, so there is nothing to compare it with. Where its gold tree is another, "
-            "compare with that: loser='gold'."
+            "The group has one candidate, so there is nothing to compare it with. If its gold tree is another, compare "
+            "with that: loser='gold'."
         )
     number = group.best if group.best != winner.number else max(others, key=lambda k: float(values[k]))
     return _Rival(number, group.candidates[number])
@@ -127,7 +127,7 @@ def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule:
 
 
 def _shares(parts: Parts) -> tuple[TreeShares, ...]:
-    """The two candidates as trees, with the shares of all kernels together whose items are drawn as the first's are."""
+    """The two candidates as trees, with the shares of all kernels whose items are drawn like those of the first."""
     alike = [own for own in parts.local if own.trees == parts.local[0].trees]
     splits = {own.split for own in alike}
     split = splits.pop() if len(splits) == 1 else "mixed"

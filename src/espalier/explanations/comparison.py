@@ -19,9 +19,9 @@ _OF_WORDS = {"end": "runs of tags", "head": "subtrees"}  # what words have share
 class Comparison(Explanation):
     """What decides between two candidates of a group.
 
-    What is explained is the lead of the winner, its value less that of the loser: ``value`` is ``from_score`` plus the
-    totals of both ``trees`` plus ``elsewhere``. A reason with a positive contribution speaks for the winner: a fragment
-    that the winner has and that is good, or one that the loser has and that is bad.
+    It explains the lead of the winner, its value less that of the loser: ``value`` is ``from_score`` plus the totals of
+    both ``trees`` plus ``elsewhere``. A reason with a positive contribution favours the winner: a good fragment that
+    the winner has, or a bad one that the loser has.
 
     Attributes
     ----------
@@ -30,14 +30,14 @@ class Comparison(Explanation):
     names
         What they are: their numbers, and whether one was chosen, is gold or is the parser's own choice.
     values
-        Their values. Where one is a gold tree that is no candidate, the parser has no score for it, and both values are
+        Their values. If one is a gold tree that is not a candidate, the parser has no score for it, and both values are
         those of the kernel alone.
     from_score
-        What of the lead is the parser's: its weight times the difference of the two scores.
+        The part of the lead from the parser: the weight of its score times the difference of the two scores.
     trees
-        The two candidates as trees, with the share of every node in the lead; those of the loser with their signs
-        turned. Tags stand above their words, and a run of tags counts for its last one; relations above tags, and a
-        subtree of arcs for its head. Empty where the kernel has no part that can be told by nodes.
+        The two candidates as trees, with the share of every node in the lead; those of the loser with opposite signs.
+        Tags are drawn above their words, and a run of tags counts for its last one; relations are drawn above tags, and
+        a subtree of arcs counts for its head. Empty if no part of the kernel can be shared among nodes.
     """
 
     winner: Candidate
@@ -53,11 +53,11 @@ class Comparison(Explanation):
 
     @property
     def kind_of_parts(self) -> str:
-        """What the lead is made of beside the parser's score."""
+        """What makes up the lead apart from the parser's score."""
         return _OF_WORDS.get(self.trees[0].split, f"{self.kind}s") if self.trees else f"{self.kind}s"
 
     def by_word(self) -> list[tuple[str, float]]:
-        """What each word adds to the lead, where words have shares; else nothing."""
+        """What each word adds to the lead; empty if words have no shares."""
         from espalier.explanations.word_shares import together
 
         if not self.is_of_words:
@@ -73,11 +73,11 @@ class Comparison(Explanation):
         return frame
 
     def to_svg(self, width: int | None = 1700, *, n: int = 8) -> str:
-        """Draw both candidates side by side, the fragments that speak for the winner marked, and bars of the first n.
+        """Draw both candidates side by side, mark the fragments that favour the winner, and draw bars of the first n.
 
-        What the winner has is blue, what the loser has is orange; numbers tell which bar belongs to which fragment, and
-        stand at its root. Grey is what both candidates have. Where both do not fit into the width, in pixels, the loser
-        stands below.
+        Fragments of the winner are blue, those of the loser orange; a number at the root of a fragment connects it with
+        its bar. What both candidates have is grey. If both do not fit into the width, in pixels, the loser is drawn
+        below.
         """
         from espalier.explanations.comparison_drawing import comparison_svg
 
@@ -103,7 +103,7 @@ class Comparison(Explanation):
 
     @property
     def of_trees(self) -> float:
-        """What fragments add to the lead, those that are not listed included."""
+        """What all fragments add to the lead, listed or not."""
         return float(sum(own.total for own in self.trees))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Two candidates drawn side by side: what they differ in, the fragments that decided, and bars of what these add."""
+"""Two candidates drawn side by side: their differences, the fragments that decided, and bars of what these add."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from espalier.structures.tree_elements import MARK
 WINNER, LOSER, BOTH = BLUE, MARK, LINE
 _MARGIN, _LINE, _ROW = 18, 30, 24
 _NUMBER, _BAR = 24, 150  # columns of the list: a number, a bar
-_LIST = 700  # a list is at least as wide, where its fragments are long
+_LIST = 700  # the least width of a list if its fragments are long
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -86,7 +86,7 @@ def shared_nodes(a: Tree, b: Tree) -> tuple[set[Position], set[Position]]:
 
 
 def numbered(shown: Sequence[Reason]) -> dict[int, int]:
-    """Numbers of the fragments that are marked: those that speak for the winner, and stand more often in one tree."""
+    """Numbers of the marked fragments: those that favour the winner and occur more often in one tree."""
     marked = [
         k
         for k, reason in enumerate(shown)
@@ -142,7 +142,7 @@ def _marks(
 
 
 def _text_start(shown: Sequence[Reason]) -> int:
-    """Where fragments are written: behind the numbers, the bars and what these say."""
+    """Where fragments are written: to the right of the numbers, the bars and their values."""
     says = max((pixels(signed(reason.contribution or 0.0)) for reason in shown), default=0)
     return _MARGIN + _NUMBER + _BAR + 10 + says + 12
 
@@ -186,12 +186,12 @@ def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int
 
 
 def _bar(x: float, y: int, length: float, colour: str) -> str:
-    name = ' class="p"' if colour == LOSER else ' class="u"'  # both have twins for dark pages
+    name = ' class="p"' if colour == LOSER else ' class="u"'  # both have other colours on dark pages
     return f'<rect{name} x="{x:.1f}" y="{y - 8}" width="{length:.1f}" height="12" rx="3" fill="{colour}"/>'
 
 
 def _text(x: int, y: int, text: str, anchor: str) -> str:
-    # Attributes would give way to the style of the card, so these are a style too.
+    # The style of the card would override attributes, so these are a style, too.
     style = f"font-size:13px;text-anchor:{anchor}"
     return f'<text class="i" x="{x}" y="{y}" fill="{TEXT}" style="{style}">{svg_text(text)}</text>'
 
@@ -202,7 +202,7 @@ def _colour(reason: Reason) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """As much of a text as there is room for."""
+    """A text cut to the room there is."""
     text = printable(text, 400)
     if pixels(text) <= room:
         return text

@@ -37,36 +37,36 @@ def explain(
     n_threads: int | None = None,
     memory: int | str | None = None,
 ) -> Explanation:
-    """Say which fragments decide: in a model as a whole, for one example, or between two candidates.
+    """Find the fragments that decide: in a model as a whole, for one example, or between two candidates.
 
     Parameters
     ----------
     model
         A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier`` or anything
-        with a method ``dual_form()`` or ``primal_form()``,
-        over kernels of trees or words alone, normalised, with scales and in sums, also with other kernels.
+        with a method ``dual_form()`` or ``primal_form()``. Its kernel is one of trees or words, alone, normalised,
+        scaled, or in a sum, also with other kernels.
     example
-        A tree, its brackets, a text, or a table or dict of one row; a whole model is explained where None. For
-        rerankers and what they choose by also a ``Group``: then two of its candidates are compared.
+        A tree, its brackets, a text, or a table or dict of one row; the whole model is explained if None. For rerankers
+        and their choosers also a ``Group``: then two of its candidates are compared.
     n
         How many fragments to list, for each score and each kernel.
     score
-        Which score of a classifier to explain for an example; that of the predicted class where None.
+        Which score of a classifier to explain for an example; the score of the predicted class if None.
     winner, loser
-        Which candidates of a group to compare: their numbers, or ``"gold"``. The winner is the chosen one where None;
-        the loser the parser's own choice, or where that is the winner, the candidate of the next largest value.
+        Which candidates of a group to compare: their numbers, or ``"gold"``. If None, the winner is the chosen one, and
+        the loser is the parser's own choice, or, if that is the winner, the candidate with the next largest value.
     max_size
-        The largest fragments to look at, in productions; of partial trees in nodes, 8 where None.
+        The size of the largest fragments to consider, in productions; for partial trees in nodes, 8 if None.
     n_threads, memory
         As for kernels.
 
     Returns
     -------
     Explanation
-        For a model, the fragments of the largest weights, proven. For an example, the fragments that add most to its
-        score, and the share of every node in it: these add up to the score. For a group a :class:`Comparison`: the
-        fragments that add most to the difference of the two values, proven, and the shares of the nodes of both trees.
-        For kernels on tags, the shares of tags.
+        For a model, the fragments proven to have the largest weights. For an example, the fragments that add most to
+        its score, and the share of every node in it; the shares add up to the score. For a group, a
+        :class:`Comparison`: the fragments proven to add most to the difference of the two values, and the shares of the
+        nodes of both trees; for kernels on tags, the shares of tags.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def explain(
         whole_number("max_size", max_size, none=True)
     if not hasattr(model, "dual_form") and not hasattr(model, "primal_form"):
         raise TypeError(
-            "A model is explained by its coefficients on training rows or its weights of features: fit a KernelSVC, "
+            "Explaining a model needs its coefficients of training rows or its weights of features: fit a KernelSVC, "
             "KernelSVR, GPRegressor, Reranker or LinearizedTreeClassifier, or give a model with a method dual_form() "
             f"or primal_form(); got {type(model).__name__}."
         )
@@ -96,7 +96,7 @@ def explain(
 
         return compare(model, example, winner, loser, wanted)
     if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
-        raise TypeError("One group is explained at a time. Write explain(reranker, groups[0]).")
+        raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
     if hasattr(model, "primal_form"):
@@ -125,7 +125,7 @@ def _of_model(model: object, dual: DualForm, wanted: Wanted) -> Explanation:
 
 @blas_threads()
 def _of_example(dual: DualForm, example: object, score: str | None, wanted: Wanted) -> Explanation:
-    listable_terms(dual.kernel)  # says what is wrong with a kernel without fragments
+    listable_terms(dual.kernel)  # raises if the kernel has no fragments
     inputs = _one(example, dual.inputs)
     k = 0
     if len(dual.names) > 1 or score is not None:
@@ -137,7 +137,7 @@ def _of_example(dual: DualForm, example: object, score: str | None, wanted: Want
 
 
 def _of_linear_model(model: object, n: int) -> Explanation:
-    """The features of the largest weights; a linear model keeps no training rows to show them in."""
+    """The features with the largest weights; a linear model keeps no training rows as examples of them."""
     reasons = [
         Reason(part.name, part.term.column, feature, weight, None, None, None)
         for part in mine_fragments(model, n=n)
@@ -170,7 +170,7 @@ def _explanation(parts: Parts, constant: float) -> Explanation:
 
 
 def _example(term: Term, inputs: Inputs, feature: Feature, rows: NDArray[np.integer[Any]]) -> Example | None:
-    """The smallest item that has a feature, among the first of some rows: those that pull its way most."""
+    """The smallest item that has a feature, among the first of ``rows``, which support its weight most."""
     space = term.space
     best: Example | None = None
     for row in rows.tolist()[:10]:
@@ -190,7 +190,7 @@ def _one(example: object, like: Inputs | None) -> Inputs:
         example = {name: [value] for name, value in example.items()}
     inputs = Inputs.of(example, like=like, translates=True)
     if len(inputs) != 1:
-        raise InputError(f"One example is explained at a time, got {len(inputs):,}. Take one row: example[3:4].")
+        raise InputError(f"Only one example can be explained at a time, got {len(inputs):,}. Take one: example[3:4].")
     return inputs
 
 

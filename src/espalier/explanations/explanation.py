@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Example:
-    """A training tree that holds a fragment, and where its root stands."""
+    """A training tree that contains a fragment, and the position of the fragment's root."""
 
     row: int
     tree: Tree
@@ -34,31 +34,31 @@ class Example:
 
 @dataclass(frozen=True)
 class Reason:
-    """A fragment and what it does.
+    """A fragment and its effect.
 
     Attributes
     ----------
     score
-        The score that it speaks for: a class, or the prediction.
+        The score that it belongs to: a class, or the prediction.
     column
-        The column that holds the tree, where the kernel names one.
+        The column that holds the tree, if the kernel names one.
     fragment
         The fragment.
     weight
-        Its weight in the model: what the score gains for each unit of the fragment.
+        Its weight in the model: what each unit of the fragment adds to the score.
     low, high
-        Between these the weight lies with a probability of 95 %, for Gaussian processes; None for other models.
+        The interval in which the weight lies with a probability of 95 %, for Gaussian processes; None for other models.
     n_trees
-        How many trees of the model hold it; for a support vector machine, those that it kept. None for models that
-        keep no trees.
+        How many training trees contain it; for a support vector machine, how many of those that it kept. None for
+        models that keep no trees.
     contribution
-        What it adds to the score of the example that is explained; None where a model is explained.
+        What it adds to the score of the example that is explained; None if a model is explained.
     variance
-        What not knowing its weight adds to the variance of the prediction, for Gaussian processes.
+        What the uncertainty of its weight adds to the variance of the prediction, for Gaussian processes.
     example
-        A tree of the model that holds it.
+        A training tree that contains it.
     in_winner, in_loser
-        Where two candidates are compared: at which nodes of each it is rooted.
+        If two candidates are compared, the nodes of each at which it is rooted.
     """
 
     score: str
@@ -89,14 +89,14 @@ class TreeShares:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What decides: fragments of a whole model, or fragments and nodes of one example.
+    """What decides a score: fragments of a whole model, or fragments and nodes of one example.
 
     Attributes
     ----------
     reasons
-        Fragments, those that do most first.
+        Fragments, those with the largest effect first.
     value, intercept
-        The score of the example and its constant part; None where a model is explained. ``value`` is ``intercept`` plus
+        The score of the example and its constant part; None if a model is explained. ``value`` is ``intercept`` plus
         the totals of all trees plus ``elsewhere``.
     elsewhere
         What parts of the kernel without fragments, such as kernels on vectors, add to the score.
@@ -169,7 +169,7 @@ class Explanation:
         )
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return a page that needs nothing else; also write it to a file, whole or not at all."""
+        """Return a self-contained HTML page; also write it to a file, whole or not at all."""
         from espalier.explanations.page import explanation_page
 
         page = explanation_page(self)
@@ -192,7 +192,7 @@ class Explanation:
 
 
 def node_colours(own: TreeShares) -> dict[Position, str]:
-    """Nodes that push most, up or down, until most of what is pushed is told."""
+    """The nodes with the largest shares, positive or negative, until they cover most of the total."""
     order = np.argsort(-np.abs(own.shares), kind="stable")
     total = float(np.abs(own.shares).sum())
     positions: Sequence[Position] = list(own.tree.positions())

@@ -78,7 +78,7 @@ def shared_fragments(
     decay, frontier
         The weight of a production, and of a node left unexpanded: numbers.
     n
-        How many to list, the heaviest first, of equally heavy ones the largest total; all where None.
+        How many to list, the heaviest first, of equally heavy ones the largest total; all if None.
     max_pairs
         The most pairs of distinct matching subtrees to look at.
 

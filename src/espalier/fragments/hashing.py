@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
-    """Turn trees into sparse vectors over all fragments up to a size; a hash says which column a fragment has.
+    """Turn trees into sparse vectors over all fragments up to a size; a hash gives the column of a fragment.
 
     Nothing is learned and nothing is kept, so a corpus may be endless, and vectors made on different machines agree.
-    Fragments that share a column add up; half of them, chosen by the hash too, with a minus sign, so that on average
+    Fragments that share a column are added; half of them, which the hash chooses, have a minus sign, so that on average
     the products of rows are those of the kernel.
 
     Parameters
     ----------
     kernel
-        ``SubsetTree`` or ``Subtree``, alone, normalised and with a scale; ``Normalized(SubsetTree(0.4))`` where None.
+        ``SubsetTree`` or ``Subtree``, alone, normalised and with a scale; ``Normalized(SubsetTree(0.4))`` if None.
     max_size
-        The most productions of a fragment.
+        The most productions in a fragment.
     n_features
-        How many columns there are.
+        The number of columns.
     values
         ``"kernel"``, ``"count"`` or ``"binary"``, as in :class:`FragmentVectorizer`. The norm is that of the kernel, of
         fragments of any size.
@@ -70,7 +70,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         return self
 
     def to_state(self) -> dict[str, object]:
-        """Return the settings: there is nothing else."""
+        """Return the settings, which are all there is to save."""
         return self._declared_state()
 
     @classmethod
@@ -109,7 +109,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         if self.values != "kernel":
             return counts
         scale = np.sqrt(term.scale) / term.norm(inputs, n_threads=self.n_threads, memory=self.memory)
-        # A product with a diagonal matrix would make scipy hold an array as long as all columns.
+        # For a product with a diagonal matrix, scipy would allocate an array with one entry for each column.
         counts.data *= np.repeat(scale, np.diff(counts.indptr))
         return counts
 
@@ -128,7 +128,7 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         kernel = self._checked_kernel(Normalized(SubsetTree()))
         terms, others = listable_terms(kernel)
         if len(terms) + len(others) > 1 or not terms[0].space.can_be_hashed:
-            raise InputError(f"Fragments of one SubsetTree or Subtree can be hashed, not those of {kernel!r}.")
+            raise InputError(f"Only fragments of one SubsetTree or Subtree can be hashed, not those of {kernel!r}.")
         self._check_choice("values", "kernel", "count", "binary")
         self._check_whole("max_size", "n_features", "chunk_size")
         return terms[0]

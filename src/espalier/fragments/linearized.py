@@ -24,18 +24,18 @@ from espalier.storage import State, require
 class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[misc]
     """Classify trees by a linear model over the fragments that a kernel machine weighs most.
 
-    Learns kernel machines on parts of the training data, mines their fragments, counts those in every training tree and
-    learns a linear model: nearly the accuracy of the kernel machine, at the speed of a linear one.
+    It learns kernel machines on parts of the training data, mines their fragments, counts those in every training tree
+    and learns a linear model: nearly the accuracy of the kernel machine, at the speed of a linear one.
 
     Parameters
     ----------
     kernel, learner, n_fragments, n_splits, strategy, max_expansions, max_size, n_jobs, random_state
         As for :class:`FragmentVectorizer`.
     linear
-        Any linear classifier of scikit-learn; ``LinearSVC(C=10)`` where None.
+        Any linear classifier of scikit-learn; ``LinearSVC(C=10)`` if None.
     dictionary
         ``"union"`` gives every class all fragments; ``"class"`` gives each class those that were mined for it, and a
-        linear model of its own that tells it from the rest.
+        linear model of its own that separates it from the rest.
     n_threads, memory, progress, verbose
         As for :func:`mine_fragments`.
 
@@ -88,8 +88,8 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         return self
 
     def decision_function(self, X: object) -> Floats:
-        """Return the scores of the classes; one score for each tree where there are two."""
-        check_is_fitted(self, "_weights")  # what is fitted last, and what is loaded
+        """Return the scores of the classes; one score for each tree if there are two classes."""
+        check_is_fitted(self, "_weights")  # set last by ``fit``, and by ``load``
         if self._weights is not None:
             weights, intercepts = self._weights
             scores = self.vectorizer_.weighed(X, weights) + intercepts
@@ -113,11 +113,11 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         return weights, intercepts
 
     def primal_form(self) -> PrimalForm:
-        """Return the weights of all features: what mining and explaining need of the model."""
+        """Return the weights of all features, which mining and explaining need."""
         check_is_fitted(self, "_weights")
         if self._weights is None:
             raise InputError(
-                "The scores of this classifier are no plain sums of weights over features. Use a linear model with "
+                "The scores of this classifier are not plain sums of weights over features. Use a linear model with "
                 "coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier or SGDClassifier."
             )
         weights, intercepts = self._weights
@@ -136,14 +136,14 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         return labels
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
-        """Return the share of rows whose label is predicted, as every classifier of scikit-learn.
+        """Return the share of rows whose label is predicted correctly, as all classifiers of scikit-learn do.
 
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """
         return accuracy(y, self.predict(X), sample_weight)
 
     def to_state(self) -> dict[str, object]:
-        """Return what ``predict`` needs; a loaded classifier knows nothing of its training.
+        """Return what ``predict`` needs; a loaded classifier has nothing else of its training.
 
         The classes may be strings, numbers or booleans. The linear model must be one whose scores are sums of weights
         over features, such as ``LinearSVC`` or ``LogisticRegression``.
@@ -152,9 +152,9 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         if self._weights is None:
             linear = self.linear_[0] if isinstance(self.linear_, list) else self.linear_
             raise InputError(
-                f"A classifier with {linear!r} cannot be saved: its scores are no plain sums of weights over features. "
-                "Use a linear model with coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier "
-                "or SGDClassifier."
+                f"A classifier with {linear!r} cannot be saved: its scores are not plain sums of weights over "
+                "features. Use a linear model with coef_ and intercept_, such as LinearSVC, LogisticRegression, "
+                "RidgeClassifier or SGDClassifier."
             )
         weights, intercepts = self._weights
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
@@ -182,7 +182,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
 
 
 def _weights(model: Any, features: Any) -> tuple[Floats, Floats] | None:
-    """A model's weights by feature and score, and its intercepts, if its scores are nothing but their sums."""
+    """A model's weights by feature and score, and its intercepts; None if its scores are not just their sums."""
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return None
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)

@@ -38,20 +38,20 @@ class MinedTerm:
     Attributes
     ----------
     name
-        What the score speaks for: a class, or the prediction.
+        What a large score indicates: a class, or the prediction.
     term
         The tree kernel, with its scale and norms.
     fragments, weights
-        The fragments, those of the largest magnitude first.
+        The fragments and their weights, those of the largest magnitude first.
     proven
         Whether no fragment that was left out weighs more than the last one listed.
     bound
-        No fragment that was left out weighs more than this; the weight of the last one listed where that is proven, and
-        infinite where nothing is known.
+        No fragment that was left out weighs more than this; it is the weight of the last one listed if that is proven,
+        and infinite if nothing is known.
     n_visited, n_pruned
         Fragments that were weighed, and those whose extensions were ruled out by a bound.
     max_size
-        The most productions, or for partial trees nodes, of the fragments that were looked at; None without a limit.
+        The most productions (for partial trees, nodes) of the fragments that were considered; None without a limit.
     """
 
     name: str

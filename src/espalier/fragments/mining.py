@@ -49,9 +49,9 @@ def mine_fragments(
 
     with the kernel's own features: for ``SubsetTree`` the count of the fragment times the square root of ``decay`` for
     every production in it and of ``frontier`` for every inner node left unexpanded; for ``PartialTree`` the sum over
-    all ways in which it stands in the tree. ``BagOfWords``, ``Spectrum`` and ``Subsequence`` without a similarity have
+    all ways in which it occurs in the tree. ``BagOfWords``, ``Spectrum`` and ``Subsequence`` without a similarity have
     words, n-grams and subsequences in place of fragments, and all of them are listed to find the heaviest. The norm
-    is 1 where the kernel is not normalised. So the score is the sum of :math:`w_f \phi_f(x) / \|x\|` over all
+    is 1 if the kernel is not normalised. So the score is the sum of :math:`w_f \phi_f(x) / \|x\|` over all
     fragments, and those of large weight decide.
 
     Parameters
@@ -61,26 +61,26 @@ def mine_fragments(
         ``dual_form()`` or ``primal_form()``; or one coefficient for each row of ``forest``, or a line of them for each
         of several scores.
     forest
-        The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model knows
-        its own; where they are given they must be those that it was fitted to.
+        The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model has its
+        own; if rows are given, they must be those that it was fitted to.
     n
         How many fragments to list, for each score of the model and each kernel in a sum.
     strategy
-        ``"exact"`` proves that no fragment left out weighs more: branch and bound. ``"greedy"`` is the algorithm of
-        Pighin and Moschitti (2009): from single productions on, the best ``n`` are expanded until none of the results
-        is better. It may miss fragments whose parts weigh little.
+        ``"exact"`` proves by branch and bound that no fragment left out weighs more. ``"greedy"`` is the algorithm of
+        Pighin and Moschitti (2009): starting from single productions, it expands the best ``n`` until none of the
+        results is better. It may miss fragments whose parts weigh little.
     max_expansions
-        For ``"greedy"``: how many nodes of a fragment are expanded at once, at most; all where None.
+        For ``"greedy"``: the most nodes of a fragment that are expanded at once; all if None.
     max_size
-        Look only at fragments with at most this many productions; of partial trees, nodes, 8 where None; of sequences,
+        Consider only fragments with at most this many productions; for partial trees, nodes (8 if None); for sequences,
         symbols.
     max_visits
-        For ``"exact"``: give up after this many fragments, and search in one thread. The result then says how heavy
-        those left out may be.
+        For ``"exact"``: stop after this many fragments, and search in one thread. The result then has a bound on the
+        weight of those left out.
     kernel
-        The kernel, where coefficients are given.
+        The kernel, if coefficients are given.
     n_threads, memory
-        As for kernels. What waits to be looked at stays within ``memory``.
+        As for kernels. The fragments that wait to be considered stay within ``memory``.
     progress
         Called now and then with a :class:`MiningProgress`.
     verbose
@@ -93,9 +93,9 @@ def mine_fragments(
 
     Notes
     -----
-    A subtree that many trees share is looked at once, with the sum of their coefficients. A fragment's extensions
-    cannot weigh more than the larger of its positive and its negative mass, each occurrence multiplied by the best that
-    can be made of its open nodes; fragments are extended in one order only, so none is met twice.
+    A subtree that many trees share is considered once, with the sum of their coefficients. The extensions of a fragment
+    cannot weigh more than the larger of its positive and its negative mass, each occurrence multiplied by the largest
+    factor that its open nodes can contribute; fragments are extended in one order only, so none is visited twice.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def mine_fragments(
     _check_options(n, strategy, max_expansions, max_size, max_visits)
     if hasattr(model_or_weights, "primal_form"):
         if forest is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
-            raise ValueError("A linear model lists its own features: only n chooses among them.")
+            raise ValueError("A linear model lists its own features: only n applies to them.")
         return _of_primal(model_or_weights.primal_form(), n)
-    # Which fragments a limit leaves out must not depend on who came first.
+    # Which fragments a limit leaves out must not depend on which thread comes first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
     dual.inputs.read_strings(dual.kernel._tree_columns(), "trees")
@@ -145,7 +145,7 @@ def mine_fragments(
 
 
 def _of_primal(primal: PrimalForm, n: int) -> MinedFragments:
-    """The features of the largest weights among those that a model lists."""
+    """The features with the largest weights among those that a model lists."""
     mined = []
     for part in primal.parts:
         for name, weights in zip(primal.names, part.weights.T, strict=True):
@@ -176,7 +176,7 @@ def _dual(model: Any, data: object, kernel: Kernel | None) -> DualForm:
     inputs = Inputs.of(data)
     weights = np.atleast_2d(weights)
     if weights.ndim != 2 or weights.shape[1] != len(inputs):
-        raise ValueError(f"There are {len(inputs):,} rows, and coefficients of shape {np.shape(model)}.")
+        raise ValueError(f"There are {len(inputs):,} rows, but coefficients of shape {np.shape(model)}.")
     if not np.isfinite(weights).all():
         raise InputError("A coefficient is not a finite number.")
     names = ("score",) if len(weights) == 1 else tuple(f"score {k}" for k in range(len(weights)))
@@ -188,7 +188,7 @@ def _rows_of(model: object, data: object, n_rows: int) -> Inputs:
     inputs = Inputs.of(data)
     support: NDArray[np.intp] = getattr(model, "support_", np.arange(n_rows))
     if (len(support) and support[-1] >= len(inputs)) or (not hasattr(model, "support_") and len(inputs) != n_rows):
-        raise ValueError(f"The model was fitted to more rows or other ones: {len(inputs):,} were given.")
+        raise ValueError(f"The model was fitted to more rows, or to other ones; {len(inputs):,} were given.")
     return inputs.rows(support)
 
 
@@ -206,14 +206,14 @@ def _check_options(n: object, strategy: object, max_expansions: object, max_size
 
 
 class _Teller:
-    """Tells how far mining is, part by part: one part for each term and score."""
+    """Reports the progress of mining: one part for each term and score."""
 
     def __init__(self, report: Report, n_parts: int) -> None:
         self._report, self._n_parts = report, n_parts
         self._meter = Meter(self._told, "mining")
 
     def part(self, k: int, name: str, term: Term, search: Search) -> Tell:
-        """What the search of part ``k`` calls with the fraction of it that is done."""
+        """The function that the search of part ``k`` calls with the fraction done."""
         self._now = name, term, search
         return part_of(self._meter, k / self._n_parts, (k + 1) / self._n_parts)
 

@@ -38,7 +38,7 @@ DECAY = 0.4
 
 @dataclass(frozen=True, eq=False)
 class TermFeatures:
-    """The fragments of one tree kernel: their numbers among all features, and by what each score of a model."""
+    """The fragments of one tree kernel: their numbers among all features, and which were mined for each score."""
 
     term: Term
     fragments: Codes[Any]
@@ -53,7 +53,7 @@ class TermFeatures:
         """Make the fragments that a file holds."""
         kernel, norms = state.object("kernel", Kernel), state.value("norms")
         require(is_listable(kernel), f"the features of {kernel!r} cannot be listed")
-        require(all(isinstance(norm, Kernel) for norm in norms), "it divides by what is no kernel")
+        require(all(isinstance(norm, Kernel) for norm in norms), "a norm is not a kernel")
         term = Term(state.text("path"), kernel, state.number("scale", 0.0), norms)
         return TermFeatures(term, term.space.listing.from_state(state), {})
 
@@ -79,33 +79,33 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     """Turn trees into sparse vectors over the fragments that a kernel machine weighs most.
 
     The stages of Pighin and Moschitti (2009): learn kernel machines on parts of the training data, mine the fragments
-    that they weigh most, join them into one dictionary, and count only those in any tree. What comes out is for any
+    that they weigh most, join them into one dictionary, and count only those in any tree. The vectors are for any
     linear model, which then learns in time linear in the number of trees.
 
     Parameters
     ----------
     kernel
-        The kernel, ``Normalized(SubsetTree(0.4))`` where None: tree kernels alone, normalised, multiplied by numbers
+        The kernel, ``Normalized(SubsetTree(0.4))`` if None: tree kernels alone, normalised, multiplied by numbers
         and in sums, also over several columns.
     learner
-        What learns on each part: ``KernelSVC(kernel)`` where None. Anything with a parameter ``kernel`` and a method
-        ``dual_form``, such as ``KernelSVR`` or ``GPRegressor``.
+        Learns on each part; ``KernelSVC(kernel)`` if None. Anything with a parameter ``kernel`` and a method
+        ``dual_form`` will do, such as ``KernelSVR`` or ``GPRegressor``.
     by
-        ``"weight"``, what a kernel machine weighs most; or ``"frequency"``, without targets and without learning: what
-        stands in the trees most often. Limit those by ``max_size``, or by ``max_depth`` in the kernel.
+        ``"weight"``, the fragments that a kernel machine weighs most; or ``"frequency"``, without targets and without
+        learning, the most frequent ones. Limit those by ``max_size``, or by ``max_depth`` in the kernel.
     n_fragments
-        How many to mine: of each part, for each score of the machine (each class) and each tree kernel.
+        How many to mine from each part, for each score of the machine (each class) and each tree kernel.
     n_splits
-        Into how many parts the training data are cut, by class where there are classes.
+        The number of parts into which the training data are cut, by class if there are classes.
     strategy, max_expansions, max_size
         As for :func:`mine_fragments`.
     values
-        ``"kernel"`` gives features as the kernel counts them, divided by their norm where it is normalised: with all
-        fragments their product is the kernel. ``"count"`` and ``"binary"`` are what they say.
+        ``"kernel"`` gives features as the kernel counts them, divided by their norm if it is normalised: over all
+        fragments, their product is the kernel. ``"count"`` gives counts, ``"binary"`` 0 or 1.
     chunk_size
         How many trees of an iterator are read at once.
     n_jobs
-        How many parts are learned at once, in threads.
+        How many parts to learn at once, in threads.
     random_state
         Shuffles the rows before they are cut into parts.
     n_threads, memory
@@ -116,7 +116,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     Attributes
     ----------
     terms_
-        For each tree kernel of the sum its fragments, and those that were mined for each score.
+        For each tree kernel of the sum, its fragments and those that were mined for each score.
     mined_
         What was mined from each part.
     n_features_out_
@@ -162,7 +162,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         self.terms_ = [_joined_term(term, parts) for term, parts in found]
         if not self.n_features_out_:
             raise InputError(
-                "No fragment was found: the trees have no productions, or the machine gives none of them a weight."
+                "No fragment was found: the trees have no productions, or the machine gives weight to none of them."
             )
         return self
 
@@ -216,7 +216,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             yield self.transform(chunk)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Return the brackets of each fragment; behind the column's name where the kernel names columns."""
+        """Return the brackets of each fragment, after the column's name if the kernel names columns."""
         check_is_fitted(self, "terms_")
         names = []
         for own in self.terms_:
@@ -243,7 +243,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         return np.concatenate(found)
 
     def to_state(self) -> dict[str, object]:
-        """Return what ``transform`` needs; a loaded vectorizer knows nothing of its training."""
+        """Return what ``transform`` needs; a loaded vectorizer has nothing else of its training."""
         check_is_fitted(self, "terms_")
         return {"values": self.values, "terms": [own.to_state() for own in self.terms_]}
 
@@ -264,7 +264,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         return tags
 
     def _read(self, X: object) -> Inputs:
-        """What to transform, read as the kernels read it together."""
+        """The rows to transform, read in one way for all kernels."""
         columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
         return Inputs.of(X).read_strings(columns, "trees")
 
@@ -275,7 +275,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         from espalier.svm import KernelSVC
 
         if y is None:
-            raise ValueError("FragmentVectorizer learns from targets: give y, or ask for by='frequency'.")
+            raise ValueError("FragmentVectorizer learns from targets: pass y, or use by='frequency'.")
         learner = (
             KernelSVC(kernel, n_threads=self.n_threads, memory=self.memory) if self.learner is None else self.learner
         )
@@ -320,7 +320,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             parts = [part for _, part in splitter.split(np.zeros(n_rows), targets)]
         if classes and any(len(np.unique(targets[part])) < 2 for part in parts):
             raise InputError(
-                f"With n_splits={self.n_splits} a part of the training data has one class only. Use fewer parts."
+                f"With n_splits={self.n_splits} a part of the training data has only one class. Use fewer parts."
             )
         return parts
 

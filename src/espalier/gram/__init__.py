@@ -1,4 +1,4 @@
-"""Kernel x corpus -> matrix: threads, tiles, progress, and matrices that are never formed."""
+"""Kernel matrices over corpora, nearest neighbours without the full matrix, and what all learners share."""
 
 from espalier.gram.forms import DualForm, PrimalForm
 from espalier.gram.matrix import gram

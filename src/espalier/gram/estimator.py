@@ -1,4 +1,4 @@
-"""What learners share: the settings of a run, and with scikit-learn parameters by name, also those of their kernel."""
+"""What learners share: the settings of a run, and parameters by name as in scikit-learn, also those of the kernel."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from espalier.storage import State, Storable, require
 from espalier.structures.numbers import finite_number, whole_number
 
 _PREFIX = "kernel__"
-# What belongs to a machine or a run: a file does not say how many threads its reader has.
+# Settings of a machine or a run, which a file does not hold: its reader may have another number of threads.
 _UNSAVED = ("n_threads", "n_jobs", "memory", "progress", "verbose")
 
 
 class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
-    """An estimator that says which parameters can be set."""
+    """An estimator whose errors list the parameters that can be set."""
 
     _trained_on: Mapping[str, object] = MappingProxyType({})
 
     def trained_on(self) -> dict[str, object]:
-        """What a file says about the data that this was fitted on."""
+        """What a file states about the training data."""
         return dict(self._trained_on)
 
     def _declared_state(self) -> dict[str, object]:
-        """The parameters that a file holds, of seeds only numbers, and what this was fitted on."""
+        """The parameters that a file holds (a seed only if it is a number), and the facts about the training data."""
         settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
         if "random_state" in settings and not isinstance(settings["random_state"], int | np.integer):
             settings["random_state"] = None
@@ -47,7 +47,7 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         require(not set(settings) & set(_UNSAVED), "a file may not set threads and memory")
         made = cls(**settings)
         if "trained_on" in state:
-            require(isinstance(state.json("trained_on"), dict), "what it was trained on is no table")
+            require(isinstance(state.json("trained_on"), dict), "trained_on is not a JSON object")
             made._trained_on = state.json("trained_on")
         return made
 
@@ -57,7 +57,7 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         for name in params:
             outer, inner = name.partition("__")[::2]
             if inner and outer in own and not hasattr(own[outer], "set_params"):
-                # In the words of scikit-learn, which would end in an AttributeError.
+                # Worded as in scikit-learn, which would raise an AttributeError here.
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self!r}: {outer} is {own[outer]!r:.80}, which has no "
                     f"parameters of its own. Set {outer} itself. Valid parameters are: {sorted(self.get_params())!r}."
@@ -68,7 +68,7 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Learner(Estimator):
-    """An estimator that computes for a while.
+    """An estimator whose fit takes time.
 
     A learner is a dataclass: its fields are its parameters, and ``fit`` checks them. Some parameters have the same
     names, meanings and defaults in every learner that has them:
@@ -76,19 +76,19 @@ class Learner(Estimator):
     Parameters
     ----------
     max_iterations
-        The most steps that learning may take; None is the limit of the method, which each learner names.
+        The most steps that learning may take; the default of the method, which each learner names, if None.
     tolerance
-        When learning ends; None is the tolerance of the method, which each learner names.
+        When learning ends; the default of the method, which each learner names, if None.
     random_state
-        The seed of everything that is drawn: a number, 0 by default, gives the same model each time; a generator of
-        numpy is drawn from; None draws anew in each fit.
+        The seed of all random draws: a number, 0 by default, gives the same model each time; a generator of numpy is
+        used as it is; None takes a new seed in each fit.
     n_threads
         How many threads to use; all cores if None. No result depends on it.
     memory
         Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
     progress
-        A function that is called now and then with a :class:`~espalier.jobs.Progress`. Whatever it raises ends the
-        work and reaches the caller.
+        A function that is called now and then with a :class:`~espalier.jobs.Progress`. Any exception that it raises
+        ends the work and reaches the caller.
     verbose
         Whether to draw a bar on standard error, if that is a terminal.
     """
@@ -100,7 +100,7 @@ class Learner(Estimator):
 
     @contextmanager
     def _scheduled(self, what: str) -> Iterator[Schedule]:
-        """Yield the threads, the memory and the reports of one job that the user is told of as ``what``."""
+        """Yield the threads, the memory and the reports of one job, which reports call ``what``."""
         with reporting(what, self.progress, self.verbose) as report:
             yield Schedule.of(self.n_threads, self.memory, report, what=what)
 
@@ -148,11 +148,11 @@ class KernelEstimator(Learner):
         return kernel
 
     def _set_width(self, data: Any) -> None:
-        """Keep how many features a matrix has, as scikit-learn names it; other inputs have no such number."""
+        """Keep the number of features of a matrix under the name of scikit-learn; other inputs have no such number."""
         if (isinstance(data, np.ndarray) and data.ndim == 2) or hasattr(data, "tocsr"):
             self.n_features_in_ = int(data.shape[1])
         elif hasattr(self, "n_features_in_"):
-            del self.n_features_in_  # of an earlier fit
+            del self.n_features_in_  # from an earlier fit
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with ``deep`` also the arguments of the kernel, ``kernel__decay``."""
@@ -162,7 +162,7 @@ class KernelEstimator(Learner):
         return params
 
     def set_params(self, **params: object) -> Self:
-        """Set parameters by name; ``kernel__decay=0.2`` puts a kernel with this decay in the place of the present one.
+        """Set parameters by name; ``kernel__decay=0.2`` replaces the kernel by one with this decay.
 
         A number keeps the kind of setting it replaces: ``fixed(0.4)`` becomes ``fixed(0.2)``. Any other argument can be
         set too, such as ``kernel__max_depth``. Inside sums and products names are those of ``kernel.parameters()``:
@@ -173,8 +173,8 @@ class KernelEstimator(Learner):
         if inside:
             if not isinstance(self.kernel, Kernel):
                 raise ValueError(
-                    f"Invalid parameter {next(iter(inside))!r} for kernel {self.kernel!r}, which is no kernel. Set a "
-                    "kernel first, such as kernel=SubsetTree()."
+                    f"Invalid parameter {next(iter(inside))!r} for kernel {self.kernel!r}, which is not a kernel. Set "
+                    "a kernel first, such as kernel=SubsetTree()."
                 )
             self.kernel = with_arguments(self.kernel, inside)
         return self

@@ -1,8 +1,8 @@
-"""The two forms in which a fitted model shows itself: coefficients on training rows, or weights on features.
+"""The two forms of a fitted model: coefficients of training rows, or weights of features.
 
 If a score is a sum over training rows, ``score(x) = sum_i coefficient_i k(x_i, x) + intercept``, the learner has a
 method ``dual_form()``. If it is a sum over listed features, ``score(x) = sum_f weight_f feature_f(x) + intercept``, the
-learner has a method ``primal_form()``. Mining and explaining ask for one of these and nothing else.
+learner has a method ``primal_form()``. Mining and explaining use one of these forms and nothing else.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class DualForm:
     inputs
         The training rows.
     coefficients
-        One line for each score, one column for each row.
+        One line for each score, one column for each training row.
     intercepts
         One for each score.
     names
-        What a large score speaks for: a class, a pair of classes, the prediction.
+        What a large score indicates: a class, a pair of classes, the prediction.
     solve
-        Where the model is a Gaussian process, columns multiplied by the inverse covariance of its targets: what
-        posterior variances are made of. None for other models.
+        For a Gaussian process, a function that multiplies columns by the inverse covariance of the targets, from which
+        posterior variances are computed. None for other models.
     unit
-        What one unit of the modelled target is in the units of the score.
+        One unit of the modelled target, in units of the score.
     constant_variance
-        The prior variance of the constant part, in squared units of the modelled target; 0 where it is known.
+        The prior variance of the constant part, in squared units of the modelled target; 0 if it is known.
     """
 
     kernel: Kernel
@@ -88,7 +88,7 @@ class PrimalForm:
     intercepts
         One for each score.
     names
-        What a large score speaks for: a class, or the prediction.
+        What a large score indicates: a class, or the prediction.
     """
 
     parts: tuple[PrimalPart, ...]

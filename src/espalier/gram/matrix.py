@@ -26,15 +26,16 @@ def gram(
     a, b
         A corpus, a list of structures, vectors, or a table for kernels that name a column.
     n_threads
-        How many threads to use; all cores where None. The result does not depend on it, to the last bit.
+        How many threads to use; all cores if None. The result does not depend on it, to the last bit.
     memory
-        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use where None. Where they
-        do not suffice, the matrix is computed in tiles, with the same values to 1e-12.
+        Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None. If they do
+        not suffice, the matrix is computed in tiles, with the same values to 1e-12.
     progress
-        Called now and then with a :class:`~espalier.jobs.Progress`: what is done, which fraction, seconds left.
+        Called now and then with a :class:`~espalier.jobs.Progress`: what runs, the fraction done, seconds left.
     executor
-        Runs blocks of the matrix elsewhere, such as :class:`~espalier.jobs.Processes` or a client of a cluster. No bit
-        depends on the number of workers; see :meth:`Kernel.plan <espalier.kernels.base.Kernel.plan>`.
+        Runs blocks of the matrix elsewhere, such as :class:`~espalier.jobs.Processes` or a client of a cluster. The
+        values do not depend on the number of workers, to the last bit; see :meth:`Kernel.plan
+        <espalier.kernels.base.Kernel.plan>`.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from espalier.kernels.base import Kernel, Matrix, Plan
 from espalier.kernels.inputs import Inputs
 from espalier.structures.numbers import whole_number
 
-_MOST_ROWS = 256  # queries at a time: enough to share their subtrees
+_MOST_ROWS = 256  # the most queries at a time: enough to share their subtrees
 
 
 def nearest(
@@ -28,8 +28,9 @@ def nearest(
 ) -> tuple[NDArray[np.int64], Matrix]:
     """Return, for each query, the ``k`` items of the corpus with the largest kernel values.
 
-    Queries are taken a few at a time, and only their best are kept: memory grows with the corpus, not with the
-    product. Equal values stand in the corpus's order. Use a ``Normalized`` kernel unless large items should win.
+    A few queries are computed at a time, and only their best items are kept: memory grows with the corpus, not with
+    corpus times queries. Equal values are in the corpus's order. Use a ``Normalized`` kernel unless large items should
+    win.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def nearest(
     n_items, n_queries = len(rows), len(Inputs.of(queries))
     k = whole_number("k", k, 1, max(n_items, 1), wanted=f"an integer from 1 to the size of the corpus, {n_items}")
     if n_items == 0:
-        raise ValueError("The corpus is empty, so nothing can be nearest.")
+        raise ValueError("The corpus is empty, so there are no nearest items.")
     step = int(np.clip(schedule.memory // (4 * 8 * n_items), 1, _MOST_ROWS))
     check_matrix(n_queries, k, 2)
     indices = np.empty((n_queries, k), np.int64)
@@ -77,7 +78,7 @@ def nearest(
             indices[part] = best
             values[part] = np.take_along_axis(block, best, axis=1)
     except MemoryBudgetError as error:
-        # With more memory other queries stand together, so the number must do for all of them.
+        # With more memory, queries form other groups, so the number must suffice for all of them.
         every = slice(0, n_queries)
         raise enough(error, lambda: plan(every, schedule)._memory_needed(kernel, pulling_back=False)) from None
     return indices, values

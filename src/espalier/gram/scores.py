@@ -1,4 +1,4 @@
-"""How good predictions are: the scores of scikit-learn, once the targets are checked as ``fit`` checks them.
+"""How good predictions are: the scores of scikit-learn, with targets checked as in ``fit``.
 
 The target of a row with a weight of 0 may be missing, as in ``fit``.
 """

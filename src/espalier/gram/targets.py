@@ -1,4 +1,4 @@
-"""What learners are told about the rows of a matrix: one target for each, checked before anything is computed."""
+"""The targets of a learner, one for each row, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Floats = NDArray[np.float64]
 
 
 def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> NDArray[Any]:
-    """Return the targets as one column, a label or a number for each row; warn as the caller's ``fit``.
+    """Return the targets as one column, a label or a number for each row; warnings point to the caller of ``fit``.
 
-    Nothing may be masked, or nothing in ``rows`` if these are named.
+    No target may be masked; if ``rows`` are given, none in these rows.
     """
     if y is None:
         raise InputError(
@@ -49,7 +49,7 @@ def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, 
 
 
 def check_numbers(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> Floats:
-    """Return the targets of a regression as finite float64; only those of some rows, if these are named."""
+    """Return the targets of a regression as finite float64; only those of ``rows`` if these are given."""
     column = target_column(y, n_rows, rows, warns=warns)
     numbers = target_numbers(column if rows is None else column[rows], rows)
     check_finite_numbers(numbers, "y", rows)
@@ -57,14 +57,14 @@ def check_numbers(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, 
 
 
 def target_numbers(y: object, rows: NDArray[np.intp] | None = None) -> Floats:
-    """Return targets as float64, those of ``rows`` if these are named; for text the error names the classifiers."""
+    """Return targets as float64, those of ``rows`` if these are given; for text the error names the classifiers."""
     refuse_masked(y, "y")
     _refuse_text(y, rows)
     return real_numbers(y, "y")
 
 
 def check_kinds(labels: NDArray[Any], y: object) -> None:
-    """Labels are all text or all numbers, and none is missing; numpy alone would turn 1 and 'a' into text."""
+    """Raise unless labels are all text or all numbers and none is missing; numpy would turn 1 and 'a' into text."""
     if labels.dtype.kind == "f":
         check_finite_numbers(labels, "y")
         return
@@ -73,7 +73,7 @@ def check_kinds(labels: NDArray[Any], y: object) -> None:
     listed = np.asarray(y, dtype=object).ravel().tolist()
     for row, label in enumerate(listed):
         if _is_missing(label) or label != label:
-            raise InputError(f"Row {row} of y holds no label, got {label!r}. Drop the row or fill it in.")
+            raise InputError(f"Row {row} of y has no label, got {label!r}. Drop the row or fill it in.")
     first = isinstance(listed[0], str)
     for row, label in enumerate(listed):
         if isinstance(label, str) != first:
@@ -85,8 +85,8 @@ def check_kinds(labels: NDArray[Any], y: object) -> None:
 def without_gaps(y: object, weights: object) -> Any:
     """Return y with each missing target of a row of weight 0 replaced by the first target of a row with weight.
 
-    Rows of weight 0 take no part, so what is missing there is no error; the value that stands in for it counts nothing.
-    Missing are None, NaN, infinity, pandas' NA and what is masked. All else is left for the checks that follow.
+    Rows of weight 0 are not used, so a missing target there is not an error, and its replacement has no effect. None,
+    NaN, infinity, pandas' NA and masked values are missing. The checks that follow deal with everything else.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def without_gaps(y: object, weights: object) -> Any:
         return y
     filled = given.ravel().copy()
     filled[gaps] = filled[known[0]]
-    if isinstance(y, list | tuple):  # numpy finds the type of what is left
+    if isinstance(y, list | tuple):  # numpy finds the type of the remaining targets
         return filled.reshape(given.shape).tolist()
     values = filled.astype(np.asarray(y).dtype).reshape(given.shape)
     if not isinstance(y, np.ma.MaskedArray):
@@ -113,7 +113,7 @@ def without_gaps(y: object, weights: object) -> Any:
 
 
 def gaps_without_weight(y: object, weights: object) -> NDArray[np.intp]:
-    """The rows of weight 0 whose target is missing; none where y is no column with a target for each weight."""
+    """The rows of weight 0 whose target is missing; none if y is not a column with a target for each weight."""
     none = np.empty(0, np.intp)
     if y is None or hasattr(y, "tocsr"):
         return none
@@ -130,7 +130,7 @@ def _missing(y: object) -> NDArray[np.bool_]:
 
 
 def _is_missing(target: object) -> bool:
-    # pandas' own value for what is missing cannot be compared, so it is known by the name of its type.
+    # pandas' own missing value cannot be compared, so it is recognised by the name of its type.
     if target is None or target is np.ma.masked or type(target).__name__ == "NAType":
         return True
     return isinstance(target, float | np.floating) and not math.isfinite(target)
@@ -141,14 +141,14 @@ def _warn_of_column(shape: tuple[int, ...]) -> None:
 
     warnings.warn(
         f"A column-vector y was passed when a 1d array was expected: y has shape {shape}. "
-        "It is read as one target per row; y.ravel() says so without this warning.",
+        "It is read as one target per row; pass y.ravel() to avoid this warning.",
         DataConversionWarning,
         stacklevel=6,  # the caller of fit
     )
 
 
 def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
-    """Return an array of float64; words, dates, complex numbers and what is masked (in ``rows``) are none."""
+    """Return an array of float64; raise for words, dates, complex numbers and masked values (in ``rows``)."""
     refuse_masked(given, name, rows)
     kind = type(given).__name__
     try:
@@ -162,14 +162,14 @@ def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None)
 
 
 def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | None = None) -> None:
-    """Refuse NaN and infinity, naming the first by its row, one of ``rows`` if these are not all."""
+    """Refuse NaN and infinity, and name the row of the first; if ``rows`` are given, one of these."""
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
 
 
 def _refuse_text(y: object, rows: NDArray[np.intp] | None) -> None:
-    """Labels are for classifiers."""
+    """Raise if y is text, and point to classifiers."""
     if isinstance(y, np.ndarray) and y.dtype.kind not in "OUST":
         return
     listed = np.asarray(y, dtype=object).ravel().tolist()
@@ -184,7 +184,7 @@ def _refuse_text(y: object, rows: NDArray[np.intp] | None) -> None:
 
 
 def refuse_values(name: str, bad: NDArray[Any], first: object) -> None:
-    """Raise for values that are no finite numbers, of which ``bad`` lists the rows."""
+    """Raise for values that are not finite numbers; ``bad`` lists their rows."""
     more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
     kind = "NaN" if first != first else "infinity"
     raise InputError(

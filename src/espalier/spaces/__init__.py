@@ -1,4 +1,4 @@
-"""The features that kernels count: searched, listed, named, located, weighed and written."""
+"""The features that kernels count: how to search, list, name, locate, weigh and save them."""
 
 from espalier.spaces.fragment_dictionary import FragmentDictionary
 from espalier.spaces.ngrams import Ngram, NgramDictionary

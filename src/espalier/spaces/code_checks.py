@@ -1,4 +1,4 @@
-"""What must hold of a file before anything is made of it: a hostile file must not reach the compiled core."""
+"""Checks of saved features before anything is made from them: a hostile file must not reach the compiled core."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.soundness import Require
 
-# The arrays of fragments as codes, and of which numbers they are.
+# The arrays of fragments as codes, and their number types.
 PARTIAL_ARRAYS: dict[str, type[object]] = {"start": np.int64, "code": np.int32}
 SUBSET_ARRAYS: dict[str, type[object]] = {"production_start": np.int64, "production_part": np.int32, **PARTIAL_ARRAYS}
 
 
 class CodeChecks:
-    """Every invariant of fragments as codes that the compiled core trusts; ``require`` refuses what breaks one."""
+    """Every invariant of fragments as codes on which the compiled core relies; ``require`` raises if one is broken."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], labels: Sequence[object], require: Require) -> None:
         self._arrays, self._n_labels, self.require = arrays, len(labels), require
@@ -26,24 +26,24 @@ class CodeChecks:
         require(len(set(labels)) == len(labels), "a label is listed twice")
 
     def arrays(self, kinds: Mapping[str, type[object]]) -> None:
-        """Vectors of the right numbers, cut into parts."""
+        """Check that arrays are vectors of the right type, cut into parts."""
         for name, kind in kinds.items():
             array = self._arrays[name]
             self.require(array.ndim == 1 and array.dtype == kind, f"{name!r} must be a vector of {kind.__name__}")
         for starts, entries in (("production_start", "production_part"), ("start", "code")):
             if starts in kinds:
                 start, size = self._arrays[starts], len(self._arrays[entries])
-                # Compared, not subtracted: differences of large numbers wrap around.
+                # Compare, do not subtract: differences of large numbers wrap around.
                 whole = len(start) > 0 and start[0] == 0 and start[-1] == size and (start[1:] > start[:-1]).all()
                 self.require(whole, f"{starts!r} does not cut {entries!r} into parts")
 
     def symbols(self) -> None:
-        """Codes of listed labels."""
+        """Check that codes are listed labels."""
         code = self._arrays["code"]
         self.require(((code >= 0) & (code < self._n_labels)).all(), "an n-gram names a symbol that is not listed")
 
     def subset(self) -> None:
-        """Productions of listed labels, and fragments that decide on each of their nodes once."""
+        """Check that productions have listed labels, and that fragments decide on each of their nodes once."""
         part, start = self._arrays["production_part"].astype(np.int64), self._arrays["production_start"]
         is_head = np.zeros(len(part), bool)
         is_head[start[:-1]] = True
@@ -73,7 +73,7 @@ class CodeChecks:
         self._expanded(code, part[start[:-1]], n_inner, part[is_inner] // 2)
 
     def _expanded(self, code: Any, head: Any, n_inner: Any, inner: Any) -> None:
-        """Every node is expanded by a production of its own label.
+        """Check that every node is expanded by a production of its own label.
 
         ``head`` and ``n_inner`` are by production; ``inner`` are the labels of inner children, one production after
         the other.
@@ -81,7 +81,7 @@ class CodeChecks:
         names = ("production_start", "production_part", "start", "code")
         parent = _core.code_parents(*(self._arrays[name] for name in names))
         below = np.flatnonzero(parent >= 0)
-        # Children of one node come from left to right, so that a stable sort leaves them in the order of their parts.
+        # Children of one node come from left to right, so a stable sort leaves them in that order.
         below = below[np.argsort(parent[below], kind="stable")]
         parent = parent[below]
         place = np.arange(len(parent)) - np.searchsorted(parent, parent)
@@ -90,7 +90,7 @@ class CodeChecks:
         self.require(fit.all(), "a fragment expands a node by a production of another label")
 
     def partial(self) -> None:
-        """Nodes of listed labels, each at most one deeper than the one before."""
+        """Check that nodes have listed labels, and that each is at most one deeper than the one before."""
         code, begin = self._arrays["code"], self._arrays["start"]
         self.require((begin % 2 == 0).all(), "a fragment is cut off")
         depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
@@ -99,4 +99,4 @@ class CodeChecks:
         is_root = np.zeros(len(depth), bool)
         is_root[begin[:-1] // 2] = True
         grown = (depth >= 1) & (np.diff(depth, prepend=0) <= 1)
-        self.require(np.where(is_root, depth == 0, grown).all(), "a fragment is no tree")
+        self.require(np.where(is_root, depth == 0, grown).all(), "a fragment is not a tree")

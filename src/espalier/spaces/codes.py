@@ -1,4 +1,4 @@
-"""Many features as numbers, one after the other: what mining lists, vectorizers count and files hold."""
+"""Many features as arrays of numbers, which mining lists, vectorizers count and files hold."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Feature = TypeVar("Feature")
 
 
 class Codes(Sequence[Feature]):
-    """Many features as codes, one after the other; a subclass says what a code means.
+    """Many features as codes, one after the other; a subclass defines what a code means.
 
     Attributes
     ----------
     labels
-        The labels that codes speak of by number.
+        The labels, which codes refer to by number.
     start, code
         The code of feature ``k`` is ``code[start[k] : start[k + 1]]``.
     """
@@ -42,7 +42,7 @@ class Codes(Sequence[Feature]):
     _check: ClassVar[Callable[[CodeChecks], None]]  # what must hold of a code
 
     def __init__(self, labels: Sequence[str], *arrays: Integers) -> None:
-        """Copy what a caller gave, and check it."""
+        """Copy a caller's arrays, and check them."""
         self._set(labels, map(np.array, arrays, self._kinds.values()))
         given = {name: getattr(self, name) for name in self._kinds}
         self._check_arrays(
@@ -56,7 +56,7 @@ class Codes(Sequence[Feature]):
 
     @classmethod
     def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
-        """Features of arrays that the library made or checked."""
+        """Make features from arrays that the library made or checked."""
         made = cls.__new__(cls)
         made._set(labels, map(np.asarray, arrays, cls._kinds.values()))
         return made
@@ -108,7 +108,7 @@ class Codes(Sequence[Feature]):
         raise NotImplementedError
 
     def compact(self) -> Self:
-        """Return the same features with no other labels than theirs."""
+        """Return the same features with only the labels that they use."""
         used = np.unique(self.code[self._labels])
         number = np.zeros(len(self.labels), np.int32)
         number[used] = np.arange(len(used))
@@ -116,7 +116,7 @@ class Codes(Sequence[Feature]):
 
     @classmethod
     def joined(cls, lists: Sequence[Self]) -> tuple[Self, list[NDArray[np.int64]]]:
-        """All features of several lists, each once, and where those of each list stand."""
+        """All features of several lists, each once, and the numbers of those of each list."""
         labels: dict[str, int] = {}
         codes = []
         for own in lists:
@@ -136,7 +136,7 @@ class Codes(Sequence[Feature]):
         return {label: k for k, label in enumerate(self.labels)}
 
     def _labels_of(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
-        """The number here of every label of a vocabulary; -1 where no feature has it."""
+        """The number here of every label of a vocabulary; -1 if no feature has it."""
         number = self._number_of_label
         return np.array([number.get(label, -1) for label in vocabulary], np.int32)
 
@@ -144,7 +144,7 @@ class Codes(Sequence[Feature]):
 def distinct_codes(
     starts: Sequence[Integers], codes: Sequence[Integers]
 ) -> tuple[Integers, Integers, list[NDArray[np.int64]]]:
-    """Codes of several lists, each once in the order of their first places; and where those of each list stand."""
+    """Codes of several lists, each once, in the order of first occurrence; and the numbers of those of each list."""
     known: dict[bytes, int] = {}
     places = []
     for start, code in zip(starts, codes, strict=True):

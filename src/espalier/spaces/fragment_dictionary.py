@@ -1,9 +1,9 @@
 """``FragmentDictionary``: many fragments of subset trees in little space.
 
 A fragment is written as decisions on its inner nodes, each before its children and from left to right: the number of
-the production that expands the node, or -1 where it stays unexpanded. Productions are numbered once for all fragments,
+the production that expands the node, or -1 if it stays unexpanded. Productions are numbered once for all fragments,
 labels once for all productions; the compiled core reads the same arrays. A production is its label, then for each child
-twice its label, plus 1 for a word; a word that is a fragment by itself is -1 less its label.
+twice its label, plus 1 for a word; a word that is a fragment by itself is -1 minus its label.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # what a walk through a fragment meets
+OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # the marks of a walk through a fragment
 
 
 class FragmentDictionary(Codes[Fragment]):
@@ -54,7 +54,7 @@ class FragmentDictionary(Codes[Fragment]):
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
-        """Number fragments, or their brackets; one that comes twice is numbered twice."""
+        """Number fragments, or their brackets; one that is given twice is numbered twice."""
         numbers = Productions()
         start, code = [0], list[int]()
         for item in fragments:
@@ -65,7 +65,7 @@ class FragmentDictionary(Codes[Fragment]):
 
     @classmethod
     def joined(cls, dictionaries: Sequence[Self]) -> tuple[Self, list[NDArray[np.int64]]]:
-        """All fragments of several dictionaries, each once, and where those of each dictionary stand.
+        """All fragments of several dictionaries, each once, and the numbers of those of each dictionary.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class FragmentDictionary(Codes[Fragment]):
         for dictionary in dictionaries:
             label = [numbers.label(name) for name in dictionary.labels]
             number = np.empty(len(dictionary.production_start), np.int32)
-            number[-1] = -1  # what -1, an unexpanded node, picks
+            number[-1] = -1  # the entry that -1, an unexpanded node, selects
             for p, part in enumerate(dictionary._productions()):
                 head = -1 - label[-1 - part[0]] if part[0] < 0 else label[part[0]]
                 number[p] = numbers.production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
@@ -121,7 +121,7 @@ class FragmentDictionary(Codes[Fragment]):
     def counts(self, trees: object, *, n_threads: int | None = None, progress: Report | None = None) -> csr_matrix:
         """Count each fragment in each tree: a sparse matrix with one row for each tree.
 
-        Labels and productions that no fragment has are fine. A subtree that many trees share is looked at once.
+        Trees may have labels and productions that no fragment has. A subtree that many trees share is read once.
 
         Examples
         --------
@@ -171,10 +171,10 @@ class FragmentDictionary(Codes[Fragment]):
 
     @kept
     def _values(self) -> dict[object, NDArray[np.float64]]:
-        return {}  # by kernel: what one occurrence of each fragment counts for, for the kernel asked for last
+        return {}  # by kernel: the value of one occurrence of each fragment, for the last kernel only
 
     def compact(self) -> Self:
-        """Return the same fragments with no other labels and productions than theirs."""
+        """Return the same fragments with only the labels and productions that they use."""
         used = np.unique(self.code[self.code >= 0])
         sizes = self.production_start[used + 1] - self.production_start[used]
         start = np.concatenate([[0], np.cumsum(sizes)])

@@ -1,4 +1,4 @@
-"""All subsequences of some sequences, length by length: each is one symbol longer than one that is known."""
+"""All subsequences of some sequences, length by length: each extends a shorter one by one symbol."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Entries = tuple[Numbers, Numbers, Floats]  # keys, positions and values
-PAIRS = 1 << 20  # of an occurrence and a symbol behind it that are looked at at once
-BYTES = 64  # that a pair takes
+PAIRS = 1 << 20  # how many pairs of an occurrence and a later symbol are processed at once
+BYTES = 64  # of one pair
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The subsequences of one length, and where they stand.
+    """The subsequences of one length, and where they end.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Level:
     code
         The symbols of each feature.
     feature, position, value
-        For each feature and each position at which it ends, what its occurrences that end there count for.
+        For each feature and each position at which it ends, the value of its occurrences that end there.
     row
         The sequence of each position, among all positions.
     """
@@ -68,11 +68,11 @@ def levels(
     longest
         The longest features.
     memory
-        The most bytes for the features of one length; a MemoryError where they take more.
+        The most bytes for the features of one length; a MemoryError if they take more.
     base
         More than any symbol; keys are numbers to this base.
     known
-        For each length the keys of the features that are looked for; all features where None.
+        For each length, the keys of the features to find; all features if None.
     """
     growth = _Growth(sequences, weights, memory, base)
     level: Level | None = None
@@ -85,7 +85,7 @@ def levels(
 
 
 class _Growth:
-    """Sequences, and what their symbols count for, ready to be searched."""
+    """Sequences and the values of their symbols, prepared for the search."""
 
     def __init__(self, sequences: Sequences, weights: SubsequenceWeights, memory: int, base: int) -> None:
         symbol, start = sequences.arrays
@@ -102,7 +102,7 @@ class _Growth:
             held = self._row * self._base + self._symbol
             _, which, count = np.unique(held, return_inverse=True, return_counts=True)
             value = value / count[which.reshape(-1)]
-        whole = np.empty((1, 0), np.int32)  # what all symbols begin with
+        whole = np.empty((1, 0), np.int32)  # the empty beginning of all single symbols
         return self._merged(self._kept(self._symbol, np.arange(len(value)), value, known), known, whole)
 
     def longer(self, level: Level, known: Numbers | None) -> Level:
@@ -127,7 +127,7 @@ class _Growth:
         return self._merged((key, position, value), known, level.code)
 
     def _kept(self, key: Numbers, position: Numbers, value: Floats, known: Numbers | None) -> Entries:
-        """The entries that count and are looked for."""
+        """The entries that count and are to be found."""
         kept = value != 0
         if known is not None:
             kept &= known[np.minimum(np.searchsorted(known, key), len(known) - 1)] == key if len(known) else False
@@ -146,7 +146,7 @@ class _Growth:
 
 
 def keys_of(code: Sequence[Numbers], base: int) -> tuple[list[Numbers], list[tuple[int, int]]]:
-    """The keys of some features and of what they begin with, by length; and where each feature stands among them."""
+    """The keys of some features and of their beginnings, by length; and the place of each feature among them."""
     nodes = [0] * len(code)
     places = [(0, 0)] * len(code)
     out = []
@@ -161,14 +161,14 @@ def keys_of(code: Sequence[Numbers], base: int) -> tuple[list[Numbers], list[tup
 
 
 def _gaps(gap: Floats) -> tuple[Floats, Numbers]:
-    """Sums up to each position: of the logarithms of what skipping counts for, and of positions never skipped."""
+    """Sums up to each position: of the logarithms of gap weights, and of the positions that cannot be skipped."""
     zero = gap == 0
     log = np.log(np.where(zero, 1.0, gap))
     return np.concatenate([[0.0], np.cumsum(log)]), np.concatenate([[0], np.cumsum(zero)])
 
 
 def _chunks(n_pairs: Numbers) -> Iterator[tuple[int, int]]:
-    """Runs of entries with not too many pairs."""
+    """Runs of entries with at most ``PAIRS`` pairs, or of one entry."""
     total = np.cumsum(n_pairs)
     first = 0
     while first < len(n_pairs):

@@ -33,7 +33,7 @@ class Ngram:
     kind: ClassVar = "n-gram"
 
     def nodes(self, tree: Tree, root: Position) -> list[Position]:
-        """The nodes of a drawn sequence that the n-gram covers where it begins at one; of several ways, the first."""
+        """The nodes of a drawn sequence that the n-gram covers if it begins at ``root``; of several ways, the first."""
         places = symbol_nodes(tree, self.of)
         found = [root]
         for place in places[places.index(root) + 1 :]:
@@ -67,7 +67,7 @@ def drawn_sequence(item: object, symbols: Sequence[str], of: Unit) -> Tree:
 
 
 def symbol_nodes(tree: Tree, of: Unit) -> list[Position]:
-    """Where the symbols of a sequence stand in what is drawn of it."""
+    """The nodes of the symbols in the drawing of a sequence."""
     is_flat = tree.label == "" and not any(child.children for child in tree.children)
     if of == "tags" and not is_flat:
         return [place for place, node in zip(tree.positions(), tree, strict=True) if node.is_preterminal]
@@ -90,7 +90,7 @@ class NgramDictionary(Codes[Ngram]):
 
     @classmethod
     def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:
-        """Number n-grams, each a list of symbols; one that comes twice is numbered twice."""
+        """Number n-grams, each a list of symbols; one that is given twice is numbered twice."""
         labels: dict[str, int] = {}
         start, code = [0], list[int]()
         for ngram in ngrams:

@@ -1,4 +1,4 @@
-"""The space of partial trees: fragments whose nodes may have lost some of their children.
+"""The space of partial trees: fragments whose nodes may leave out some of their children.
 
 A kernel that counts in this space has the hyperparameters ``decay`` and ``depth_decay`` of ``PartialTree``.
 """
@@ -24,7 +24,7 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-MAX_SIZE = 8  # nodes of a fragment, where nobody says otherwise
+MAX_SIZE = 8  # the most nodes of a fragment, by default
 
 
 class PartialSpace(TreeSpace):

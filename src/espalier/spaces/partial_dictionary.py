@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class PartialDictionary(Codes[Fragment]):
-    """Fragments of partial trees, numbered: a node of such a fragment may have lost some of its children.
+    """Fragments of partial trees, numbered: a node of such a fragment may leave out some of its children.
 
-    These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is held as
+    These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is a list of
     its nodes, each before its children and from left to right: the depth of the node, then its label.
 
     Examples
@@ -44,7 +44,7 @@ class PartialDictionary(Codes[Fragment]):
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
-        """Number fragments, or their brackets; one that comes twice is numbered twice."""
+        """Number fragments, or their brackets; one that is given twice is numbered twice."""
         labels: dict[str, int] = {}
         start, code = [0], list[int]()
         for item in fragments:
@@ -68,7 +68,7 @@ class PartialDictionary(Codes[Fragment]):
     def features(
         self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Report | None = None
     ) -> csr_matrix:
-        """What each fragment counts for in each tree, over all the ways in which it stands there.
+        """The value of each fragment in each tree, summed over all the ways in which it occurs there.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class PartialDictionary(Codes[Fragment]):
     def _feature(self, row: int) -> Fragment:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
         n_leaves = 0
-        built: list[tuple[int, Tree]] = []  # from the right: what waits for its parent, the leftmost last
+        built: list[tuple[int, Tree]] = []  # from the right: trees that wait for their parents, the leftmost last
         for depth, label in zip(reversed(code[::2]), reversed(code[1::2]), strict=True):
             children = []
             while built and built[-1][0] == depth + 1:
@@ -107,7 +107,7 @@ class PartialDictionary(Codes[Fragment]):
 
 
 def label_values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
-    """Decay and depth decay of each label, and last of leaves."""
+    """Decay and depth decay of each label; the last entry is for leaves."""
     labels = list(forest.vocabulary)
     return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)
 

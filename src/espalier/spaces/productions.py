@@ -24,7 +24,7 @@ class Productions:
         """The decisions of a fragment."""
         if fragment.tree.is_leaf:
             if fragment.unexpanded:
-                raise InputError(f"A fragment has a production or is a word; {fragment} is an unexpanded node alone.")
+                raise InputError(f"A fragment must have a production or be a word; {fragment} is an unexpanded node.")
             return [self.production((-1 - self.label(fragment.tree.label),))]
         nodes = list(fragment.tree)
         n_leaves: dict[int, int] = {}  # below each node, by object

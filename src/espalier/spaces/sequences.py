@@ -1,7 +1,7 @@
 """The space of words, n-grams and subsequences.
 
-A kernel that counts in this space has ``of`` and ``_subsequence_weights(labels)``: what a feature counts for. Features
-are listed by enumeration: there are as many n-grams as positions, and with gaps many more.
+A kernel that counts in this space has ``of`` and ``_subsequence_weights(labels)``, the value of a feature. Features are
+listed by enumeration: there are as many n-grams as positions, and with gaps many more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from espalier.structures.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-_PLAIN = {"idf": None, "values": "count"}  # what a kernel that counts has, beside hyperparameters of 1
+_PLAIN = {"idf": None, "values": "count"}  # settings of a kernel of plain counts, apart from hyperparameters of 1
 
 
 class SequenceSpace(Space[Sequences]):
@@ -104,7 +104,7 @@ class SequenceSpace(Space[Sequences]):
         return Local(trees, ngrams, contributions, shared.placed(trees), shared.split)
 
     def _by_end(self, rows: Sequences, coefficients: Floats, items: Sequences, factors: Floats) -> Floats:
-        """What ends at each position: the score up to there, less the score up to the position before."""
+        """The part of the score that ends at each position: the score up to there, less that up to the one before."""
         on, kernel = self.kernel._column(), self.kernel
         out = []
         for item, factor in zip(items, factors.tolist(), strict=True):
@@ -201,7 +201,7 @@ class _Shares:
 
 
 class _Heaviest:
-    """The features of the largest weights among those that were added."""
+    """The features with the largest weights among those that were added."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -234,7 +234,7 @@ def _listed_levels(
 
 
 def _order(weights: SubsequenceWeights, level: Level) -> float:
-    """What the length of some features counts for."""
+    """The weight of the length of some features."""
     length = level.code.shape[1]
     return float(weights.order[length - 1]) if length <= len(weights.order) else 0.0
 
@@ -244,6 +244,6 @@ def _base(corpus: Sequences) -> int:
 
 
 def _longest(weights: SubsequenceWeights, corpus: Sequences, max_size: int | None) -> int:
-    """The most symbols of a feature: no feature is longer than its sequence."""
+    """The most symbols in a feature: no feature is longer than its sequence."""
     there = int(np.diff(corpus.arrays[1]).max(initial=0))
     return min(len(weights.order), there, max_size or there)

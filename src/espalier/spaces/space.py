@@ -1,7 +1,7 @@
-"""What a feature space is: the features that a kernel counts, as something to search, list, name, locate and weigh.
+"""Feature spaces: the features that a kernel counts, with methods to search, list, name, locate and weigh them.
 
 A kernel names its space (:meth:`espalier.kernels.base.Kernel.feature_space`), and a space is made for a kernel. Mining,
-vectorizers and explanations ask the space and never which kernel it is.
+vectorizers and explanations use the space and never ask which kernel it is.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Values = Literal[
     "kernel", "count", "binary"
-]  # of a feature: as the kernel counts it, how often it stands there, whether
+]  # of a feature: as the kernel counts it, how often it occurs, whether it occurs
 Corpus = TypeVar("Corpus")
 
 
 class Feature(Protocol):
-    """One feature of a space, printed as people read it."""
+    """One feature of a space; ``str`` gives a readable form."""
 
     kind: ClassVar[str]  # what it is called
 
     def __str__(self) -> str: ...
 
     def nodes(self, tree: Tree, root: Position) -> list[Position]:
-        """The nodes of a tree that the feature covers where it stands at ``root``."""
+        """The nodes of a tree that the feature covers if its root is ``root``."""
 
 
 class Found(NamedTuple):
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """How far a search has come: features looked at, features kept, and the magnitude that a new one must reach."""
+    """The state of a search: features visited, features kept, and the magnitude that a new one must reach."""
 
     n_visited: int = 0
     n_kept: int = 0
@@ -79,11 +79,11 @@ class Local:
     Attributes
     ----------
     trees
-        The items as trees to draw; None for an item that is none.
+        The items as trees to draw; None for an item that is not a tree.
     features, contributions
-        The features that add most, or take most away.
+        The features that add or subtract most.
     shares
-        For every item and every node of its tree, before its children, the node's share in what is added.
+        For every item and every node of its tree (before its children), the node's share of what is added.
     split
         How a feature's contribution is shared by nodes: a key of ``espalier.explanations.page.SPLITS``.
     """
@@ -96,26 +96,26 @@ class Local:
 
     @property
     def total(self) -> float:
-        """What all features add, also those that are not listed."""
+        """What all features add, listed or not."""
         return float(sum(own.sum() for own in self.shares))
 
 
 class Search(ABC):
-    """The space of a kernel over one corpus, ready to be searched with any coefficients of its rows."""
+    """The space of a kernel over one corpus, prepared for searches with any coefficients of its rows."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
     @abstractmethod
     def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
-        """The features of the largest weights, proven."""
+        """The features that are proven to have the largest weights."""
 
     def greedy(self, coefficients: Floats, n: int, max_expansions: int, tell: Tell | None) -> Found:
         """Features of large weights, built from parts of large weights."""
-        raise InputError(f"strategy='greedy' is for SubsetTree and Subtree, not for {self.kernel!r}; use 'exact'.")
+        raise InputError(f"strategy='greedy' works for SubsetTree and Subtree, not for {self.kernel!r}; use 'exact'.")
 
     def seen(self) -> Seen:
-        """How far the search has come."""
+        """The state of the search."""
         return Seen()
 
 
@@ -132,16 +132,16 @@ class Space(ABC, Generic[Corpus]):
 
     @property
     def can_be_compressed(self) -> bool:
-        """Whether a sum over items is kept as one forest (``espalier.rerank.compressed``)."""
+        """Whether a sum over items can be kept as one forest (``espalier.rerank.compressed``)."""
         return False
 
     @abstractmethod
     def corpus(self, inputs: Inputs) -> Corpus:
-        """What the kernel reads of its inputs."""
+        """What the kernel reads from its inputs."""
 
     @abstractmethod
     def search(self, corpus: Corpus, max_size: int | None) -> Search:
-        """Prepare to search features of at most some size; of a size that suits the space where None."""
+        """Prepare to search features of at most ``max_size``; of a size that suits the space if None."""
 
     @abstractmethod
     def features(self, listed: Any, corpus: Corpus, values: Values, *, n_threads: int | None) -> csr_matrix:
@@ -155,19 +155,19 @@ class Space(ABC, Generic[Corpus]):
 
     @abstractmethod
     def local(self, training: Inputs, coefficients: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
-        """Take apart the scores of examples, each times its factor, in a model of coefficients on training rows.
+        """Take apart the scores of examples, each times its factor, in a model with coefficients of training rows.
 
         What a feature adds to the difference of two scores is its weight times the difference of its values.
         """
 
     @abstractmethod
     def local_listed(self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
-        """Take apart the scores of examples, each times its factor, in a model of weights on listed features."""
+        """Take apart the scores of examples, each times its factor, in a model with weights of listed features."""
 
     def _listed_contributions(
         self, listed: Any, weights: Floats, corpus: Corpus, factors: Floats, wanted: Wanted
     ) -> tuple[Any, Floats]:
-        """The listed features that add most to the scores, or take most away, and what they add."""
+        """The listed features that add most to the scores, or subtract most, and what they add."""
         rows = self.features(listed, corpus, "kernel", n_threads=wanted.schedule.n_threads)
         added = np.asarray(rows.T @ factors).ravel() * weights
         order = np.argsort(-np.abs(added), kind="stable")[: wanted.n]
@@ -176,18 +176,18 @@ class Space(ABC, Generic[Corpus]):
 
     @abstractmethod
     def locate(self, feature: Any, tree: Tree | None) -> tuple[Position, ...]:
-        """The nodes of a drawn item at which a feature stands."""
+        """The nodes of a drawn item at which a feature occurs."""
 
     @abstractmethod
     def drawn(self, inputs: Inputs, row: int) -> Tree:
         """One item as a tree to draw."""
 
     def counting(self) -> Kernel:
-        """The kernel whose features are plain counts: every part of a feature that counts at all counts for 1."""
+        """The kernel whose features are plain counts: every weight that is not 0 is replaced by 1."""
         ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.number_of(setting) != 0}
         counting: Kernel = replace(self.kernel, **ones)
         return counting
 
     def hashed(self, corpus: Corpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
-        """The hashes of all features up to a size and what each counts for, by distinct part of a corpus."""
+        """The hashes of all features up to a size and the value of each, by distinct part of a corpus."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
 """The space of subset trees and subtrees: fragments that keep all children of a node or none of them.
 
-A kernel that counts in this space gives, beside its hyperparameters, ``_label_settings()`` (decay and frontier, in this
-order), ``lone_leaves`` and ``max_depth``.
+A kernel that counts in this space has, in addition to its hyperparameters, ``_label_settings()`` (decay and frontier,
+in this order), ``lone_leaves`` and ``max_depth``.
 """
 
 from __future__ import annotations
@@ -105,10 +105,10 @@ class SubsetSearch(TreeSearch):
         return fragments, contributions
 
     def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
-        if not self._is_plain:  # fragments are not all whole productions, of any depth
+        if not self._is_plain:  # some fragments are not whole productions, or depth is limited
             return None
         n_inner = sum(1 for node in tree if node.children)
-        # As many points as make the integral over polynomials of this degree exact.
+        # Enough points to make the integral of polynomials of this degree exact.
         points, weights = np.polynomial.legendre.leggauss(n_inner // 2 + 1)
         shares = self.native.attribute(mass, *self._values, root, ((points + 1) / 2).tolist(), (weights / 2).tolist())
         return np.asarray(shares, np.float64)
@@ -149,7 +149,7 @@ class SubsetSearch(TreeSearch):
 
 
 def fragment_values(fragments: FragmentDictionary, kernel: object) -> Floats:
-    """What one occurrence of each fragment counts for in the space of a kernel: the square root of its weight.
+    """The value of one occurrence of each fragment in the space of a kernel: the square root of its weight.
 
     Examples
     --------
@@ -182,5 +182,5 @@ def _fragment_values(fragments: FragmentDictionary, kernel: Any) -> Floats:
 
 @lru_cache(maxsize=1 << 18)
 def _hash_of(label: str) -> int:
-    """A number for a label that is the same everywhere."""
+    """A number for a label that is the same on all machines."""
     return int.from_bytes(blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -39,13 +39,13 @@ class Term:
     Attributes
     ----------
     path
-        Where it stands, as in the paths of hyperparameters: ``terms[0]``; empty where it stands alone.
+        Its place, as in the paths of hyperparameters: ``terms[0]``; empty if it is the whole kernel.
     kernel
         The kernel.
     scale
-        What it is multiplied by.
+        The number by which it is multiplied.
     norms
-        Kernels whose value of an item with itself the item's features are divided by, after its root was taken.
+        Kernels that normalise: an item's features are divided by the square root of its value with itself.
     """
 
     path: str
@@ -65,7 +65,7 @@ class Term:
         return name
 
     def norm(self, inputs: Inputs, **options: object) -> Floats:
-        """What the features of each row are divided by; infinite for a row without any feature."""
+        """The divisor of the features of each row; infinite for a row without any feature."""
         out = np.ones(len(inputs))
         for kernel in self.norms:
             diagonal = kernel.diagonal(inputs, **options)
@@ -92,7 +92,7 @@ class Term:
     def weighed(
         self, listed: Codes[Any], inputs: Inputs, values: Values, weights: Floats, *, n_threads: int | None, memory: Any
     ) -> Floats:
-        """``features(...) @ weights``, without the features where the space needs none."""
+        """``features(...) @ weights``, without computing the features if the space allows it."""
         space = self.space
         found = space.weighed(listed, space.corpus(inputs), values, weights, n_threads=n_threads)
         if found is None:
@@ -105,7 +105,7 @@ class Term:
 
 
 def listable_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
-    """The kernels inside a kernel whose features can be listed, and the other parts of it.
+    """The kernels inside a kernel whose features can be listed, and its other parts.
 
     Raises
     ------
@@ -123,8 +123,8 @@ def listable_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
     if not terms:
         raise InputError(
             f"The fragments of {kernel!r} cannot be listed. Those of SubsetTree, Subtree, PartialTree, BagOfWords, "
-            "Spectrum and Subsequence without a similarity can, alone, normalised, multiplied by numbers and in sums; "
-            "not those of products, powers and radial kernels."
+            "Spectrum and Subsequence without a similarity can, alone, normalised, multiplied by numbers and in sums, "
+            "but not those of products, powers and radial kernels."
         )
     return terms, others
 
@@ -135,7 +135,7 @@ def is_listable(kernel: Kernel) -> bool:
 
 
 def parts_of(kernel: Kernel, wanted: Callable[[Kernel], bool] = is_listable) -> tuple[list[Term], list[Kernel]]:
-    """The kernels of one kind inside a kernel, where there are some, and the other parts of it."""
+    """The kernels of one kind inside a kernel, if there are any, and its other parts."""
     terms: list[Term] = []
     others: list[Kernel] = []
     for term in _parts("", kernel, 1.0, ()):

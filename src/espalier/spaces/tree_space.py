@@ -43,9 +43,9 @@ class TreeSearch(Search):
 
     @abstractmethod
     def local(self, mass: Floats, count: Floats, n: int, schedule: Schedule) -> tuple[Codes[Any], Floats]:
-        """The fragments that add most to the score of a tree, or take most from it, and what they add.
+        """The fragments that add most to the score of a tree, or subtract most, and what they add.
 
-        ``count`` says how often the tree holds each subtree, divided by the norm of the tree.
+        ``count`` is how often the tree contains each subtree, divided by the norm of the tree.
         """
 
     def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
@@ -69,8 +69,8 @@ class TreeSpace(Space[Forest]):
     def search(self, corpus: Forest, max_size: int | None) -> TreeSearch: ...
 
     def local(self, training: Inputs, coefficients: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
-        # Features are linear in how often a tree holds each subtree: the difference of two trees is searched like one
-        # tree, with counts of both signs.
+        # Features are linear in the counts of subtrees, so the difference of two trees is searched like one tree, with
+        # counts of both signs.
         forest = concatenate([self.corpus(training), self.corpus(examples)])
         first = len(forest) - len(factors)
         rows, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
@@ -125,7 +125,7 @@ class TreeSpace(Space[Forest]):
 
 
 def by_root(tree: Tree, training: Forest, score: Callable[[Forest], Floats]) -> Floats:
-    """What the fragments rooted at each node add: the score of its subtree less those of its children's."""
+    """What the fragments rooted at each node add: the score of its subtree less the scores of its children's."""
     nodes = list(tree)
     scores = score(Forest.from_trees(nodes, vocabulary=training.vocabulary.extended()))
     place = {id(node): k for k, node in enumerate(nodes)}
@@ -137,7 +137,7 @@ def by_root(tree: Tree, training: Forest, score: Callable[[Forest], Floats]) -> 
 
 
 def masses(forest: Forest, coefficients: Floats) -> Floats:
-    """For every distinct subtree, the sum of the coefficients of the trees that hold it, as often as they do."""
+    """For every distinct subtree, the sum of coefficient times count over the trees that contain it."""
     arrays = forest.arrays
     by_entry = np.repeat(coefficients, np.diff(arrays["tree_start"])) * arrays["tree_count"]
     total = np.bincount(arrays["tree_subtree"], weights=by_entry, minlength=forest.n_subtrees)

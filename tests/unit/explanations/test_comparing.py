@@ -287,12 +287,14 @@ def test_what_cannot_be_compared_is_one_clear_error(reranker):
         es.explain(es.Reranker(), groups[0])
     with pytest.raises(NotFittedError):
         es.explain(es.VotedPerceptron(es.SubsetTree()), groups[0])
-    with pytest.raises(TypeError, match=r"One group is explained at a time\. Write explain\(reranker, groups\[0\]\)"):
+    with pytest.raises(
+        TypeError, match=r"Only one group can be explained at a time\. Write explain\(reranker, groups\[0\]\)"
+    ):
         es.explain(reranker, groups)
     with pytest.raises(ValueError, match="winner and loser are candidates of a group"):
         es.explain(reranker, groups[0].candidates[0], winner=1)
     machine = es.KernelSVC(es.SubsetTree()).fit(list(groups[0].candidates), [0, 1, 0, 1])
-    with pytest.raises(TypeError, match=r"Groups are explained by what chooses.*got KernelSVC"):
+    with pytest.raises(TypeError, match=r"A group needs a model that chooses.*got KernelSVC"):
         es.explain(machine, groups[0])
     voters = es.VotedPerceptron(es.SubsetTree(), vote="vote").fit(groups)
     with pytest.raises(es.InputError, match="vote='average'"):

@@ -340,7 +340,7 @@ def test_unseen_productions_and_lone_leaves_explain_nothing():
             es.KernelSVR(KERNEL).fit(TREES, Y),
             {"example": TREES[:2]},
             es.InputError,
-            "One example is explained at a time",
+            "Only one example can be explained at a time",
         ),
     ],
 )

@@ -91,13 +91,13 @@ def test_the_heaviest_features_are_listed_first_and_explain_the_model():
 def test_mistakes_are_one_clear_error():
     labels = ["x", "x", "x", "y", "y", "y"]
     model = LinearizedTreeClassifier(SubsetTree(0.5)).fit(TREES, labels)
-    with pytest.raises(ValueError, match="only n chooses"):
+    with pytest.raises(ValueError, match="only n applies"):
         es.mine_fragments(model, max_size=2)
-    with pytest.raises(ValueError, match="only n chooses"):
+    with pytest.raises(ValueError, match="only n applies"):
         es.mine_fragments(model, TREES)
     with pytest.raises(es.InputError, match="no score 'z'"):
         es.explain(model, TREES[0], score="z")
-    with pytest.raises(es.InputError, match="no plain sums"):
+    with pytest.raises(es.InputError, match="not plain sums"):
         LinearizedTreeClassifier(SubsetTree(0.5), linear=KNeighborsClassifierWithScores()).fit(
             TREES, labels
         ).primal_form()

@@ -33,7 +33,7 @@ def test_words_alone_are_fragments_and_unexpanded_nodes_alone_are_not():
     assert dictionary.names() == ["the", "(D the)"] and dictionary[0] == Fragment(Tree("the"))
     assert dictionary.n_productions.tolist() == [0, 1]
     assert dictionary.counts(["(S (D the) the)"]).toarray().tolist() == [[2, 1]]
-    with pytest.raises(es.InputError, match="an unexpanded node alone"):
+    with pytest.raises(es.InputError, match="is an unexpanded node"):
         FragmentDictionary.from_fragments(["(D)"])
 
 

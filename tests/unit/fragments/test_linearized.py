@@ -231,8 +231,8 @@ DAMAGES = {
     "no classes": (lambda h, a: h.pop("classes"), "damaged.*'classes'"),
     "no type of classes": (lambda h, a: h["classes"].pop("type"), "damaged.*'type'"),
     "a class too few": (lambda h, a: h["classes"]["labels"].pop(), "3 scores do not fit 2 classes"),
-    "one class": (lambda h, a: put(h["classes"], "labels", [1]), "two classes or more"),
-    "classes in a text": (lambda h, a: put(h["classes"], "labels", "012"), "two classes or more"),
+    "one class": (lambda h, a: put(h["classes"], "labels", [1]), "two or more classes"),
+    "classes in a text": (lambda h, a: put(h["classes"], "labels", "012"), "two or more classes"),
     "a class twice": (lambda h, a: put(h["classes"]["labels"], 0, 1), "listed twice"),
     "classes of two types": (lambda h, a: put(h["classes"]["labels"], 0, "0"), "of type int64"),
     "a boolean among integers": (lambda h, a: put(h["classes"]["labels"], 0, False), "of type int64"),
@@ -241,7 +241,10 @@ DAMAGES = {
     "a type that is a list": (lambda h, a: put(h["classes"], "type", ["str"]), "damaged"),
     "a class beyond numbers": (lambda h, a: put(h["classes"]["labels"], 0, 2**64), "damaged"),
     "a class beyond its type": (lambda h, a: h["classes"].update(type="int8", labels=[0, 1, 300]), "damaged"),
-    "a class that numpy cuts": (lambda h, a: h["classes"].update(type="str", labels=["a", "b", "a\0"]), "no str"),
+    "a class that numpy cuts": (
+        lambda h, a: h["classes"].update(type="str", labels=["a", "b", "a\0"]),
+        "not of type str",
+    ),
     "a class of a megabyte": (
         lambda h, a: h["classes"].update(type="str", labels=["a", "b", "x" * 10**6]),
         "more than 1,000 characters",

@@ -305,7 +305,7 @@ def test_what_waits_stays_within_its_memory():
         ((object(),), {}, TypeError, "dual_form"),
         (([1.0], ["(S a)"]), {}, ValueError, "need rows and a kernel"),
         (([1.0],), {"kernel": es.SubsetTree()}, ValueError, "need rows and a kernel"),
-        (([1.0, 2.0], ["(S a)"]), {"kernel": es.SubsetTree()}, ValueError, "1 rows, and coefficients of shape"),
+        (([1.0, 2.0], ["(S a)"]), {"kernel": es.SubsetTree()}, ValueError, "1 rows, but coefficients of shape"),
         (([np.nan], ["(S a)"]), {"kernel": es.SubsetTree()}, InputError, "not a finite number"),
         (([1.0], ["(S a)"], 0), {"kernel": es.SubsetTree()}, ValueError, "n must be a positive integer, got 0"),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree(), "strategy": "best"}, ValueError, "'exact' or 'greedy'"),
@@ -324,7 +324,7 @@ def test_mistakes_are_one_clear_error(arguments, options, error, message):
 
 def test_rows_must_be_those_of_the_model():
     model = es.GPRegressor(es.SubsetTree(), learn=False).fit(TREES, Y)
-    with pytest.raises(ValueError, match="other ones: 2 were given"):
+    with pytest.raises(ValueError, match="to other ones; 2 were given"):
         mine_fragments(model, TREES[:2])
     with pytest.raises(ValueError, match="a model has its own"):
         mine_fragments(model, kernel=es.SubsetTree())

@@ -213,8 +213,8 @@ DAMAGES = {
     "a root left unexpanded": (lambda h, a: put(a["terms[0].code"], 0, -1), "cut off"),
     "starts that fall": (lambda h, a: put(a["terms[0].start"], 1, -5), "does not cut"),
     "an array missing": (lambda h, a: a.pop("terms[0].code"), "damaged"),
-    "a node two below another": (lambda h, a: put(a["terms[2].code"], 2, 2), "no tree"),
-    "a root below a root": (lambda h, a: put(a["terms[2].code"], 0, 1), "no tree"),
+    "a node two below another": (lambda h, a: put(a["terms[2].code"], 2, 2), "not a tree"),
+    "a root below a root": (lambda h, a: put(a["terms[2].code"], 0, 1), "not a tree"),
     "a label of partial trees": (lambda h, a: put(a["terms[2].code"], 1, 10**6), "a label that is not listed"),
     "a negative part": (lambda h, a: put(a["terms[0].production_part"], 1, -3), "damaged"),
     "starts that wrap around": (lambda h, a: _wrap_around(a, "terms[0].start"), "does not cut"),
@@ -322,7 +322,7 @@ def test_a_kernel_that_no_file_can_name_is_one_clear_error(tmp_path):
         ({"by": "size"}, LABELS, "by must be 'weight' or 'frequency'"),
         ({"values": "tfidf"}, LABELS, "values must be 'kernel', 'count' or 'binary'"),
         ({"strategy": "best"}, LABELS, "strategy must be"),
-        ({}, None, "give y, or ask for by='frequency'"),
+        ({}, None, "pass y, or use by='frequency'"),
         ({"kernel": es.RBF()}, LABELS, "cannot be listed"),
         ({"kernel": es.SmoothedPartialTree(es.kernels.Exact())}, LABELS, "cannot be listed"),
         ({"kernel": es.SubsetTree() * es.Subtree()}, LABELS, "not those of products"),
@@ -373,5 +373,5 @@ def test_masked_weights_are_refused():
 def test_missing_targets_are_refused(n_splits):
     labels = LABELS.tolist()
     labels[3] = None
-    with pytest.raises(es.InputError, match=r"Row 3 of y holds no label, got None"):
+    with pytest.raises(es.InputError, match=r"Row 3 of y has no label, got None"):
         FragmentVectorizer(n_fragments=10, n_splits=n_splits).fit(TREES, labels)

@@ -48,7 +48,7 @@ def test_a_reranker_passes_names_on_to_its_chooser():
 
 def test_without_a_kernel_there_is_nothing_to_set():
     assert es.FragmentVectorizer().get_params()["kernel"] is None
-    with pytest.raises(ValueError, match="'decay' for kernel None, which is no kernel"):
+    with pytest.raises(ValueError, match="'decay' for kernel None, which is not a kernel"):
         es.FragmentVectorizer().set_params(kernel__decay=0.2)
 
 
