@@ -1,4 +1,4 @@
-"""Gaussian processes: learners that fit the kernel itself and say how sure they are."""
+"""Gaussian processes: learners that also learn the kernel, and predict with error bars."""
 
 from espalier.gp.inference import Conditioned, Exact, Laplace, exact, laplace
 from espalier.gp.latent import LatentObjective, LinearMap, LinearTerm

@@ -1,4 +1,4 @@
-"""What the user should know after learning: one warning for each thing, none where all went well."""
+"""Warnings after learning: one for each problem, none if all went well."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from espalier.gp.parameters import Vector
 from espalier.gp.regression import Posterior
 
 _VARIANCES = ("scale", "variance", "noise")
-_MANY = 10  # learned numbers, and as many rows for each are few
-_NO_NOISE = 1e-3  # of the variance of the targets
+_MANY = 10  # this many learned numbers are many, and this many rows for each are few
+_NO_NOISE = 1e-3  # the share of the variance of the targets below which there is almost no noise
 
 
 def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vector, pilot: int | None) -> None:
-    """Warn of all that may be wrong with a process of numbers."""
+    """Warn about all that may be wrong with a fitted regressor."""
     _warn_of_data(posterior, outcome.learned, known_noise)
     warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
 
 
 def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bool = True) -> None:
-    """Warn of learning that did not end well, and of a pilot that led astray."""
+    """Warn if learning did not converge, or a pilot led astray."""
     if says_end and not outcome.best.converged:
         warnings.warn(
             f"Learning ended before it converged: {outcome.best.message.rstrip('.')}. The best values found are kept; "
@@ -36,14 +36,14 @@ def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bo
     if outcome.misled:
         warnings.warn(
             f"The pilot of {pilot} examples, for {len(outcome.learned)} learned numbers, led astray: for all examples "
-            "the declared start was better, or led higher, and learning went on from there. Take a larger pilot, ten "
-            "examples or more for each learned number, or pilot=None.",
+            "the declared start was better, or led higher, and learning went on from there. Use a larger pilot, with "
+            "ten or more examples for each learned number, or pilot=None.",
             stacklevel=user_level(),
         )
 
 
 def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vector) -> None:
-    """Warn of jitter, equal targets, variances that ran away, and memorising."""
+    """Warn about jitter, equal targets, variances at their bounds, and memorising."""
     z = posterior.given.z
     jitter = posterior.given.factor.jitter
     if jitter > 0:
@@ -62,8 +62,8 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
     if high:
         end = "has ended at its upper bound" if len(high) == 1 else "have ended at their upper bounds"
         warnings.warn(
-            f"{', '.join(high)} {end}: the data ask for more, or two numbers do the same job and ran away together. "
-            "Declare others, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
+            f"{', '.join(high)} {end}: the best value is larger, or two numbers have the same effect and grow jointly. "
+            "Declare other bounds, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
             stacklevel=user_level(),
         )
     noise = [row for row in learned if _name(row.path) == "noise"]
@@ -72,9 +72,9 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
     if is_silent and learned.n_effective >= _MANY and len(z) < _MANY * learned.n_effective:
         warnings.warn(
             f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
-            f"{len(z)} rows, and left no more noise than it had to ({max(row.value for row in noise):.2g}). Its "
-            "evidence and leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for "
-            "all labels, PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
+            f"{len(z)} rows, and left almost no noise ({max(row.value for row in noise):.2g}). Its evidence and "
+            "leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for all labels, "
+            "PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
             "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
             stacklevel=user_level(),
         )

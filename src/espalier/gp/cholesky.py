@@ -1,7 +1,7 @@
 """The Cholesky factor of a covariance matrix, made inside the matrix itself.
 
-Half of a symmetric matrix says everything: the factor takes one triangle, the other keeps the original, from which
-a failed attempt starts again with a little more on the diagonal. That jitter is kept and reported, never silent.
+Half of a symmetric matrix holds all of it: the factor takes one triangle, the other keeps the original. A failed
+attempt starts again from it with a little more on the diagonal. That jitter is kept and reported, never silent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Factor:
     """``C = L L^T``: the upper triangle of ``matrix`` holds the transpose of L, the lower one still holds C."""
 
     matrix: Vector
-    jitter: float  # what was added to the diagonal beside the noise
+    jitter: float  # what was added to the diagonal in addition to the noise
 
     def solve(self, right: Vector) -> Vector:
         """``C^-1 right``."""
@@ -56,7 +56,7 @@ class Factor:
         return np.asarray(inverse.diagonal().copy())
 
     def inverse_in_place(self) -> Vector:
-        """``C^-1``, in place of the factor, which is used up."""
+        """``C^-1``, in place of the factor, which is overwritten."""
         if is_tiled(self.matrix):
             matrix, info = self.matrix, invert_tiled(self.matrix)
         else:
@@ -72,7 +72,7 @@ def factorize(matrix: Vector, noise: Vector | float) -> Factor:
     """Factorize ``matrix + diag(noise)`` in place of the matrix, which must be symmetric and in C order."""
     diagonal = matrix.diagonal() + noise
     if not np.isfinite(diagonal).all():
-        raise NotPositiveDefiniteError("The covariance matrix holds infinite values.")
+        raise NotPositiveDefiniteError("The covariance matrix contains infinite values.")
     size = float(np.abs(diagonal).mean()) if len(diagonal) else 1.0
     jitter = 0.0
     while True:

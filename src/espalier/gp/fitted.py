@@ -1,4 +1,4 @@
-"""What a regressor answers once it is fitted: predictions, draws, evidence, and its dual form."""
+"""What a fitted regressor offers: predictions, draws, evidence, and its dual form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from espalier.kernels.hyperparameters import PerLabel
 
 
 class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
-    """A process of numbers: what follows from its examples and its posterior."""
+    """The methods of a fitted regressor, which need only its examples and its posterior."""
 
     kernel_: Kernel
     noise_: Any
@@ -66,7 +66,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         include_noise: bool = True,
         noise_groups: object = None,
     ) -> Vector | tuple[Vector, ...]:
-        """Return the mean for each example in the user's units, and what else is asked for.
+        """Return the mean for each example in the user's units, and whatever else the options name.
 
         Parameters
         ----------
@@ -79,15 +79,15 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         include_noise
             Whether deviations and quantiles are those of a new observation, or of the function itself.
         noise_groups
-            The groups of the new examples, where noise is per group. The mean alone does without them: it does not
-            depend on the noise, or, with ``target_transform``, takes the start of ``PerLabel`` and warns.
+            The groups of the new examples, if noise is per group. The mean alone does not need them: it does not depend
+            on the noise, or, with ``target_transform``, it uses the start of ``PerLabel`` and warns.
 
         Returns
         -------
         The mean, or a tuple: mean, deviations or covariances, quantiles.
         """
         if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not both: the diagonal of the latter gives the former.")
+            raise ValueError("Use return_std or return_cov, not both: the diagonal of the latter gives the former.")
         check_is_fitted(self)
         only_mean = not (return_std or return_cov or quantiles is not None)
         target = self._posterior.target
@@ -119,9 +119,9 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def score(self, X: object, y: object, sample_weight: object = None, *, noise_groups: object = None) -> float:
-        """Return the coefficient of determination of the mean, R², as every regressor of scikit-learn.
+        """Return the coefficient of determination of the mean, R², as all regressors of scikit-learn do.
 
-        The groups matter only where ``target_transform`` makes the mean depend on the noise; as for ``predict``.
+        The groups matter only if ``target_transform`` makes the mean depend on the noise, as for ``predict``.
         The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
         """
         return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
@@ -133,7 +133,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     def leave_one_out(self) -> Prediction:
         """Predict each training target from all the others, in closed form, at the learned hyperparameters.
 
-        Rows with a ``sample_weight`` of 0 took no part in training and are not among them.
+        Rows with a ``sample_weight`` of 0 were not used in training and are not among them.
         """
         return self._predictor.left_out()
 
@@ -157,7 +157,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         theta
             Values by path in natural units, as in ``learned_``; those left out stay as learned.
         gradient
-            Also return the derivative in each path, in natural units.
+            Also return the derivative with respect to each path, in natural units.
         """
         check_is_fitted(self)
         if theta is not None and not isinstance(theta, Mapping):
@@ -165,7 +165,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         known = {parameter.path: parameter.start for parameter in self._examples.parameters()}
         for path in theta or {}:
             if path not in known:
-                raise KeyError(f"{path!r} is no learned hyperparameter; these are: {', '.join(known)}.")
+                raise KeyError(f"{path!r} is not a learned hyperparameter; these are: {', '.join(known)}.")
         values = {**known, **self.learned_.to_dict(), **(theta or {})}
         objective = self._examples.objective(n_threads=self.n_threads, memory=self.memory)
         with blas_threads(self.n_threads):
@@ -189,10 +189,10 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
 
     def dual_form(self) -> DualForm:
-        """Return the coefficients on the training rows, for the mean of the function.
+        """Return the coefficients of the training rows, for the mean of the function.
 
-        They are in the user's units; where the target is transformed, in those of the transformed target. A constant
-        mean is part of the intercept; a linear one has no such form.
+        They are in the user's units, or, if the target is transformed, in units of the transformed target. A constant
+        mean is part of the intercept; a model with a linear mean has no such form.
         """
         check_is_fitted(self)
         target, mean = self._posterior.target, self._examples.basis.mean

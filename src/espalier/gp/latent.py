@@ -22,7 +22,7 @@ _LARGEST = 1e150  # sums of squares of larger covariances may overflow
 
 
 class LinearMap(Protocol):
-    """What targets are observed of, if not of the function itself: linear combinations, such as differences."""
+    """Linear combinations of function values, such as differences, to which targets refer."""
 
     def both(self, matrix: Vector) -> Vector:
         """Return the covariances of the combinations, from those of the function."""
@@ -33,7 +33,7 @@ class LinearMap(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
-    """A linear kernel of one feature beside the kernel that is learned; its variance is learned too.
+    """A linear kernel of one feature, added to the learned kernel; its variance is learned, too.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class LatentObjective(Generic[T]):
     kernel
         Bound: with one entry for every label of the data.
     likelihood, targets, n_targets
-        What was observed of each latent value, and of how many.
+        The likelihood, what was observed of each latent value, and how many there are.
     observed
         The linear map from the function to these latent values; None if they are its values.
     term
@@ -85,7 +85,7 @@ class LatentObjective(Generic[T]):
     variance_unit
         The unit of the kernel's values.
     near
-        The dual of the last mode: the next one is not far.
+        The dual of the last mode, from which the search for the next one starts.
     """
 
     kernel: Kernel
@@ -140,7 +140,7 @@ class LatentObjective(Generic[T]):
         if not largest <= _LARGEST:
             raise KernelOverflowError(
                 f"The covariances of the latent values reach {largest:.0e}, and their squares are too large for a "
-                "float64. Take Normalized(kernel), or a smaller scale or decay."
+                "float64. Use Normalized(kernel), or a smaller scale or decay."
             )
         given = laplace.condition(K, likelihood, self.targets, self.offset, self.near)
         self.near = given.dual

@@ -23,7 +23,7 @@ class LearnedRow:
     start: float
     low: float
     high: float
-    bound: str  # "low", "high" or "": where it ended
+    bound: str  # "low" or "high" if it ended at a bound, else ""
     gradient: float  # of the objective in the searched space (log, logit); near 0 at an optimum inside the bounds
     prior: str
     unit: str
@@ -47,7 +47,7 @@ class LearnedTable:
 
     def __init__(self, rows: list[LearnedRow], *, learning: bool = True) -> None:
         self.rows = rows
-        self._learning = learning  # False: it was off
+        self._learning = learning  # False if learning was off
 
     @staticmethod
     def of(
@@ -58,7 +58,7 @@ class LearnedTable:
         *,
         learning: bool = True,
     ) -> LearnedTable:
-        """Collect what is known of each hyperparameter; ``began`` is where the best climb started."""
+        """Make the table from the best climb; ``began`` is where it started."""
         rows = []
         for p in parameters:
             value, slope = values[p.path], gradient.get(p.path, 0.0)
@@ -72,10 +72,10 @@ class LearnedTable:
 
     @staticmethod
     def from_rows(rows: Any, *, learning: bool) -> LearnedTable:
-        """Make a table of the rows in a file."""
+        """Make a table from the rows in a file."""
         kinds = {"float": (float, int), "str": (str,), "bool": (bool,)}
         for row in rows:
-            require(isinstance(row, LearnedRow), "what it learned is no table")
+            require(isinstance(row, LearnedRow), "what it learned is not a table")
             sound = all(type(getattr(row, field.name)) in kinds[str(field.type)] for field in fields(row))
             require(sound, "what it learned has other columns")
         return LearnedTable(list(rows), learning=learning)
@@ -97,7 +97,7 @@ class LearnedTable:
 
     @property
     def n_effective(self) -> int:
-        """How many numbers the targets depend on: those without effect do not count."""
+        """How many of the numbers the targets depend on."""
         return sum(row.effect for row in self.rows)
 
     def __iter__(self) -> Iterator[LearnedRow]:
@@ -146,7 +146,7 @@ class LearnedTable:
 
 
 def aligned(cells: list[tuple[str, ...]], right: set[int]) -> str:
-    """Lay out a table of text: a header, then rows; some columns to the right."""
+    """Lay out a table of text: a header, then rows; columns in ``right`` are aligned to the right."""
     widths = np.array([[len(cell) for cell in row] for row in cells]).max(axis=0)
     lines = []
     for row in cells:

@@ -1,4 +1,4 @@
-"""Learning as a whole: perhaps a pilot on some examples with all random starts, then the climb on all of them."""
+"""Learning as a whole: optionally a pilot on some examples with all random starts, then the climb on all examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from espalier.gp.parameters import Parameters, Vector
 from espalier.structures.numbers import truth_value
 
 ENOUGH = 10  # examples of a pilot for each learned number
-LEAD = 0.1  # nats: climbs that end nearer to each other ended in one place
+LEAD = 0.1  # nats: climbs whose ends differ by less ended in the same place
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def settings_of(model: Any, max_iterations: int, tolerance: float) -> Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best values found, as a table too, all climbs, those of the pilot, and what stopped it, if it was stopped."""
+    """The best values found, also as a table, all climbs, those of the pilot, and what interrupted it, if anything."""
 
     best: Restart
     learned: LearnedTable
@@ -68,9 +68,9 @@ def learn(
 ) -> Outcome:
     """Climb from the declared start and from random ones; with a pilot, those climb on a part of the examples only.
 
-    Most of the way to an optimum needs few examples. The best climb of the pilot is where the one on all starts, unless
-    the declared start is better: too few examples lead to places from which no climb comes back. After a pilot of fewer
-    than ten examples for each number, all examples climb from the declared start too.
+    Most of the way to an optimum needs few examples. The climb on all examples starts from the best result of the
+    pilot, unless the declared start is better: too few examples may lead to a place that no climb leaves. After a pilot
+    of fewer than ten examples for each number, there is also a climb on all examples from the declared start.
 
     ``part`` gives the objective of some of the examples, for a pilot. An interruption, or an error of
     ``settings.progress``, is not raised: it is part of the outcome, so that the caller can first keep the best values.
@@ -103,7 +103,7 @@ def learn(
         except Exception as error:
             if not pilot:
                 raise
-            # What was best for some examples cannot be computed for all.
+            # The best values for some examples cannot be evaluated for all.
             whole.best.message = str(error)
             whole.run([parameters.start()])
     best, stop = whole.best, stop or whole.stop
@@ -118,7 +118,7 @@ def learn(
 
 
 def _height(objective: Objective, parameters: Parameters, theta: Vector) -> float:
-    """The objective of all examples at one place; not a number where it cannot be computed, which the climb reports."""
+    """The objective of all examples at one place; nan if it cannot be computed, which the climb reports."""
     values = parameters.values(theta)
     try:
         with np.errstate(over="ignore", invalid="ignore"):

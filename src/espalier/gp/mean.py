@@ -26,8 +26,8 @@ class ConstantMean:
     Parameters
     ----------
     spread
-        The standard deviation of that number before any data, in units of the modelled target: the default, ten
-        standard deviations of the targets, says nearly nothing. Where targets are not standardised, in their own unit.
+        The prior standard deviation of that number, in units of the modelled target. The default, ten standard
+        deviations of the targets, says almost nothing. If targets are not standardised, it is in their own unit.
     """
 
     spread: float = 10.0
@@ -51,10 +51,10 @@ class LinearMean:
     Parameters
     ----------
     on
-        The column of a table, or several side by side; None where the input is the vectors.
+        The column of a table, or several side by side; None if the input is the vectors.
     spread
-        The standard deviation of each weight before any data, of columns that are scaled to a root mean square of 1;
-        in units as for ``ConstantMean``.
+        The prior standard deviation of each weight, for columns that are scaled to a root mean square of 1; in units as
+        for ``ConstantMean``.
     """
 
     on: str | tuple[str, ...] | None = None
@@ -77,8 +77,8 @@ class LinearMean:
             )
         if table is None and self.on is not None:
             raise InputError(
-                f"LinearMean(on={self.on!r}) reads a column, but X is no table. Pass a table, or write mean='linear' "
-                "where X is the vectors."
+                f"LinearMean(on={self.on!r}) reads a column, but X is not a table. Pass a table, or write "
+                "mean='linear' if X is the vectors."
             )
         vectors = inputs.vectors(self.on)
         dense = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors)
@@ -99,7 +99,7 @@ class Basis:
 
     @staticmethod
     def of(mean: ConstantMean | LinearMean | None, inputs: Inputs) -> Basis:
-        """Scale the columns of a mean; there are none where there is no mean."""
+        """Scale the columns of a mean; without a mean there are none."""
         if mean is None:
             return Basis(None, np.zeros((len(inputs), 0)), np.zeros(0))
         raw = mean.basis(inputs)
@@ -117,7 +117,7 @@ class Basis:
         return replace(self, columns=self.columns[rows])
 
     def named(self, weights: Vector) -> dict[str, float]:
-        """Weights by path, of columns as they were given."""
+        """Weights by path, for columns as they were given."""
         if self.mean is None:
             return {}
         names = self.mean.names(len(weights))
@@ -125,7 +125,7 @@ class Basis:
 
 
 def column_sizes(columns: Vector) -> Vector:
-    """The root mean square of each column; 1 where it vanishes."""
+    """The root mean square of each column; 1 if it vanishes."""
     top = np.abs(columns).max(axis=0, initial=0.0)
     top[top == 0] = 1.0
     size: Vector = top * np.sqrt(((columns / top) ** 2).mean(axis=0)) if len(columns) else top

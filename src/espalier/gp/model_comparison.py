@@ -14,12 +14,12 @@ from espalier.gp.learned import aligned
 from espalier.gp.regressor import GPRegressor
 from espalier.structures.frames import frame_of
 
-_WIDTH = 60  # of the first column
+_WIDTH = 60  # characters of the first column
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """What the training data say of one model; densities and errors in the user's units."""
+    """How well one model fits the training data; densities and errors in the user's units."""
 
     name: str
     log_marginal_likelihood: float
@@ -83,13 +83,13 @@ class ModelComparison:
 
 
 def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelComparison:
-    """Lay fitted models of the same targets side by side, by what the training data say of them.
+    """Compare fitted models of the same targets by how well they fit the training data.
 
     Parameters
     ----------
     models
-        Fitted models by name, or just models, which are then named by their kernels, or by all their settings
-        where two have the same kernel.
+        Fitted models by name, or just models, which are then named by their kernels, or by all their settings if
+        two have the same kernel.
     """
     if isinstance(models, GPRegressor):
         raise TypeError("compare takes a list or a dict of fitted GPRegressors, got one. Write compare([model]).")
@@ -110,7 +110,7 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelC
 
 
 def _named(models: list[GPRegressor]) -> dict[str, GPRegressor]:
-    """Models by kernel; by all their settings where kernels are the same, and by number where those are too."""
+    """Models by kernel; by all their settings if kernels are the same, and by number if those are, too."""
     names = [repr(model.kernel) for model in models]
     if len(set(names)) < len(names):
         names = [" ".join(repr(model).split()) for model in models]
@@ -120,7 +120,7 @@ def _named(models: list[GPRegressor]) -> dict[str, GPRegressor]:
 
 
 def _short(name: str, width: int = _WIDTH) -> str:
-    """A name that fits its column; the middle is left out of long ones."""
+    """A name that fits its column; the middle of a long one is left out."""
     half = (width - 5) // 2
     return name if len(name) <= width else f"{name[:half]} ... {name[-half:]}"
 

@@ -1,4 +1,4 @@
-"""What learning maximises: named numbers, a value at any of them, and its gradient.
+"""What learning maximises: a function of named numbers, with its value and its gradient.
 
 A climb takes an :class:`Objective` and knows nothing of kernels, targets or likelihoods. Most objectives learn a
 kernel; the functions below put the kernel's paths beside those of everything else that is learned.
@@ -42,14 +42,14 @@ def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
 
 
 def kernel_at(kernel: Kernel, values: Mapping[str, float]) -> Kernel:
-    """The kernel at some hyperparameters; those of others among them are left alone."""
+    """The kernel at some hyperparameters; paths that are not its own are ignored."""
     return kernel.with_parameters(
         {path.removeprefix(_PREFIX): value for path, value in values.items() if path.startswith(_PREFIX)}
     )
 
 
 def kernel_slopes(slopes: Mapping[str, float]) -> dict[str, float]:
-    """What a kernel's pull-back returned, by the paths of :func:`kernel_parameters`."""
+    """The gradients from a kernel's pull-back, by the paths of :func:`kernel_parameters`."""
     return {_PREFIX + path: slope for path, slope in slopes.items()}
 
 

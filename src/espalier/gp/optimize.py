@@ -22,7 +22,7 @@ from espalier.gp.parameters import Parameters, Vector
 from espalier.jobs.progress import Progress
 
 FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)  # from which the line search steps back
-MAX_FAILURES = 20  # of one climb, after which it ends where it was best
+MAX_FAILURES = 20  # of one climb, after which it ends at its best point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class FitProgress(Progress):
     Attributes
     ----------
     restart, n_restarts
-        Which climb it is, from 0, and of how many.
+        The number of this climb, from 0, and how many climbs there are.
     evaluation
         How many evaluations of this climb are done.
     log_likelihood, best
@@ -40,7 +40,7 @@ class FitProgress(Progress):
     seconds
         Since learning began.
     stage
-        From which examples it learns: ``"pilot"`` or ``"all"``.
+        The examples that it learns from: ``"pilot"`` or ``"all"``.
     """
 
     restart: int
@@ -54,7 +54,7 @@ class FitProgress(Progress):
 
 @dataclass
 class Restart:
-    """One climb: where it started, where it was best, how it ended."""
+    """One climb: where it started, its best point, how it ended."""
 
     start: dict[str, float]
     values: dict[str, float] = field(default_factory=dict)
@@ -85,11 +85,11 @@ class Climb:
         span: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._objective, self._parameters, self._n = objective, parameters, objective.n_targets
-        self._span = span  # the part of the whole fit that these climbs are, for those who are told
+        self._span = span  # the part of the whole fit that these climbs are, for progress
         self._max_iterations, self._tolerance, self._tell, self._stage = max_iterations, tolerance, tell, stage
         self._began = time.perf_counter()
         self.restarts: list[Restart] = []
-        self.stop: BaseException | None = None  # what the user, or the function that is told, stopped it with
+        self.stop: BaseException | None = None  # the exception with which the user, or ``progress``, stopped it
 
     @property
     def best(self) -> Restart:
@@ -111,7 +111,7 @@ class Climb:
                 self._climb(restart, theta, k, len(starts))
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt) and self.stop is None:
-                    self.stop = KeyboardInterrupt()  # a new one: the old one holds on to matrices
+                    self.stop = KeyboardInterrupt()  # a new one, because the old one keeps matrices alive
                 elif error is not self.stop:
                     raise
                 restart.message = "interrupted"
@@ -130,7 +130,7 @@ class Climb:
                 objective(theta)
                 restart.converged, restart.message = True, "nothing to learn"
                 return
-            # The tolerance on the value is per example too: 1e-9 of a thousand examples is a millionth of a nat.
+            # The tolerance on the value is per example, too: 1e-9 for a thousand examples is a millionth of a nat.
             options: Any = {
                 "maxiter": self._max_iterations,
                 "maxfun": 10 * self._max_iterations,
@@ -191,8 +191,8 @@ class Climb:
     def _at(self, theta: Vector) -> tuple[dict[str, float], float, float, Vector]:
         """The values by path at one place, the log likelihood, the objective, and its gradient."""
         values = self._parameters.values(theta)
-        if not all(map(math.isfinite, values.values())):  # where bounds are infinite, a line search may go anywhere
-            raise FloatingPointError("The search left the numbers: declare finite bounds.")
+        if not all(map(math.isfinite, values.values())):  # if bounds are infinite, a line search may go anywhere
+            raise FloatingPointError("The search went beyond floating-point numbers: declare finite bounds.")
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
             if len(self._parameters):
                 log_likelihood, natural = self._objective.gradient(values)
@@ -212,7 +212,7 @@ class Climb:
 
 
 def _plain(message: str) -> str:
-    """What scipy says of an end, in words."""
+    """Scipy's message about the end of a climb, in plain words."""
     if message.startswith("ABNORMAL"):
         return "the line search found no better point nearby"
     return message.rstrip(".").lower()

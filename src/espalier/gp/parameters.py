@@ -1,7 +1,7 @@
-"""The one place that knows in which space a hyperparameter is searched, between which bounds, under which prior.
+"""The space in which each hyperparameter is searched, with its bounds and its prior; only this module knows it.
 
-Kernels, noise and target transforms speak in natural units; an optimiser moves in a space where steps make sense:
-the logarithm of a positive number, the logit of one with a ``Beta`` prior, the number itself where it may be negative.
+Kernels, noise and target transforms use natural units; an optimiser moves in a space where steps make sense:
+the logarithm of a positive number, the logit of one with a ``Beta`` prior, the number itself if it may be negative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from espalier.gp.priors import Beta, Prior
 Vector = NDArray[np.float64]
 Space = Literal["log", "logit", "linear"]
 
-TINY = 1e-12  # at most what stands for a bound of 0 in log space; the distance of the logit's interval from 1
+TINY = 1e-12  # the largest number that replaces a bound of 0 in log space; the distance of the logit's interval from 1
 REACH = 1e3  # a start is drawn at most this factor away from the declared value
 _LOG_MAX = math.log(np.finfo(np.float64).max)
 JITTER = 0.5  # standard deviation, in the searched space, of values drawn for one family (one PerLabel)
@@ -27,7 +27,7 @@ JITTER = 0.5  # standard deviation, in the searched space, of values drawn for o
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number to learn: its path, where it starts, what bounds it, and what it is measured in."""
+    """A number to learn: its path, start, bounds and unit."""
 
     path: str
     start: float
@@ -59,7 +59,7 @@ class Parameter:
 
     @property
     def space(self) -> Space:
-        """Where the number is searched."""
+        """The space in which the number is searched."""
         if self.signed:
             return "linear"
         return "logit" if isinstance(self.prior, Beta) else "log"
@@ -146,8 +146,8 @@ class Parameters:
     def draw(self, rng: np.random.Generator) -> Vector:
         """A random start: from the prior, or log-uniform between the bounds, at most a factor 1,000 from the start.
 
-        The numbers of one ``PerLabel`` are drawn around a common value: six decades apart from each other
-        they would only start in a place that no grammar ever saw.
+        The numbers of one ``PerLabel`` are drawn around a common value; numbers that differ by six orders of magnitude
+        would be an implausible start.
         """
         common: dict[str, float] = {}
         out = []

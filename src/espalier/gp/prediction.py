@@ -65,7 +65,7 @@ class Prediction:
         return self.quantiles([0.5 - probability / 2, 0.5 + probability / 2])
 
     def log_density(self, y: object) -> Vector:
-        """Return the log density of an observed target for each example; minus infinity where it cannot be.
+        """Return the log density of an observed target for each example; minus infinity if the value is impossible.
 
         Where the deviation is 0 it is infinite at the predicted value, and minus infinity elsewhere.
         """

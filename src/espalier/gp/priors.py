@@ -21,7 +21,7 @@ class Prior(Protocol):
     """What a learner asks of a prior; a user's own needs these three methods and must be hashable."""
 
     def log_density(self, value: float) -> float:
-        """Return the log density at a value; minus infinity where it cannot be."""
+        """Return the log density at a value; minus infinity if the value is impossible."""
 
     def slope(self, value: float) -> float:
         """Return the derivative of the log density."""

@@ -8,7 +8,7 @@ from espalier.gp.parameters import Vector
 
 
 def is_constant(values: Vector) -> bool:
-    """True where numbers differ by rounding at most: standardising has nothing to divide by."""
+    """True if numbers differ by rounding at most: standardising has nothing to divide by."""
     top = float(np.abs(values).max(initial=0.0))
     # In halves, since the distance of two huge numbers may be no number.
     return bool(values.max(initial=-top) / 2 - values.min(initial=top) / 2 <= np.spacing(top))

@@ -47,7 +47,7 @@ def invert_tiled(matrix: Vector) -> int:
 
 @functools.cache
 def _functions() -> dict[str, object]:
-    """The functions of scipy's BLAS and LAPACK; none where they take other types than the core gives them."""
+    """The functions of scipy's BLAS and LAPACK; none if they take other types than the core gives them."""
     from scipy.linalg import cython_blas, cython_lapack
 
     known = {**cython_blas.__pyx_capi__, **cython_lapack.__pyx_capi__}

@@ -66,7 +66,7 @@ class TargetUnits:
 
     @property
     def is_linear(self) -> bool:
-        """True where the target is only shifted and scaled."""
+        """True if the target is only shifted and scaled."""
         return type(self.transform) is Transform
 
     def moments(self, mean: Vector, sd: Vector) -> tuple[Vector, Vector]:

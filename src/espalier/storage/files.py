@@ -82,7 +82,7 @@ def load(path: str | Path, wanted: type[object] | None = None) -> Any:
     path
         A file that ``save`` wrote, also one of Espalier 0.1.
     wanted
-        The class that the file should hold; any where None.
+        The class that the file should hold; any if None.
 
     Raises
     ------

@@ -169,7 +169,7 @@ BAD = {
     "linear mean of no table": (
         lambda: fit(mean=es.gp.LinearMean(on="x")),
         InputError,
-        r"LinearMean\(on='x'\) reads a column, but X is no table",
+        r"LinearMean\(on='x'\) reads a column, but X is not a table",
     ),
     "linear mean on a number": (lambda: es.gp.LinearMean(on=3), TypeError, "on must name a column or several"),
     "learn is a word": (lambda: fit(learn="no"), TypeError, "learn must be True or False, got 'no'"),
@@ -260,7 +260,7 @@ AFTER = {
     "unknown path": (
         lambda: MODEL.log_marginal_likelihood({"decay": 0.1}),
         KeyError,
-        "no learned hyperparameter; these are",
+        "not a learned hyperparameter; these are",
     ),
     "a negative decay": (
         lambda: MODEL.log_marginal_likelihood({"kernel.decay": -0.1}),

@@ -125,7 +125,7 @@ def nested(n):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kernel": nested(10)}, "more than 10 kernels stand inside each other"),
+        ({"kernel": nested(10)}, "more than 10 kernels are nested in each other"),
         ({"kernel": nested(60)}, "objects stand inside each other"),
         ({"kernel": {"$kind": "Spectrum", "length": 10**9}}, "integers of its kernel add up to more than 2,000,000"),
         ({"kernel": {"$kind": "os"}}, "holds a 'os', which this version of Espalier does not have"),

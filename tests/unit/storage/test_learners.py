@@ -236,9 +236,9 @@ def test_hostile_machines_are_refused(tmp_path, change, message):
         (lambda s, a: s["examples"].update(transform={"$kind": "Subtree"}), "must be a Transform"),
         (lambda s, a: s["examples"].update(kernel={"$kind": "Idf"}), "is damaged"),
         (lambda s, a: s["examples"]["likelihood"].update(noise="none"), "must be a number"),
-        (lambda s, a: s["learned"].append(3), "no table"),
+        (lambda s, a: s["learned"].append(3), "not a table"),
         (lambda s, a: s["learned"][0].update(value="much"), "other columns"),
-        (lambda s, a: s.update(trained_on=3), "trained on"),
+        (lambda s, a: s.update(trained_on=3), "trained_on is not a JSON object"),
     ],
 )
 def test_hostile_processes_are_refused(tmp_path, change, message):

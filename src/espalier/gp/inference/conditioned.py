@@ -4,8 +4,8 @@ Given normal targets, or targets that Laplace's method replaces by normal ones, 
 
 .. math:: m(x) = k(x)^T \alpha, \qquad v(x, x') = k(x, x') - k(x)^T P \, k(x'), \qquad P = R^T L^{-T} L^{-1} R
 
-with a Cholesky factor :math:`L` and a diagonal :math:`R`, which is 1 for exact inference. All is in modelled units and
-without the noise of new observations.
+with a Cholesky factor :math:`L` and a diagonal :math:`R`, which is 1 for exact inference. Everything is in modelled
+units and without the noise of new observations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from espalier.gp.weights import Weights
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What predictions need of a process and its targets.
+    """What predictions need to know of a process and its targets.
 
     In all methods ``cross`` holds the prior covariances of the training values (rows) with new ones (columns), and
     ``columns`` those of the mean at the new examples.
@@ -34,11 +34,11 @@ class Conditioned:
     factor
         Of the covariance of the targets around their mean, or of Laplace's matrix B.
     weights
-        What is known of the weights of the mean.
+        The posterior of the weights of the mean.
     log_evidence
         The log density of the targets, or its approximation.
     root
-        What multiplies rows before the factor; None for 1.
+        The diagonal that multiplies rows before the factor; None for 1.
     """
 
     dual: Vector
@@ -53,14 +53,14 @@ class Conditioned:
         return np.asarray(cross.T @ self.dual + columns @ self.weights.mean)
 
     def explained(self, cross: Vector) -> Vector:
-        """``E`` such that ``E.T @ E`` is what the targets take off a prior covariance."""
+        """``E`` such that ``E.T @ E`` is what the targets subtract from a prior covariance."""
         return self.factor.half_solve(cross if self.root is None else self.root[:, None] * cross)
 
     @blas_threads()
     def variance(self, cross: Vector, prior: Vector, columns: Vector) -> Vector:
         """The variance of the function, from its prior variance."""
         half = self.explained(cross)
-        # Rounding may take an example that was seen in training below 0.
+        # For a training example, rounding may give a value below 0.
         known = np.maximum(prior - (half**2).sum(axis=0), 0.0)
         return np.asarray(known + (self.weights.doubt(columns, half) ** 2).sum(axis=0))
 

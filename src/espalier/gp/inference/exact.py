@@ -5,7 +5,7 @@ r"""Exact inference: normal targets, whose evidence and posterior have closed fo
 with :math:`C = K + \mathrm{diag}(\text{noise}) + H H^T`, where the columns :math:`H` of a mean, if there is one, are in
 units of the prior of their weights. One Cholesky factor (without :math:`H H^T`, see ``weights``) gives the value, and
 one symmetric inverse the gradient: :math:`\partial / \partial C = \tfrac12 (\alpha\alpha^T - C^{-1})`,
-:math:`\alpha = C^{-1} z`. Everything happens in the one matrix that the kernel filled.
+:math:`\alpha = C^{-1} z`. Everything is computed in the one matrix that the kernel filled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from espalier.gp.likelihoods.gaussian import Gaussian, Observed
 from espalier.gp.parameters import Vector
 from espalier.gp.weights import weigh
 
-_LOST = 1e-14  # what is left of a precision beside the rounding of its parts
+_LOST = 1e-14  # a smaller precision, relative to its parts, is only rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def condition(K: Vector, likelihood: Gaussian, targets: Observed, columns: Vecto
     weights = weigh(factor, columns, z)
     residual = z - columns @ weights.mean
     dual = factor.solve(residual)
-    # z^T C^-1 z, without taking large numbers off each other.
+    # z^T C^-1 z, without subtracting large numbers from each other.
     fit = float(residual @ dual + weights.mean @ weights.mean)
     log_determinant = factor.log_determinant + weights.log_determinant
     log_evidence = -0.5 * (fit + log_determinant + len(z) * math.log(2 * math.pi))
@@ -63,9 +63,9 @@ def condition(K: Vector, likelihood: Gaussian, targets: Observed, columns: Vecto
 
 @blas_threads()
 def cotangent(given: Exact) -> Vector:
-    """The derivative of the log evidence in the covariances; its diagonal is that in the noise variances.
+    """The derivative of the log evidence by the covariances; its diagonal is the derivative by the noise variances.
 
-    The factor is used up: its matrix is the result.
+    This overwrites the factor: its matrix is the result.
     """
     bar = given.factor.inverse_in_place()
     half_outer(bar, given.dual, given.weights.dual)

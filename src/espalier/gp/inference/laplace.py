@@ -6,7 +6,7 @@ algorithms 3.1 and 5.1), with one symmetric matrix
 
 .. math:: B = I + W^{1/2} K W^{1/2}, \qquad W = -\partial^2 \log p,
 
-whose eigenvalues are 1 or more, so that K may be singular. Matrices in, matrices out: kernels are not known here.
+whose eigenvalues are 1 or more, so that K may be singular. This module takes and returns matrices; it knows no kernels.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from espalier.gp.weights import Weights
 
 T = TypeVar("T")
 
-MAX_STEPS = 100  # of Newton's method, which takes some six
-_CLOSE = 1e-12  # to the mode, beside the largest latent value
-_LOST = 1e-10  # of 1: an observation that changes its own latent variance by less is lost in rounding
+MAX_STEPS = 100  # of Newton's method, which takes about six
+_CLOSE = 1e-12  # distance to the mode at which to stop, relative to the largest latent value
+_LOST = 1e-10  # an observation that changes its own latent variance by a smaller share is lost in rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Laplace(Conditioned):
     root
         Of the curvatures W.
     ratio
-        The third derivative of the log likelihood by the curvature.
+        The third derivative of the log likelihood divided by the curvature.
     factor
         Of B.
     """
@@ -54,7 +54,7 @@ class Laplace(Conditioned):
     def left_out(self) -> tuple[Vector, Vector]:
         """The mean and the variance of each latent value given all targets but its own.
 
-        Both are nan where a target says too little for rounding to show what it says.
+        Both are nan if a target carries so little information that rounding hides it.
         """
         own = self.factor.inverse_diagonal()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -63,7 +63,7 @@ class Laplace(Conditioned):
 
 
 class Cotangent(NamedTuple):
-    """The derivative of the log evidence in the covariances, and in the likelihood's own numbers by path."""
+    """The derivatives of the log evidence by the covariances, and by the likelihood's own numbers (by path)."""
 
     covariances: Vector
     likelihood: dict[str, float]
@@ -73,7 +73,7 @@ class Cotangent(NamedTuple):
 def condition(
     K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, dual: Vector | None = None
 ) -> Laplace:
-    """Climb to the mode by Newton's method, with halved steps where whole ones go too far.
+    """Climb to the mode by Newton's method, with halved steps if whole ones go too far.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def condition(
     offset
         What is added to each latent value before the likelihood.
     dual
-        Where to start, such as the dual of a mode nearby; it changes the time and nothing else.
+        Where to start, such as the dual of a mode nearby; it changes only the time.
     """
 
     def height_of(dual: Vector, f: Vector) -> float:
@@ -104,7 +104,7 @@ def condition(
         step = wanted - root * factor.solve(root * (K @ wanted)) - dual
         move, length = K @ step, 1.0
         rounding = 1e-14 * (1 + abs(height))
-        # The second is for huge K, whose rounding is more than the first allows: a step without gain was the last.
+        # The second is for huge K, whose rounding exceeds what the first allows: stop after a step without gain.
         if np.abs(move).max() <= _CLOSE * (1 + np.abs(f).max()) or gain <= rounding:
             break
         while (found := height_of(dual + length * step, f + length * move)) < height - rounding and length > 1e-8:
@@ -119,13 +119,13 @@ def condition(
 def cotangent(
     given: Laplace, K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0
 ) -> Cotangent:
-    """The derivatives of the log evidence at the mode; the factor is used up.
+    """The derivatives of the log evidence at the mode; this overwrites the factor.
 
-    Each has three parts: the fit of the mode, the volume around it, and what moves that volume as the mode moves.
+    Each has three parts: the fit of the mode, the volume around it, and the change of that volume as the mode moves.
     """
     out = given.factor.inverse_in_place()
     narrowed = 1 - out.diagonal()  # the curvature times the posterior variance of each latent value
-    moves = 0.5 * narrowed * given.ratio  # the log evidence by the mode, K apart
+    moves = 0.5 * narrowed * given.ratio  # the derivative of the log evidence by the mode, without K
     out *= given.root[:, None]
     out *= given.root
     moves -= out @ (K @ moves)

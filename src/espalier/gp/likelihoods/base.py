@@ -14,21 +14,20 @@ from typing import Generic, NamedTuple, Self, TypeVar
 from espalier.gp.likelihoods.quadrature import log_normal_mean
 from espalier.gp.parameters import Parameter, Vector
 
-T = TypeVar("T")  # what targets are: mostly an array with one number for each latent value
+T = TypeVar("T")  # the type of targets: mostly an array with one number for each latent value
 
 
 class Slopes(NamedTuple):
-    """Derivatives of the log density of each target in its latent value.
+    """Derivatives of the log density of each target by its latent value.
 
     Attributes
     ----------
     slope
         The first derivative.
     curvature
-        The second derivative with its sign turned. It must be positive, or 0 where it underflows: the likelihood is
-        log-concave.
+        Minus the second derivative. It must be positive, or 0 if it underflows: the likelihood is log-concave.
     ratio
-        The third derivative divided by ``curvature``. In this form it stays exact where both vanish.
+        The third derivative divided by ``curvature``. In this form it stays exact if both vanish.
     """
 
     slope: Vector
@@ -55,7 +54,7 @@ class Likelihood(Generic[T]):
         raise NotImplementedError
 
     def slopes(self, latent: Vector, targets: T) -> Slopes:
-        """Return the derivatives of the log density in the latent values."""
+        """Return the derivatives of the log density by the latent values."""
         raise NotImplementedError
 
     def parameters(self) -> list[Parameter]:
@@ -63,11 +62,11 @@ class Likelihood(Generic[T]):
         return []
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """Return the likelihood with other numbers, by path; paths of others are left alone."""
+        """Return the likelihood with other numbers, by path; paths that are not its own are ignored."""
         return self
 
     def parameter_slopes(self, latent: Vector, targets: T) -> dict[str, ParameterSlopes]:
-        """Return the derivatives in each learned number, by path."""
+        """Return the derivatives by each learned number, by path."""
         return {}
 
     def log_predictive_density(self, mean: Vector, variance: Vector, targets: T) -> Vector:

@@ -34,16 +34,16 @@ BOUNDS = (1e-6, 1e5)
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Targets, and what is known of each beside its value.
+    """Targets, and what else is known about each.
 
     Attributes
     ----------
     values
         The targets, in modelled units.
     group, names
-        The noise group of each, as a number into the names of groups.
+        The noise group of each, as an index into the names of groups.
     weight
-        How many observations each stands for.
+        How many observations each target represents.
     known
         A part of the noise variance that is given, in squared units of the targets.
     """
@@ -59,7 +59,7 @@ class Observed:
         return replace(self, **{name: getattr(self, name)[rows] for name in ("values", "group", "weight", "known")})
 
     def in_units(self, values: Vector, scale: float) -> Observed:
-        """The observations with targets in other units, of which one is ``scale`` of the present ones."""
+        """The observations with targets in other units; one new unit is ``scale`` present ones."""
         return replace(self, values=values, known=self.known / scale / scale)
 
 
@@ -72,7 +72,7 @@ class Gaussian(Likelihood[Observed]):
     noise
         The variance: a number, ``fixed``, ``Learned``, or ``PerLabel`` for one for each group of observations.
     unit
-        What targets are measured in.
+        The unit of the targets.
     """
 
     noise: Any = 0.1
@@ -136,10 +136,10 @@ class Gaussian(Likelihood[Observed]):
 def observed(
     noise: Any, n: int, groups: Any = None, weight: object = None, known: object = None
 ) -> tuple[Gaussian, Observed, NDArray[np.intp]]:
-    """Check what a user gave: the likelihood, the observations, whose values are still 0, and their rows.
+    """Check a user's noise and data; return the likelihood, the observations (with values still 0), and their rows.
 
-    ``known`` is in squared units of the transformed target. Observations with a weight of 0 are left out, and nothing
-    of them is checked; the rows are those of the others.
+    ``known`` is in squared units of the transformed target. Observations with a weight of 0 are left out and not
+    checked; the rows are those of the others.
     """
     likelihood = Gaussian(noise)
     weight = _vector(weight, n, "sample_weight") if weight is not None else np.ones(n)
@@ -174,19 +174,19 @@ def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vecto
         if unseen:
             warnings.warn(
                 f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
-                f"PerLabel, {number_of(setting):g}, is taken for: {', '.join(map(repr, unseen))}.",
+                f"PerLabel, {number_of(setting):g}, is used for: {', '.join(map(repr, unseen))}.",
                 stacklevel=user_level(),
             )
     return likelihood.variances(new)
 
 
 def start_of_noise(setting: PerLabel, n: int) -> Vector:
-    """The noise of new observations whose groups were not given, with a warning where groups may differ."""
+    """The noise of new observations whose groups were not given, with a warning if groups may differ."""
     if is_fixed(setting) and not setting.values:
         return np.full(n, number_of(setting))
     warnings.warn(
         "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
-        f"PerLabel, {number_of(setting):g} (a variance), is taken. Give noise_groups=[...] for those of the groups.",
+        f"PerLabel, {number_of(setting):g} (a variance), is used. Pass noise_groups=[...] to use that of each group.",
         stacklevel=user_level(),
     )
     return np.full(n, number_of(setting))
@@ -204,7 +204,7 @@ def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
 
 
 def _vector(values: object, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
-    """One number for each example, finite and not below 0; only of some rows, if these are named."""
+    """One number for each example, finite and at least 0; only those of ``rows`` if these are given."""
     out = real_numbers(values, name, rows)
     if out.ndim == 0:
         out = np.full(n, float(out))

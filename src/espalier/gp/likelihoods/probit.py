@@ -15,7 +15,7 @@ _FAR = -1e3  # below this, series replace differences of nearly equal numbers
 
 @dataclass(frozen=True)
 class Probit(Likelihood[Vector | float]):
-    r"""The sign of a latent value that is seen with normal noise of variance 1.
+    r"""The sign of a latent value that is observed with normal noise of variance 1.
 
     .. math:: p(y \mid f) = \Phi(y f), \qquad y \in \{-1, 1\}
 
@@ -30,7 +30,7 @@ class Probit(Likelihood[Vector | float]):
         return np.asarray(log_ndtr(targets * latent))
 
     def slopes(self, latent: Vector, targets: Vector | float) -> Slopes:
-        """Return the derivatives of the log probability in the latent values."""
+        """Return the derivatives of the log probability by the latent values."""
         z = targets * latent
         with np.errstate(over="ignore"):  # far above 0 the slope is 0
             slope = np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2))

@@ -1,4 +1,4 @@
-"""Pictures of what a fitted process learned and how far it can be trusted.
+"""Plots of what a fitted process learned and how far it can be trusted.
 
 Every function draws into the axes it is given, or into a new figure, and returns what it drew on; to keep a picture,
 ``axes.figure.savefig("picture.svg")``.

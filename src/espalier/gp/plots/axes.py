@@ -29,7 +29,7 @@ def check_fitted(model: object) -> None:
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """A figure of so many inches, known to ``pyplot`` so that notebooks show it, with some room at its edges."""
+    """A figure of this size in inches, known to ``pyplot`` so that notebooks show it, with some room at its edges."""
     from matplotlib import pyplot
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

@@ -1,4 +1,4 @@
-"""Where the panels of learned hyperparameters stand: in a figure of their own, or in the place of given axes.
+"""The layout of panels of learned hyperparameters, in a figure of their own or in the place of given axes.
 
 A figure of their own is as large as they need. In a given place they become smaller, and then shorter, until all of
 them fit; no label leaves that place or runs into another.
@@ -37,22 +37,22 @@ class Panel:
 
     title: str
     names: list[str]
-    rows: list[LearnedRow | None]  # None: some are left out here
+    rows: list[LearnedRow | None]  # None in the place of those that are left out
     n_left_out: int = 0
 
     def heading(self, width: float) -> str:
-        """The title, and how many are left out, in lines of so many inches."""
+        """The title, and how many are left out, in lines of this width in inches."""
         words = [self.title, f"{self.n_left_out} between are left out" if self.n_left_out else ""]
         return "\n".join(line for text in words for line in textwrap.wrap(text, max(8, int(width / _LETTER))))
 
     def height(self, width: float) -> float:
-        """The inches that it needs where it is so many inches wide."""
+        """The height in inches that it needs at this width."""
         return _HEAD + _ROW * len(self.rows) + _LINE * self.heading(width).count("\n")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Panels in lines, from the top of the page, and how much smaller than in full size."""
+    """Panels in lines, from the top of the page, and their scale relative to full size."""
 
     lines: list[list[Panel]]
     width: float  # inches
@@ -127,7 +127,7 @@ def _lines(panels: list[Panel], columns: int) -> list[list[Panel]]:
 
 
 def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float) -> Iterator[Layout]:
-    """Ever smaller layouts: first in size, then in how many numbers are drawn."""
+    """Layouts that become smaller: first in size, then in how many numbers are drawn."""
     panels = panels_of(top)
     longest = max(len(panel.rows) for panel in panels)
     for shown in (top, *range(min(top, longest) - 1, 1, -1)):
@@ -138,14 +138,14 @@ def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float)
 
 
 def _is_placed_by_hand(ax: Axes) -> bool:
-    """True where nothing will make room for labels when the figure is drawn."""
+    """True if nothing will make room for labels when the figure is drawn."""
     return ax.get_subplotspec() is None or ax.figure.get_layout_engine() is None
 
 
 def _lay_out(figure: Figure | SubFigure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
-        engine.execute(figure.figure)  # the whole one, where this is a part
+        engine.execute(figure.figure)  # the whole figure, if this is a part
 
 
 def _cells(ax: Axes, layout: Layout) -> list[tuple[float, float, float, float]]:
@@ -175,7 +175,7 @@ def _inset(ax: Axes, cell: tuple[float, float, float, float]) -> None:
     x0, y0, width, height = cell
     left, right = (own.x0 - taken.x0 + gap) / figure.bbox.width, (taken.x1 - own.x1 + gap) / figure.bbox.width
     bottom, top = (own.y0 - taken.y0 + gap) / figure.bbox.height, (head + gap) / figure.bbox.height
-    # However long the labels are, something is left to draw on.
+    # However long the labels are, leave some room to draw.
     inside = max(width - left - right, 0.2 * width), max(height - bottom - top, 0.2 * height)
     ax.set_position((x0 + left, y0 + bottom, *inside))
     middle = (width / 2 - left) / inside[0]

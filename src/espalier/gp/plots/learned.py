@@ -1,4 +1,4 @@
-"""Hyperparameters after learning, as a picture: where each one started, where it ended, which ran into a bound."""
+"""A plot of hyperparameters after learning: where each one started, where it ended, and which reached a bound."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _POWER = "transform.power"
 def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -> Any:
     """Draw every learned hyperparameter: where it started and where it ended.
 
-    Single numbers stand in the first panel. Each ``PerLabel`` has a panel of its own, the largest values first, and so
-    has each ``PerDimension``, in the order of the dimensions. A hollow mark is the start; an orange triangle is a value
-    that a bound stopped. (A Box-Cox power of 0 is none: it is the logarithm.)
+    Single numbers are in the first panel. Each ``PerLabel`` has a panel of its own, with the largest values first, and
+    so has each ``PerDimension``, in the order of the dimensions. A hollow mark is the start; an orange triangle is a
+    value that a bound stopped. (A Box-Cox power of 0 is not marked: it is the logarithm.)
 
     Parameters
     ----------
     model
         A fitted model.
     top
-        How many of one family to draw: of more, the largest and the smallest, half of each, in the order of values.
+        The most numbers of one family to draw; if there are more, the largest and the smallest, half of each, in order.
     ax
-        Whose place to take; a new figure where None. It is divided where there are several panels. Where it is small,
-        letters become smaller, and then fewer of each family are drawn.
+        The axes to replace; a new figure if None. They are divided if there are several panels. If they are small,
+        letters become smaller, and then fewer numbers of each family are drawn.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
     for row in model.learned_:
         families.setdefault(row.path[: row.path.rindex("[")] if row.path.endswith("]") else "", []).append(row)
     words = {path: description for path, description, _ in _descriptions(model.kernel_)}
-    # What is numbered stands in the order of the numbers, which say what they count.
+    # Numbered parameters are in the order of their numbers, which are their labels.
     numbered = {
         path: "dimension " for path, _, setting in _descriptions(model.kernel_) if type(setting) is PerDimension
     }
@@ -79,7 +79,7 @@ def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
     single = [row for row in alone if row not in apart]
     if single:
         yield Panel("", [words.get(row.path, row.path) for row in single], list(single))
-    # Panels of one height side by side, so that no room is lost.
+    # Put panels of the same height side by side, so that no room is lost.
     for family, rows in sorted(families.items(), key=lambda item: -len(item[1])):
         if family not in numbered or len(rows) > top:
             rows = sorted(rows, key=lambda row: -row.value)
@@ -112,7 +112,7 @@ def _in_logs(panel: Panel) -> bool:
 
 
 def _bound(row: LearnedRow) -> str:
-    """The bound that stopped a value, if any; a power of 0 is the logarithm, and as good as any other."""
+    """The bound that stopped a value, if any; a power of 0 is the logarithm and does not count as stopped."""
     return "" if row.path == _POWER and row.bound == "low" and row.low == 0 else row.bound
 
 
@@ -129,7 +129,7 @@ def _draw(ax: Axes, panel: Panel, heading: str, scale: float) -> None:
         ax.plot(start, place, "o", ms=5.5 * scale, mec="#8c959f", mfc="white", mew=1.2, zorder=2)
         marker, colour = {"": ("o", BLUE), "low": ("<", ORANGE), "high": (">", ORANGE)}[_bound(row)]
         ax.plot(value, place, marker, ms=7 * scale, color=colour, mew=0, zorder=3, clip_on=False)
-    ax.set_yticks(range(len(panel.names)), panel.names, parse_math=False)  # a tag such as PRP$ is no formula
+    ax.set_yticks(range(len(panel.names)), panel.names, parse_math=False)  # a tag such as PRP$ is not a formula
     ax.tick_params(axis="y", length=0, labelcolor=TEXT)
     ax.set_ylim(len(panel.rows) - 0.4, -0.6)
     ax.spines["left"].set_visible(False)

@@ -1,6 +1,6 @@
-"""How far the predictions of a process can be trusted, as pictures: observed against predicted, and calibration.
+"""Plots of how far the predictions of a process can be trusted: observed against predicted, and calibration.
 
-Blue and orange are told apart by every eye, and never by colour alone.
+Everybody can distinguish blue from orange, and colour is never the only difference.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ def plot_predictions(
 ) -> Axes:
     """Draw what was observed against what was predicted, with an interval for each example.
 
-    A point that lies on the dashed line was predicted exactly; one that its vertical bar does not reach is orange.
-    Where the target is transformed, positive and varies by more than a factor of 10, both axes are logarithmic.
+    A point on the dashed line was predicted exactly; a point outside its interval is orange. If the target is
+    transformed, positive and varies by more than a factor of 10, both axes are logarithmic.
 
     Parameters
     ----------
     model
         A fitted model.
     X, y
-        Examples and their targets; the training examples, each predicted from all others, where both are None.
+        Examples and their targets; the training examples, each predicted from all others, if both are None.
     probability
         Of the central intervals.
     noise_groups
-        The groups of the examples, where noise is per group.
+        The groups of the examples, if noise is per group.
     ax
-        Where to draw; a new figure where None.
+        Where to draw; a new figure if None.
     """
     prediction, y = _predicted(model, X, y, noise_groups)
     interval, median = prediction.interval(probability), prediction.median
@@ -104,11 +104,11 @@ def plot_calibration(
     model
         A fitted model.
     X, y
-        Examples and their targets; the training examples, each predicted from all others, where both are None.
+        Examples and their targets; the training examples, each predicted from all others, if both are None.
     noise_groups
-        The groups of the examples, where noise is per group.
+        The groups of the examples, if noise is per group.
     ax
-        Where to draw; a new figure where None.
+        Where to draw; a new figure if None.
     """
     prediction, y = _predicted(model, X, y, noise_groups)
     needed = np.sort(interval_needed(prediction, y))
@@ -134,7 +134,7 @@ def plot_calibration(
 
 
 def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of the smallest central interval that holds each target; 1 where none does."""
+    """The probability of the smallest central interval that holds each target; 1 if none does."""
     z, _ = prediction.target.modelled(y)
     with np.errstate(invalid="ignore"):
         away = np.abs(z - prediction.modelled_mean) / prediction.modelled_std

@@ -1,4 +1,4 @@
-"""How learning went, as a picture: every climb, evaluation by evaluation."""
+"""A plot of learning: every climb, evaluation by evaluation."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
     from espalier.gp.regressor import GPRegressor
 
-_SAME = 0.1  # log evidence: climbs that differ by less have found the same
+_SAME = 0.1  # log evidence: climbs that differ by less have found the same optimum
 
 
 def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
     """Draw the best log evidence so far by evaluation for every climb, the best one emphasised.
 
-    Where priors are declared, a climb maximises evidence and prior together, and may end a little below its line.
+    If priors are declared, a climb maximises evidence and prior together, and may end a little below its line.
 
     Parameters
     ----------
     model
         A fitted model.
     ax
-        Where to draw; a new figure where None.
+        Where to draw; a new figure if None.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -82,6 +82,6 @@ def _legend_of_climbs(ax: Axes, model: GPRegressor, best: Any, climbs: list[Any]
 
 
 def _floor(best: Any, ends: list[float]) -> float:
-    """The lowest value worth room on the page: where climbs begin is often so low that all else would look flat."""
+    """The lowest value to draw: climbs often begin so low that everything else would look flat."""
     lowest = min(ends)
     return min(lowest - 0.5 * (max(ends) - lowest), float(np.quantile(np.maximum.accumulate(best.trace), 0.2)))
