@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,7 +11,7 @@ STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
 _READ_ONCE = "espalier.standard_input"
 
 
-def from_standard_input(context: typer.Context, value: object) -> Any:
+def from_standard_input(context: typer.Context, value: object) -> object:
     """Let ``-`` mean standard input, which only one argument can read."""
     if isinstance(value, tuple | list):
         return [from_standard_input(context, own) for own in value]
@@ -35,22 +35,22 @@ def to_standard_output(value: Path | None) -> Path | None:
     return None if value == STANDARD_OUTPUT else value
 
 
-def input_file(metavar: str, words: str) -> Any:
+def input_file(metavar: str, words: str) -> object:
     """An argument that is a file to read, or several; its help says that ``-`` is standard input."""
     return typer.Argument(metavar=metavar, callback=from_standard_input, help=f"{words}; - for standard input.")
 
 
-def saved_model(metavar: str, command: str) -> Any:
+def saved_model(metavar: str, command: str) -> object:
     """An argument that is the file of a model, and which command wrote it."""
     return typer.Argument(metavar=metavar, callback=model_file, help=f"What {command} wrote.")
 
 
-def output_file(metavar: str, words: str) -> Any:
+def output_file(metavar: str, words: str) -> object:
     """The option of the file that is written."""
     return typer.Option("-o", "--output", metavar=metavar, help=words)
 
 
-def output_or_standard(words: str) -> Any:
+def output_or_standard(words: str) -> object:
     """The option of a file that is written, where standard output is the default."""
     words = f"{words}; standard output by default."
     return typer.Option("-o", "--output", metavar="OUT", callback=to_standard_output, help=words)

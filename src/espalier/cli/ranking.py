@@ -132,10 +132,10 @@ def score_weight_of(text: str | None) -> float | str | None:
         return text
 
 
-def candidate_number(option: str, text: str | None, n_candidates: int) -> Any:
+def candidate_number(option: str, text: str | None, n_candidates: int) -> int | Literal["gold"] | None:
     """A candidate of a group of this size, given by its number from 1 on, as the library counts; or the gold one."""
     if text is None or text == "gold":
-        return text
+        return None if text is None else "gold"
     if not text.isdecimal() or not 1 <= int(text) <= n_candidates:
         raise InputError(f"{option} takes the number of a candidate, 1 to {n_candidates} here, or gold, got {text!r}.")
     return int(text) - 1

@@ -230,10 +230,9 @@ def explain(
     if row > len(data):
         raise ValueError(f"--row must be a group of {groups}, 1 to {len(data):,}, got {row:,}.")
     group = data[row - 1]
-    rivals = {
-        name: candidate_number(f"--{name}", given, len(group)) for name, given in (("winner", winner), ("loser", loser))
-    }
-    found = compare(loaded(reranker, data, groups), group, n=n, **rivals)
+    best = candidate_number("--winner", winner, len(group))
+    other = candidate_number("--loser", loser, len(group))
+    found = compare(loaded(reranker, data, groups), group, n=n, winner=best, loser=other)
     assert isinstance(found, Comparison)
     typer.echo(shown(" ".join(group.words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")

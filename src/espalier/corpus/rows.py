@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from espalier.structures.interop import as_tree
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _STRUCTURES = (Tree, DependencyTree, TaggedSequence, Graph)
 
@@ -52,7 +55,7 @@ def kind_of_rows(data: Any) -> str:
     return {"Tree": "trees", "str": "strings"}.get(type(first).__name__, type(first).__name__)
 
 
-def _item(item: object, row: int) -> Any:
+def _item(item: object, row: int) -> object:
     """Return an item for JSON, or the state of a structure."""
     if item is None or isinstance(item, (str, bool, int, float, np.generic, np.ndarray, *_STRUCTURES)):
         return item
@@ -96,7 +99,7 @@ def _table(state: State) -> Table:
     return table
 
 
-def _sparse(state: State) -> Any:
+def _sparse(state: State) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     shape = state.value("shape")

@@ -51,7 +51,7 @@ def row_that_reads_as_a_tree(column: object, *, nested: bool = False) -> int | N
     return first if all_are_trees else None
 
 
-def check_words(column: Any, *, nested: bool = False) -> Any:
+def check_words(column: Any, *, nested: bool = False) -> object:
     """Return a column, as a list if it can be iterated only once; refuse strings that read as trees."""
     if isinstance(column, Iterator):
         column = list(column)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from espalier.gp.parameters import Parameters
 from espalier.storage import require
 from espalier.structures.frames import frame_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class LearnedTable:
         """Return the learned values by path."""
         return {row.path: row.value for row in self.rows}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each hyperparameter."""
         return frame_of([asdict(row) for row in self.rows])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,9 @@ from espalier.errors import InputError
 from espalier.gp.learned import aligned
 from espalier.gp.regressor import GPRegressor
 from espalier.structures.frames import frame_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _WIDTH = 60  # characters of the first column
 
@@ -56,7 +59,7 @@ class ModelComparison:
         """Return one dict for each model."""
         return [asdict(row) for row in self.rows]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each model."""
         return frame_of(self.to_dicts())
 

@@ -82,7 +82,7 @@ def check_kinds(labels: NDArray[Any], y: object) -> None:
             )
 
 
-def without_gaps(y: object, weights: object) -> Any:
+def without_gaps(y: object, weights: object) -> object:
     """Return y with each missing target of a row of weight 0 replaced by the first target of a row with weight.
 
     Rows of weight 0 are not used, so a missing target there is not an error, and its replacement has no effect. None,

@@ -98,7 +98,7 @@ class BagOfWords(FeatureKernel):
 
     values: Literal["count", "binary"] = "count"
     idf: Idf | None = None
-    weight: Hyperparameter = hyperparameter(Fixed(1.0))  # type: ignore[arg-type]
+    weight: Hyperparameter = hyperparameter(Fixed(1.0))
     of: Unit = "words"
     on: str | None = None
 
@@ -183,7 +183,7 @@ class Spectrum(FeatureKernel):
 
     length: int = 3
     shortest: int | None = None
-    order_weights: Any = hyperparameter(Fixed(1.0))  # type: ignore[arg-type]
+    order_weights: Any = hyperparameter(Fixed(1.0))
     of: Unit = "words"
     on: str | None = None
 

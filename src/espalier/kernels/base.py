@@ -252,7 +252,7 @@ class Kernel(StorableKernel):
         own: set[str | None] = {self._column()} if self.reads() in ("trees", "graphs") else set()
         return own.union(*(child._tree_columns() for _, child in self._children()))
 
-    def _column(self) -> Any:
+    def _column(self) -> str | None:
         """The column that the kernel reads, if it names one."""
         return getattr(self, "on", None)
 
@@ -317,7 +317,7 @@ def _check_column(on: object) -> None:
         raise TypeError(f"on must name a column of the table, got {on!r}.")
 
 
-def _one(item: Any) -> Any:
+def _one(item: Any) -> object:
     """A batch of one item; for a mapping, a table of one row."""
     if isinstance(item, Mapping):
         return {name: _one(value) for name, value in item.items()}

@@ -70,7 +70,7 @@ class DependencySubtree(BlockKernel):
 
     features: tuple[str, ...] = ("words", "tags", "relation", "direction")
     decay: Number = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
-    weight: Hyperparameter = hyperparameter(Fixed(1.0))  # type: ignore[arg-type]
+    weight: Hyperparameter = hyperparameter(Fixed(1.0))
     contiguous: bool = True
     on: str | None = None
 

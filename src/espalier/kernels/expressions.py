@@ -142,7 +142,7 @@ class _Reader:
         self._integers += value
         return self._integers
 
-    def read(self, node: ast.expr, depth: int) -> Any:
+    def read(self, node: ast.expr, depth: int) -> object:
         if depth > _MAX_DEPTH:
             raise self.refuse(f"This expression is nested more than {_MAX_DEPTH} deep", node)
         depth += 1
@@ -166,7 +166,7 @@ class _Reader:
                 raise self.refuse(f"{name} is not called; write {name}(...)", node)
         raise self.refuse("Only kernels, numbers, texts, + and * are allowed in a kernel expression", node)
 
-    def chain(self, node: ast.BinOp, depth: int) -> Any:
+    def chain(self, node: ast.BinOp, depth: int) -> object:
         """A sum or product of many: ``a + b + c`` is ``(a + b) + c``; read by a loop, so its length adds no depth."""
         later: list[ast.BinOp] = []
         first: ast.expr = node
@@ -180,7 +180,7 @@ class _Reader:
             value = self.combine(step, step.op, value, self.read(step.right, depth))
         return value
 
-    def mapping(self, node: ast.expr, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> Any:
+    def mapping(self, node: ast.expr, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> object:
         out: dict[str, object] = {}
         for key, value in zip(keys, values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
@@ -197,7 +197,7 @@ class _Reader:
             )
         return self.names[name]
 
-    def call(self, node: ast.Call, name: str, depth: int) -> Any:
+    def call(self, node: ast.Call, name: str, depth: int) -> object:
         make = self.known(node, name)
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -223,7 +223,7 @@ class _Reader:
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self.refuse(f"{name}: {error}", node) from None
 
-    def combine(self, node: ast.expr, operator: ast.operator, left: Any, right: Any) -> Any:
+    def combine(self, node: ast.expr, operator: ast.operator, left: Any, right: Any) -> object:
         add = isinstance(operator, ast.Add)
         both = isinstance(left, Kernel) and isinstance(right, Kernel)
         if not both and (add or not (isinstance(left, Kernel) or isinstance(right, Kernel))):

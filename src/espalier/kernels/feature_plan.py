@@ -69,7 +69,7 @@ class FeatureKernel(Kernel):
         found = self._features(self._corpus(Inputs.of(items)), None)
         return csr_matrix(found.sides[0] @ diags_array(np.sqrt(self._part_weights(found))[found.part]))
 
-    def _corpus(self, inputs: Inputs) -> Any:
+    def _corpus(self, inputs: Inputs) -> object:
         """What the kernel reads from its inputs."""
         return inputs.sequences(getattr(self, "on", None), getattr(self, "of", "words"))
 

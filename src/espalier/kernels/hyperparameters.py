@@ -11,13 +11,15 @@ import dataclasses
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
 from espalier.structures.numbers import as_float, shown
+
+Default = TypeVar("Default")
 
 LEAF = "<leaf>"  # the path under which all leaves share one value
 
@@ -176,7 +178,7 @@ def _call(name: str, arguments: list[str], **options: object) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
-def hyperparameter(default: float, bounds: tuple[float, float] = (1e-5, 1e5), *, zero: bool = True) -> Any:
+def hyperparameter(default: Default, bounds: tuple[float, float] = (1e-5, 1e5), *, zero: bool = True) -> Default:
     """A dataclass field that holds a hyperparameter with these default bounds; ``zero`` allows ``fixed(0)``."""
     return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero})
 
@@ -225,7 +227,7 @@ def _how_to_keep_zero(setting: object) -> str:
     return " Write fixed(0) to keep it at zero."
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Turn a number of numpy into one of Python, whose repr is a Python literal."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -315,7 +317,7 @@ def label_gradients(
     return out or {name: 0.0}  # without labels, only the path of the default remains
 
 
-def bind_labels(setting: object, labels: Sequence[str], *, leaves: bool) -> Any:
+def bind_labels(setting: object, labels: Sequence[str], *, leaves: bool) -> object:
     """Give every label of a corpus its own entry in ``PerLabel.values``."""
     if not isinstance(setting, PerLabel) or is_fixed(setting):
         return setting

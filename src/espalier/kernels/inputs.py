@@ -211,7 +211,7 @@ class Inputs:
         return list(self.column(on))
 
 
-def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> Any:
+def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> object:
     """Some rows of a corpus, a table, a list, an array or a sparse matrix.
 
     Examples

@@ -29,7 +29,7 @@ class OrderWeights(PerDimension):
 
 def weights_by_length(
     given: object, n: int, shortest: int = 1, *, name: str = "order_weights", each: str = "length"
-) -> Any:
+) -> object:
     """One weight for each of ``n`` lengths, from a tuple, one number for all, or a ``PerDimension``."""
     if n > MOST_WEIGHTS:
         raise ValueError(

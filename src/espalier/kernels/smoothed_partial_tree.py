@@ -93,7 +93,7 @@ class SmoothedPartialTree(TreeKernel):
     threshold: float = 0.0
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
-    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))  # type: ignore[arg-type]
+    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))
     soft: Soft = "leaves"
     on: str | None = None
 

@@ -84,7 +84,7 @@ class Subsequence(SequenceKernel):
     match_decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     order_weights: Any = hyperparameter(1.0)
     similarity: Similarity | None = None
-    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))  # type: ignore[arg-type]
+    mix: Hyperparameter = hyperparameter(Fixed(0.0), (1e-6, 1.0))
     of: Unit = "words"
     on: str | None = None
 

@@ -70,7 +70,7 @@ class Tagging(SequenceKernel):
 
     decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     word_weight: Hyperparameter = hyperparameter(1.0)
-    gap_decay: Hyperparameter = hyperparameter(Fixed(0.0), DECAY_BOUNDS)  # type: ignore[arg-type]
+    gap_decay: Hyperparameter = hyperparameter(Fixed(0.0), DECAY_BOUNDS)
     on: str | None = None
 
     def reads(self) -> Reads:

@@ -85,7 +85,7 @@ def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
     return b
 
 
-def _sparse(column: Any, where: str) -> Any:
+def _sparse(column: Any, where: str) -> object:
     matrix = column.tocsr().astype(np.float64, copy=True)
     matrix.sum_duplicates()
     bad = np.flatnonzero(~np.isfinite(matrix.data))

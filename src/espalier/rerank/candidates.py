@@ -198,7 +198,7 @@ def _proposed(
     return groups
 
 
-def _sentence(row: int, sentence: object) -> Any:
+def _sentence(row: int, sentence: object) -> object:
     """A list of words as it is; anything else converted to a gold tree or sequence."""
     return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
 

@@ -74,7 +74,7 @@ def file_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, object])
 def load(path: str | Path) -> Any: ...
 @overload
 def load(path: str | Path, wanted: type[Made]) -> Made: ...
-def load(path: str | Path, wanted: type[object] | None = None) -> Any:
+def load(path: str | Path, wanted: type[object] | None = None) -> object:
     """Read what a file holds: a model, a parser, a corpus, a kernel, or whatever else has a method ``save``.
 
     Parameters

@@ -31,9 +31,10 @@ _ROOMS = {
 HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
 
-def class_of(kind: str) -> Any:
+def class_of(kind: str) -> type[Any]:
     """The class of this name; a ``KeyError`` if files hold no such objects."""
-    return getattr(import_module(HOMES[kind]), kind)
+    found: type[Any] = getattr(import_module(HOMES[kind]), kind)
+    return found
 
 
 def kind_of(value: object) -> str | None:

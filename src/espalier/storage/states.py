@@ -167,7 +167,7 @@ class State:
         return {name: self._made(item) for name, item in value.items()}
 
 
-def restored(content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> Any:
+def restored(content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> object:
     """The object that a state describes."""
     state = State(content, arrays, depth)
     kind = state.text(KIND)

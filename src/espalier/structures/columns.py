@@ -37,7 +37,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array.data.toreadonly())
 
 
-def read_only_sparse(matrix: Any) -> Any:
+def read_only_sparse(matrix: Any) -> object:
     """A sparse matrix by rows whose three arrays cannot be written to; a copy unless it is one already."""
     matrix = matrix.tocsr()
     parts = (matrix.data, matrix.indices, matrix.indptr)
@@ -50,7 +50,7 @@ def read_only_sparse(matrix: Any) -> Any:
     return matrix
 
 
-def frozen(values: object) -> Any:
+def frozen(values: object) -> object:
     """Return a tuple or an array of objects, with copies of the entries that their owner could still change.
 
     Lists and tuples become tuples, arrays become arrays that cannot be written to, sparse matrices become such ones by
@@ -89,7 +89,7 @@ class _Holder:
         self.done: list[object] = []
         self._rest = iter(_held(given))
 
-    def advance(self, copies: dict[int, object]) -> Any:
+    def advance(self, copies: dict[int, object]) -> object:
         """Freeze values up to the next container and return it, or None if all are done."""
         for value in self._rest:
             kind = type(value)
@@ -105,7 +105,7 @@ class _Holder:
             self.done.append(copies[id(value)])
         return None
 
-    def made(self) -> Any:
+    def made(self) -> object:
         """Return the same kind of container with the frozen values."""
         if isinstance(self.given, dict):
             return dict(zip(self.given, self.done, strict=True))
@@ -121,7 +121,7 @@ def _is_holder(value: object) -> bool:
     return type(value) in _HOLDERS or (isinstance(value, np.ndarray) and value.dtype == object)
 
 
-def _held(holder: object) -> Any:
+def _held(holder: Any) -> Iterable[object]:
     if isinstance(holder, dict):
         return holder.values()
     return holder.flat if isinstance(holder, np.ndarray) else holder
@@ -135,7 +135,7 @@ def _can_change(kind: type) -> bool:
     return kind in _HOLDERS or issubclass(kind, np.ndarray) or hasattr(kind, "tocsr")
 
 
-def _closed(value: object) -> Any:
+def _closed(value: object) -> object:
     """Return a container of frozen values that cannot be changed itself, or a copy if it is a dictionary."""
     if isinstance(value, list | tuple):
         return tuple(value)
@@ -148,7 +148,7 @@ def _closed(value: object) -> Any:
     return read_only(unshared(value)) if isinstance(value, np.ndarray) else value
 
 
-def unmasked(values: Any) -> Any:
+def unmasked(values: Any) -> NDArray[Any] | tuple[object, ...]:
     """Return a masked array without its mask: masked entries become NaN among numbers and None elsewhere.
 
     Examples

@@ -43,7 +43,7 @@ def candidate_record(candidate: Candidate) -> dict[str, object]:
     return {name: list(values) for name, values in columns if values is not None}
 
 
-def candidate_of(record: object) -> Any:
+def candidate_of(record: object) -> object:
     """Read a candidate from JSON: a text with the brackets of a tree, or an object."""
     if isinstance(record, str):
         return record
@@ -136,7 +136,7 @@ def _score(value: object, place: str) -> float | None:
     return value
 
 
-def _candidate(record: object, place: str) -> Any:
+def _candidate(record: object, place: str) -> object:
     try:
         return candidate_of(record)
     except (TypeError, ValueError) as error:

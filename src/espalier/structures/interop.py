@@ -157,7 +157,7 @@ def _open_nltk(obj: object) -> _Node | None:
     return "" if label is None else str(label), [_nltk_child(child) for child in obj]
 
 
-def _nltk_child(child: Any) -> Any:
+def _nltk_child(child: Any) -> object:
     is_tagged = isinstance(child, tuple) and len(child) == 2
     if is_tagged and all(isinstance(part, str) for part in child):
         return Tree(child[1], [child[0]])
@@ -208,7 +208,7 @@ def _ast_children(node: ast.AST) -> Iterator[object]:
             yield _ast_value(value)
 
 
-def _ast_value(value: object) -> Any:
+def _ast_value(value: object) -> object:
     return value if isinstance(value, (ast.AST, str)) else repr(value)
 
 

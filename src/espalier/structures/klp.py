@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -200,7 +199,7 @@ def _finite(value: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _dense(parts: dict[int, str], name: str, column: str) -> Any:
+def _dense(parts: dict[int, str], name: str, column: str) -> object:
     rows: list[list[float | None]] = []
     for line, text in sorted(parts.items()):
         items = notation.split_words(text.replace(",", " "))

@@ -141,7 +141,7 @@ class Table:
         table = Table({**self._columns, name: values})
         return _restore(dict(table._columns), table._n_rows, features)
 
-    def _column(self, name: str) -> Any:
+    def _column(self, name: str) -> object:
         if name not in self._columns:
             raise unknown_column(name, self.columns)
         values = self._columns[name]
@@ -249,7 +249,7 @@ def _pairs(data: object) -> Iterable[tuple[object, object]]:
     )
 
 
-def _frozen_column(values: object, name: str) -> Any:
+def _frozen_column(values: object, name: str) -> object:
     if hasattr(values, "tocsr"):
         return read_only_sparse(values)
     if hasattr(values, "to_numpy"):  # a Series of pandas or polars
@@ -270,7 +270,7 @@ def _frozen_column(values: object, name: str) -> Any:
     )
 
 
-def _from_series(values: Any) -> Any:
+def _from_series(values: Any) -> object:
     array = values.to_numpy()
     if array.dtype != object and array.dtype.kind not in "UST":
         return array
@@ -289,7 +289,7 @@ def _length(values: Any) -> int:
     return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
 
 
-def _taken(values: Any, indices: NDArray[np.intp]) -> Any:
+def _taken(values: Any, indices: NDArray[np.intp]) -> object:
     if isinstance(values, tuple):
         return tuple([values[index] for index in indices.tolist()])
     taken = values[indices]

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -266,7 +266,7 @@ def _is_numeric(values: Sequence[object]) -> bool:
     return all(isinstance(v, list | tuple) and len(v) == n and all(map(_is_number, v)) for v in values)
 
 
-def _read_parquet(path: Readable, limits: ReadLimits) -> Any:
+def _read_parquet(path: Readable, limits: ReadLimits) -> object:
     most = limits.max_lines
     try:
         import polars

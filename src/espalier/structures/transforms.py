@@ -334,7 +334,7 @@ def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order
 def unbinarize(tree: Tree) -> Tree:
     """Undo ``binarize`` exactly: replace every node labelled with ``|<`` by its children."""
 
-    def splice(node: Tree, below: list[Any]) -> Any:
+    def splice(node: Tree, below: list[Any]) -> object:
         if not node.is_leaf and _MARK in node.label:
             return below  # nested lists: only the node that receives them flattens, once
         children: list[Tree] = []

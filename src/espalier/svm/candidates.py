@@ -72,7 +72,7 @@ def _check_names(grid: object, estimator: Any) -> None:
                 )
 
 
-def _key(kernel: Kernel) -> Any:
+def _key(kernel: Kernel) -> object:
     try:
         hash(kernel)
     except TypeError:  # a user's kernel with a list inside: it is only ever itself

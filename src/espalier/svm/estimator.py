@@ -133,7 +133,7 @@ class KernelMachine(KernelEstimator):
         model._set_width(model.support_data_)
         return model
 
-    def _check_targets(self, y: object, n_rows: int) -> Any:
+    def _check_targets(self, y: object, n_rows: int) -> object:
         raise NotImplementedError
 
     def _learn(self, gram: Matrix, targets: Any, weights: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -34,7 +35,7 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 _HOOKS = ("_check_settings", "_check_targets", "_fit_matrix", "_keep_rows", "predict")
 
 
-def _best_has(name: str) -> Any:
+def _best_has(name: str) -> Callable[[object], None]:
     def check(search: Any) -> None:
         getattr(getattr(search, "best_estimator_", search.estimator), name)
 
@@ -274,7 +275,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         return self.best_estimator_
 
     @property
-    def _estimator_type(self) -> Any:  # how scikit-learn before 1.6 tells classifiers from regressors
+    def _estimator_type(self) -> object:  # how scikit-learn before 1.6 tells classifiers from regressors
         return getattr(self.estimator, "_estimator_type", None)
 
     def __sklearn_tags__(self) -> Any:
@@ -287,10 +288,11 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         return tags
 
 
-def _scorer(estimator: object, scoring: object) -> Any:
+def _scorer(estimator: object, scoring: object) -> Callable[..., float]:
     if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
         raise ValueError(f"scoring must be None, the name of one score or a function, got {scoring!r}.")
-    return check_scoring(estimator, scoring=scoring)
+    scorer: Callable[..., float] = check_scoring(estimator, scoring=scoring)
+    return scorer
 
 
 def _tested(splits: list[Split], gaps: NDArray[np.intp], n_rows: int) -> list[Split]:

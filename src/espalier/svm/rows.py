@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +34,13 @@ class MatrixRows:
         return len(self.values)
 
 
-def row_data(inputs: Inputs) -> Any:
+def row_data(inputs: Inputs) -> object:
     """Return the caller's data in a form that has rows: a table for a dict or a frame."""
     data = inputs._data
     return data.tocsr() if hasattr(data, "tocsr") else data
 
 
-def kept_rows(data: object, rows: NDArray[np.intp]) -> Any:
+def kept_rows(data: object, rows: NDArray[np.intp]) -> object:
     """Return a copy of some rows; a forest among them is compact."""
     taken = take_rows(data, rows)
     if isinstance(taken, Forest):

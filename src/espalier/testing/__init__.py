@@ -7,7 +7,6 @@ name and its message say what does not hold.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,7 @@ def check_kernel(
         check_extreme_trees(kernel, as_objects=isinstance(items, list) and isinstance(items[0], Tree))
 
 
-def rename_labels(item: object) -> Any:
+def rename_labels(item: object) -> object:
     """Rename every label of a tree (or of each tree in a row of a table), different ones never alike.
 
     Examples
@@ -117,10 +116,14 @@ def rename_labels(item: object) -> Any:
     '(<PN> (<D> <eht>) (<N> <tac>))'
     """
     if isinstance(item, str):
-        return rename_labels(Tree.from_brackets(item)).to_brackets()
+        return _renamed(Tree.from_brackets(item)).to_brackets()
     if isinstance(item, Tree):
-        return item.fold(lambda node, below: Tree(f"<{node.label[::-1]}>", below))
+        return _renamed(item)
     if isinstance(item, Mapping):
         is_tree = {name: isinstance(value, Tree | str) for name, value in item.items()}
         return {name: rename_labels(value) if is_tree[name] else value for name, value in item.items()}
     raise TypeError(f"rename_labels renames trees, got {type(item).__name__}.")
+
+
+def _renamed(tree: Tree) -> Tree:
+    return tree.fold(lambda node, below: Tree(f"<{node.label[::-1]}>", below))

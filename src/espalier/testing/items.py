@@ -19,7 +19,7 @@ def length(items: Any) -> int:
     return int(items.shape[0]) if hasattr(items, "tocsr") else len(items)
 
 
-def taken(items: Any, rows: list[int]) -> Any:
+def taken(items: Any, rows: list[int]) -> object:
     if isinstance(items, list | tuple):
         return [items[row] for row in rows]
     if isinstance(items, Mapping) or hasattr(items, "columns"):
@@ -27,7 +27,7 @@ def taken(items: Any, rows: list[int]) -> Any:
     return items[np.array(rows, np.int64)]
 
 
-def item_at(items: Any, row: int) -> Any:
+def item_at(items: Any, row: int) -> object:
     if isinstance(items, Mapping) or hasattr(items, "columns"):
         items = Table(items)
     return items[[row]] if hasattr(items, "tocsr") else items[row]
@@ -46,7 +46,7 @@ def are_trees(items: object) -> bool:
     )
 
 
-def fingerprint(items: Any) -> Any:
+def fingerprint(items: Any) -> object:
     if isinstance(items, np.ndarray) and items.dtype != object:
         return items.dtype, items.shape, items.tobytes()
     if hasattr(items, "tocsr"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.gp.plots.axes import check_fitted, legend_above, style
 from espalier.gp.plots.layout import Panel, arrange, divide, settle
@@ -27,7 +28,7 @@ _SIGNED = "transform"  # numbers that may be 0 or below, unlike all others
 _POWER = "transform.power"
 
 
-def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -> Any:
+def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -> NDArray[np.object_]:
     """Draw every learned hyperparameter: where it started and where it ended.
 
     Single numbers are in the first panel. Each ``PerLabel`` has a panel of its own, with the largest values first, and
