@@ -1,4 +1,4 @@
-"""The fragments two trees share: a kernel value, taken apart so that it can be read.
+"""The fragments two trees share: a kernel value as a readable list of its parts.
 
 Every fragment that a pair of trees shares is rooted at a pair of nodes with equal productions, and is part
 of the largest fragment that those two nodes share. So the subset-tree kernel is a sum over largest
@@ -26,7 +26,7 @@ _Shape = tuple[str, tuple[_Part, ...]]
 
 @dataclass(frozen=True)
 class SharedFragment:
-    """A largest shared fragment, what it adds to the kernel, and where it stands.
+    """A largest shared fragment, what it adds to the kernel, and where it occurs.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class SharedFragment:
         What the fragments rooted at one pair of these places add to the kernel's value: this one and all
         that are parts of it.
     n_pairs
-        At how many pairs of nodes it is the largest shared fragment.
+        The number of pairs of nodes of which it is the largest shared fragment.
     in_x, in_y
         The positions of its root in the first and in the second tree.
     """
@@ -78,9 +78,9 @@ def shared_fragments(
     decay, frontier
         The weight of a production, and of a node left unexpanded: numbers.
     n
-        How many to list, the heaviest first, of equally heavy ones the largest total; all if None.
+        How many to list, the heaviest first, and among equal weights the largest total first; all if None.
     max_pairs
-        The most pairs of distinct matching subtrees to look at.
+        The most pairs of distinct matching subtrees to consider.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def shared_fragments(
             f"The weight of the fragments these trees share is too large for a float64 at decay={decay!r}; "
             "use a smaller decay."
         )
-    # Of fragments that are alike in both, the one found last is the highest in the trees.
+    # Among fragments with equal weight and total, the one found last is the highest in the trees.
     chosen = sorted(weight, key=lambda k: (-weight[k], -n_pairs[k], -k))[:n]
     places_x = _places(x, numbers_x, {u for k in chosen for u, _ in members[k]})
     places_y = _places(y, numbers_y, {v for k in chosen for _, v in members[k]})
@@ -246,7 +246,7 @@ def _fragment(shapes: list[_Shape], k: int) -> Fragment:
 
 
 def _places(tree: Tree, numbers: dict[int, int], wanted: set[int]) -> dict[int, list[Position]]:
-    """Where the wanted subtrees stand; only their positions are spelled out."""
+    """The positions of the wanted subtrees; no others are written out."""
     places: dict[int, list[Position]] = {u: [] for u in wanted}
     path: list[int] = []
     stack: list[tuple[Tree, int, int]] = [(tree, 0, 0)]

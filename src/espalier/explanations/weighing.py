@@ -1,4 +1,4 @@
-"""What fragments weigh in a model and how surely, and what they add to the scores of examples."""
+"""The weights of fragments in a model, with intervals, and what fragments add to the scores of examples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Parts:
     value
         The score, its constant part included.
     terms, local, reasons
-        The kernels with listable features, what each adds, and the features that do.
+        The kernels with listable features, what each adds, and the features that add it.
     elsewhere
         What the other parts of the kernel add.
     variance
@@ -61,7 +61,7 @@ def taken_apart(dual: DualForm, k: int, examples: Inputs, signs: Sequence[float]
     value = float(dual.coefficients[k] @ cross) + intercept
     terms, others = parts_of(dual.kernel)
     local = [_local(term, dual, k, examples, signs, wanted) for term in terms]
-    # The constant part is uncertain too, and shares some of that with the rest: rows and examples have it in common.
+    # The constant part is uncertain, too, and correlated with the rest, because rows and examples share it.
     constant = dual.constant_variance * sum(signs)
     whole = cross + constant
     reasons = [
@@ -108,7 +108,7 @@ def listed_apart(primal: PrimalForm, k: int, examples: Inputs, wanted: Wanted) -
 
 @blas_threads()
 def evidence(term: Term, listed: Codes[Any], dual: DualForm, schedule: Schedule) -> tuple[csr_matrix, Floats | None]:
-    """What each tree of a model holds of each fragment; and for a Gaussian process, how far the weights may lie off."""
+    """The value of each fragment in each training tree; and for a Gaussian process, the deviations of the weights."""
     held = _held(term, listed, dual.inputs, schedule)
     if dual.solve is None:
         return held, None
@@ -118,14 +118,14 @@ def evidence(term: Term, listed: Codes[Any], dual: DualForm, schedule: Schedule)
 
 
 def interval(weight: float, deviation: float | None) -> tuple[float | None, float | None]:
-    """Between what the weight lies with a probability of 95 %."""
+    """The interval in which the weight lies with a probability of 95 %."""
     if deviation is None:
         return None, None
     return float(weight) - _95_PERCENT * deviation, float(weight) + _95_PERCENT * deviation
 
 
 def at(values: Floats | None, k: int) -> float | None:
-    """One of some values, where there are any."""
+    """One of some values; None if there are none."""
     return None if values is None else float(values[k])
 
 
@@ -162,8 +162,8 @@ def _local_reasons(
     n_trees = np.bincount(held.indices, minlength=len(own.features))
     variances = None
     if dual.solve is not None:
-        # How the weight moves with the prediction, times the feature: over all fragments, the variance. The feature is
-        # asked for, and not made of contribution and weight: the weight may be 0.
+        # The covariance of weight and prediction, times the feature; summed over all fragments it is the variance. The
+        # feature is not computed from contribution and weight, because the weight may be 0.
         values = np.asarray(signs) @ _held(term, own.features, examples, schedule).toarray()
         known = np.asarray(held.T @ dual.solve(whole[:, None])).ravel()
         variances = dual.unit**2 * term.scale * values * (values - known)

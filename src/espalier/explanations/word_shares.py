@@ -1,4 +1,4 @@
-"""Which words of tagged sequences and dependency trees push their values, where a kernel has no fragments to list.
+"""The shares of words of tagged sequences and dependency trees, for kernels that have no fragments to list.
 
 Every run of tags counts for its last one, every subtree of arcs for its head.
 """
@@ -28,7 +28,7 @@ from espalier.structures.tree import Tree
 
 
 class _Way(NamedTuple):
-    """How the value of a candidate is shared by its words: pieces, whose values are made into shares."""
+    """How the value of a candidate is shared by its words: pieces, and how their values become shares."""
 
     split: str
     reads: Reads  # the kernels that are shared in this way
@@ -78,7 +78,7 @@ def drawn(candidate: Candidate) -> Tree:
 
 
 def word_nodes(candidate: Candidate) -> NDArray[np.int64]:
-    """Where each word stands in what is drawn, by its tag or its relation: nodes count before their children."""
+    """The node of each word's tag or relation in the drawing; nodes are numbered before their children."""
     if isinstance(candidate, TaggedSequence):
         return 1 + 2 * np.arange(len(candidate.words))
     assert isinstance(candidate, DependencyTree)
@@ -89,7 +89,7 @@ def word_nodes(candidate: Candidate) -> NDArray[np.int64]:
 
 
 def together(trees: Sequence[TreeShares], candidates: Sequence[Candidate]) -> Floats:
-    """What each word adds to the lead: both candidates have the same words, and what both say of one cancels."""
+    """What each word adds to the lead: both candidates have the same words, and equal shares of a word cancel."""
     shares = [own.shares[word_nodes(one)] for own, one in zip(trees, candidates, strict=True)]
     return np.asarray(shares[0] + shares[1])
 
@@ -100,12 +100,12 @@ def _beginnings(sequence: Candidate) -> list[Candidate]:
 
 
 def _ends(sequence: Candidate, values: Floats) -> Floats:
-    """What ends at a word is what a sequence has up to this word and not up to the word before."""
+    """The part that ends at each word: the value up to this word less the value up to the word before."""
     return np.diff(values, prepend=0.0)
 
 
 def _below(tree: Candidate) -> list[Candidate]:
-    """For each word the tree with the arcs below it alone, all others being roots, which count for nothing."""
+    """For each word, the tree with only the arcs below it; all other words are roots, which do not count."""
     assert isinstance(tree, DependencyTree)
     children: dict[int, list[int]] = {}
     for token, head in enumerate(tree.heads, 1):
@@ -123,7 +123,7 @@ def _below(tree: Candidate) -> list[Candidate]:
 
 
 def _heads(tree: Candidate, values: Floats) -> Floats:
-    """What a word has as a head is what is below it, and not below one of its children."""
+    """The part of each word as a head: the value below it less the values below its children."""
     assert isinstance(tree, DependencyTree)
     shares = values.copy()
     for token, head in enumerate(tree.heads):

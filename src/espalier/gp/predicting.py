@@ -1,4 +1,4 @@
-"""What a process that was given its targets says of new examples, block by block, in modelled units."""
+"""Predictions of a conditioned process for new examples, block by block, in modelled units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from espalier.kernels.inputs import Inputs, take_rows
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """The examples that a process learned from, the process, and how to compute."""
+    """The training examples, the conditioned process, and how to compute."""
 
     examples: Examples
     posterior: Posterior
@@ -26,7 +26,7 @@ class Predictor:
     memory: int | str | None
 
     def like_training(self, X: object) -> Inputs:
-        """New examples beside those of training; a forest of another vocabulary is translated."""
+        """New examples, read like those of training; a forest of another vocabulary is translated."""
         return Inputs.of(X, like=self.examples.inputs, translates=True)
 
     def means(self, X: object) -> Vector:
@@ -36,7 +36,7 @@ class Predictor:
         return np.concatenate(parts)
 
     def distribution(self, X: object, noise: Callable[[int], Vector]) -> Prediction:
-        """The distribution of new targets; ``noise`` gives the variances of so many observations."""
+        """The distribution of new targets; ``noise(n)`` gives the variances of n observations."""
         mean, variance = [], []
         with naming_a_way_out():
             for part in self._blocks(X):

@@ -1,4 +1,4 @@
-"""What a Gaussian process says of new examples: whole distributions, in the user's units."""
+"""Predictions of a Gaussian process: whole distributions, in the user's units."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from espalier.structures.numbers import shown
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A distribution for each example: normal in the modelled units, and what follows in the user's.
+    """A distribution for each example: normal in the modelled units, transformed to the user's units.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Prediction:
 
     @property
     def mean(self) -> Vector:
-        """The mean: what minimises the squared error."""
+        """The mean, which minimises the expected squared error."""
         return self._moments[0]
 
     @property
@@ -50,7 +50,7 @@ class Prediction:
 
     @property
     def median(self) -> Vector:
-        """The median: what minimises the absolute error."""
+        """The median, which minimises the expected absolute error."""
         return self.target.restored(self.modelled_mean)
 
     def quantiles(self, levels: object) -> Vector:
@@ -67,7 +67,7 @@ class Prediction:
     def log_density(self, y: object) -> Vector:
         """Return the log density of an observed target for each example; minus infinity if the value is impossible.
 
-        Where the deviation is 0 it is infinite at the predicted value, and minus infinity elsewhere.
+        If the deviation is 0, it is infinite at the predicted value, and minus infinity elsewhere.
         """
         values = target_numbers(y)
         if values.shape != (len(self),):
@@ -88,7 +88,7 @@ class Prediction:
 
 
 def levels_of(quantiles: object) -> Vector:
-    """Return quantile levels as an array, or say what is wrong with them."""
+    """Return quantile levels as an array; raise if they are not between 0 and 1."""
     refuse_masked(quantiles, "quantiles")
     try:
         levels = np.atleast_1d(np.asarray(quantiles, np.float64))

@@ -1,7 +1,7 @@
-"""What is believed of a hyperparameter before any data: priors over positive numbers.
+"""Priors over positive numbers: beliefs about a hyperparameter before any data.
 
-They are declared on the hyperparameter, ``Learned(0.1, prior=LogNormal(0.1, 1.0))``, and add their log density
-to what is maximised. Densities are in natural units, so the result does not depend on the space that is searched.
+They are declared on the hyperparameter, ``Learned(0.1, prior=LogNormal(0.1, 1.0))``, and their log density is added
+to the objective. Densities are in natural units, so the result does not depend on the space that is searched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from espalier.structures.numbers import finite_number
 
 @runtime_checkable
 class Prior(Protocol):
-    """What a learner asks of a prior; a user's own needs these three methods and must be hashable."""
+    """What a learner needs from a prior; your own prior needs these three methods and must be hashable."""
 
     def log_density(self, value: float) -> float:
         """Return the log density at a value; minus infinity if the value is impossible."""
@@ -42,7 +42,7 @@ class _Positive(Prior):
 
 @dataclass(frozen=True)
 class LogNormal(_Positive):
-    """The logarithm is normal around that of ``median``; ``spread`` is its standard deviation.
+    """The logarithm is normal around the logarithm of ``median``; ``spread`` is its standard deviation.
 
     A spread of 1 means: within a factor of 2.7 with probability 0.68, within 7 with 0.95.
 
@@ -71,7 +71,7 @@ class LogNormal(_Positive):
 
 @dataclass(frozen=True)
 class HalfNormal(_Positive):
-    """Probably small: the positive half of a normal around 0 with standard deviation ``scale``."""
+    """The positive half of a normal around 0 with standard deviation ``scale``: small values are probable."""
 
     scale: float
 

@@ -28,7 +28,7 @@ from espalier.storage import State, require
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Training data, and what is declared for them: a fitted model keeps this, and no plan."""
+    """Training data and what is declared for them; a fitted model keeps these, and no plan."""
 
     kernel: Kernel  # bound: one entry for every label or dimension of the data
     inputs: Inputs
@@ -50,7 +50,7 @@ class Examples:
         )
 
     def at(self, posterior: Posterior) -> Examples:
-        """The examples with what was learned in the place of what was declared."""
+        """The examples with learned values in place of the declared ones."""
         own, transform = posterior.likelihood, posterior.target.transform
         return replace(self, kernel=posterior.kernel, likelihood=own, transform=transform)
 
@@ -77,7 +77,7 @@ class Examples:
         observed = Observed(group=given.array("group", np.int64), names=tuple(given.texts("names")), **numbers)
         columns = [y, observed.group, *numbers.values()]
         require(all(len(column) == len(inputs) > 0 for column in columns), "its targets do not fit its rows")
-        require(np.isfinite(y).all() and np.isfinite(observed.known).all(), "a target is no number")
+        require(np.isfinite(y).all() and np.isfinite(observed.known).all(), "a target is not a number")
         sound = np.all(observed.weight > 0) and np.all(np.isfinite(observed.weight)) and np.all(observed.known >= 0)
         in_range = np.all((observed.group >= 0) & (observed.group < len(observed.names)))
         require(sound and in_range, "a target has no noise")
@@ -155,7 +155,7 @@ class RegressionObjective:
         diagonal = bar.diagonal().copy()
         out = kernel_slopes(pull_back(bar))
         out.update(posterior.likelihood.pull_back(observed, diagonal))
-        # In parts: the cube of a huge or tiny scale is no number.
+        # Divide step by step: the cube of a huge or tiny scale overflows or underflows.
         scale_bar = float(-2 * (observed.known @ diagonal) / posterior.target.scale)
         z, z_bar = observed.values, -posterior.given.dual
         out.update(posterior.target.pull_back(self.examples.y, z, z_bar, scale_bar))

@@ -1,4 +1,4 @@
-"""``GPRegressor``: numbers predicted from structures, with error bars, by a kernel that is learned."""
+"""``GPRegressor``: predicts numbers from structures, with error bars, by a learned kernel."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ MAX_ITERATIONS, TOLERANCE = 200, 1e-5
 
 @dataclass(eq=False, repr=False)
 class GPRegressor(FittedRegressor):
-    """Predict a number from structures, say how sure the prediction is, and learn the kernel by gradients.
+    """Predict a number from structures, with error bars, and learn the kernel by gradients.
 
     An exact Gaussian process: the targets are a smooth function over the space of the kernel's fragments plus noise.
     Fitting maximises the evidence, the probability of the training targets, in every hyperparameter at once: those of
-    the kernel (one decay per label, if it says so), the noise, the mean and the transform of the targets.
+    the kernel (one decay per label, if so declared), the noise, the mean and the transform of the targets.
 
     Parameters
     ----------
     kernel
-        What counts as similar. Its numbers are starts; ``fixed(...)`` keeps one. A learned scale is ``1.0 * kernel``.
+        The kernel. Learning starts from its numbers; ``fixed(...)`` keeps one. A learned scale is ``1.0 * kernel``.
     noise
         The variance of the noise in squared units of the modelled target (transformed, standardised): a number,
         ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``.
     mean
-        What is predicted far from all data: None for 0 (the mean of the targets, when they are standardised),
+        What is predicted far from all data: None for 0 (the mean of the targets if they are standardised),
         ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``. Its weights have a wide normal prior and are
         integrated out: the evidence and the error bars account for uncertainty in them.
     target_transform
@@ -58,12 +58,13 @@ class GPRegressor(FittedRegressor):
     standardize
         Whether the transformed targets are shifted and scaled to mean 0 and standard deviation 1.
     restarts
-        How many random starts follow the declared one: from the priors, else log-uniform between the bounds.
+        How many random starts follow the declared one, drawn from the priors, or log-uniformly between the bounds.
     pilot
-        Learn first from this many examples, drawn at random, with all restarts; the best climb goes on with all.
-        Much faster for thousands of them, if they are many times as many as learned numbers. Where the declared start
-        is better for all examples than what the pilot found, the climb starts there, with a warning; after a pilot of
-        fewer than ten examples for each number there is a climb from both. None starts with all.
+        Learn first from this many examples, drawn at random, with all restarts; the best climb continues with all
+        examples. This is much faster for thousands of examples, if there are many for each learned number. If the
+        declared start is better for all examples than what the pilot found, the climb starts there, with a warning;
+        after a pilot of fewer than ten examples for each number there is a climb from both. None learns from all at
+        once.
     max_iterations, tolerance
         When a climb ends: after this many steps (200 if None), or when the gradient per example is below the tolerance
         (1e-5 if None).
@@ -87,17 +88,17 @@ class GPRegressor(FittedRegressor):
     restarts_, pilot_restarts_
         One record for each climb on all examples, and on those of the pilot: start, values, how it ended.
     jitter_
-        What had to be added to the diagonal to factorize the covariance matrix; 0 when nothing.
+        What had to be added to the diagonal to factorize the covariance matrix; 0 if nothing.
     alpha_
         The dual weights: ``kernel_(x, X) @ alpha_`` is the mean of the function at ``x`` in modelled units (of the
-        transformed, standardised target), without what ``mean_`` adds.
+        transformed, standardised target), without the part of ``mean_``.
     n_examples_
         How many examples it learned from: rows with a ``sample_weight`` of 0 do not count.
 
     Notes
     -----
-    Time O(n^3) and memory O(n^2) for each of some dozens of evaluations, whatever the number of hyperparameters;
-    a prediction costs O(n) for its mean and O(n^2) for its deviation.
+    Each of some dozens of evaluations takes time O(n^3) and memory O(n^2), however many hyperparameters there are; a
+    prediction costs O(n) for its mean and O(n^2) for its deviation.
 
     Examples
     --------
@@ -139,17 +140,17 @@ class GPRegressor(FittedRegressor):
         y
             One number for each.
         sample_weight
-            How many observations each target stands for: its noise variance is divided by this. Rows with a weight
-            of 0 do not take part: they are not counted, checked or left out in turn.
+            How many observations each target represents: its noise variance is divided by this. Rows with a weight
+            of 0 are not used: they are not counted, checked or left out in turn.
         noise_variance
             Known variances, added to the learned noise; in squared units of the (transformed) target.
         noise_groups
-            The group of each example, where ``noise`` is ``PerLabel``.
+            The group of each example, if ``noise`` is ``PerLabel``.
 
         Raises
         ------
         KeyboardInterrupt
-            Passed on when learning is interrupted, as is any error of ``progress``; the model is then fitted with the
+            If learning is interrupted; any error of ``progress`` is passed on, too. The model is then fitted with the
             best values found so far.
         """
         settings = self._settings()
@@ -175,11 +176,11 @@ class GPRegressor(FittedRegressor):
         noise_groups: object = None,
         random_state: object = None,
     ) -> Vector:
-        """Draw targets for some examples before any were seen: one column for each draw.
+        """Draw targets for some examples from the prior: one column for each draw.
 
         Uses the declared hyperparameters before fitting and the learned ones after; weights of a mean are drawn from
-        their prior. Draws are in the modelled units before fitting, when no target says what location and scale to
-        give them, and in the user's after.
+        their prior. Before fitting, draws are in modelled units, because no targets define location and scale; after
+        fitting they are in the user's units.
         """
         fitted = hasattr(self, "_posterior")
         kernel = self.kernel_ if fitted else self._checked_kernel()
@@ -229,7 +230,7 @@ class GPRegressor(FittedRegressor):
         self._set_width(examples.inputs._data)
 
     def to_state(self) -> dict[str, object]:
-        """Return settings, examples and learned values; the matrix is computed again by who loads the file."""
+        """Return settings, examples and learned values; ``load`` computes the matrix again."""
         check_is_fitted(self)
         own = {"examples": self._examples.at(self._posterior).to_state(), "learned": self.learned_.rows}
         return self._declared_state() | own

@@ -1,4 +1,4 @@
-"""Large matrices in pieces: a Cholesky factor and an inverse that several threads share, to the same bits.
+"""The Cholesky factor and the inverse of large matrices by several threads, with the same bits for any number.
 
 The threads of a BLAS spin while they wait and change the last bits, so a BLAS has one thread here (see ``blas``). Small
 matrices need no more. Large ones are given to the compiled core, which cuts them into tiles, always in the same way,
@@ -15,7 +15,7 @@ from espalier.blas import blas_threads, workers
 from espalier.gp.parameters import Vector
 from espalier.jobs.memory import n_cores
 
-LARGE = 768  # rows of three tiles: fewer leave little to share
+LARGE = 768  # rows of three tiles; smaller matrices leave little for threads to share
 
 _TYPES = {
     "dgemm": "char char int int int d d int d int d d int",
@@ -35,13 +35,13 @@ def is_tiled(matrix: Vector) -> bool:
 
 @blas_threads()
 def factorize_tiled(matrix: Vector) -> int:
-    """Put the factor into the upper triangle; 0, or the row where the matrix is not positive definite."""
+    """Put the factor into the upper triangle; return 0, or the row where the matrix is not positive definite."""
     return _core.factorize_tiled(_functions(), matrix, workers(n_cores()))
 
 
 @blas_threads()
 def invert_tiled(matrix: Vector) -> int:
-    """Put the inverse in place of its factor, into the upper triangle; 0, or the row where it is singular."""
+    """Put the inverse in place of its factor, in the upper triangle; return 0, or the row where it is singular."""
     return _core.invert_tiled(_functions(), matrix, workers(n_cores()))
 
 

@@ -1,7 +1,7 @@
-"""Targets seen through a monotone function: the logarithm, the root, Box-Cox, a learned warping.
+"""Monotone transforms of targets: the logarithm, the root, Box-Cox, a learned warping.
 
-A Gaussian process models ``g(y)``; its density of ``y`` itself takes the slope of ``g`` along, so that models with
-different transforms, or with a learned one, compare by their evidence. Standardising is left to ``targets``.
+A Gaussian process models ``g(y)``; its density of ``y`` itself includes the slope of ``g``, so that models with
+different transforms, or with a learned one, can be compared by their evidence. ``units`` standardises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from espalier.structures.numbers import as_float, shown, whole_number
 
 
 def _number(name: str, value: Any, kind: str = "a finite number", low: float = -math.inf) -> float:
-    """A setting as a float, or what is wrong with it."""
+    """A setting as a float; raise if it is not of this kind."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not low < as_float(value) < math.inf:
         raise ValueError(f"{name} must be {kind}, got {shown(value)}.")
@@ -34,7 +34,7 @@ class Transform:
     """The identity, and what every transform offers: a monotone function, its slope, its inverse."""
 
     def prepared(self, y: Vector) -> Self:
-        """Return the transform for these targets; raise where one of them is outside its domain."""
+        """Return the transform for these targets; raise if one of them is outside its domain."""
         return self
 
     def forward(self, y: Vector) -> tuple[Vector, Vector]:
@@ -59,7 +59,7 @@ class Transform:
 
     @property
     def name(self) -> str:
-        """How the modelled quantity is called."""
+        """The name of the modelled quantity."""
         return "y"
 
 
@@ -100,7 +100,7 @@ class Log(_Shifted):
 
 @dataclass(frozen=True)
 class SquareRoot(_Shifted):
-    """The square root of ``y + offset``, for counts and times. What would lie below the root of 0 counts as 0."""
+    """The square root of ``y + offset``, for counts and times. Predictions below the root of 0 count as 0."""
 
     _function = "sqrt"
 
@@ -120,9 +120,9 @@ class BoxCox(Transform):
     Parameters
     ----------
     power
-        Where learning starts: a number, ``Learned``, or ``fixed``. Between 0 and 3 unless bounds are given, which may
-        be below 0; from -2 where it starts below 0. With a negative power the mean of a prediction is infinite, its
-        median is not.
+        Where learning starts: a number, ``Learned``, or ``fixed``. It stays between 0 and 3 (from -2 if it starts below
+        0) unless bounds are given, which may be below 0. With a negative power the mean of a prediction is infinite,
+        but its median is not.
     """
 
     power: float | Learned | Fixed = 0.5
@@ -142,7 +142,7 @@ class BoxCox(Transform):
         return z, (power - 1) * log_y
 
     def inverse(self, z: Vector) -> Vector:
-        """Return the targets from transformed ones; 0 where the power cannot reach, infinity past its end."""
+        """Return the targets from transformed ones; 0 below the range of the power, infinity above it."""
         power = number_of(self.power)
         with np.errstate(divide="ignore", over="ignore"):
             if power == 0:
@@ -239,7 +239,7 @@ class Warping(Transform):
 
     def _parts(self, y: Vector) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector]:
         if self.location is None or self.scale is None or self.height is None:
-            raise ValueError("This Warping has seen no targets yet: use the fitted one, model.transform_.")
+            raise ValueError("This Warping is not fitted to targets yet: use the fitted one, model.transform_.")
         u = (np.asarray(y) - self.location) / self.scale
         a, b, c = np.array(self.height), np.array(self.steepness), np.array(self.centre)
         t = np.tanh(b * (u[:, None] - c))
@@ -263,7 +263,7 @@ class Warping(Transform):
             excess = x + t @ a - goal[open_]
             low[open_], high[open_] = np.where(excess > 0, low[open_], x), np.where(excess > 0, x, high[open_])
             new = x - excess / slope
-            # Newton's step is taken where it stays in the bracket and is at most half of the last one.
+            # Take Newton's step if it stays in the bracket and is at most half of the last one.
             good = (new > low[open_]) & (new < high[open_]) & (np.abs(new - x) <= 0.5 * last[open_])
             new = np.where(good | (excess == 0), new, 0.5 * (low[open_] + high[open_]))
             moved = np.abs(new - x)

@@ -24,13 +24,13 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True)
 class TargetUnits:
-    """A transform with the location and scale that standardise what it gives."""
+    """A transform with the location and scale that standardise the transformed targets."""
 
     transform: Transform
     location: float
     scale: float
     standardized: bool
-    constant: bool = False  # nothing is known of how targets spread: their value is predicted
+    constant: bool = False  # all targets are equal, so their spread is unknown and their value is predicted
 
     @staticmethod
     def of(transform: Transform, y: Vector, *, standardize: bool) -> tuple[TargetUnits, Vector, float]:
@@ -46,7 +46,7 @@ class TargetUnits:
         return target, (transformed - location) / scale, jacobian
 
     def pull_back(self, y: Vector, z: Vector, z_bar: Vector, scale_bar: float = 0.0) -> dict[str, float]:
-        """Pull a gradient of ``z`` (and of the scale, where noise depends on it) back to the transform."""
+        """Pull a gradient of ``z`` (and of the scale, if noise depends on it) back to the transform."""
         if not self.transform.parameters():
             return {}
         bar = z_bar / self.scale
@@ -85,5 +85,5 @@ class TargetUnits:
 
     @property
     def unit(self) -> str:
-        """What the modelled numbers are measured in."""
+        """The unit of the modelled numbers."""
         return f"standard deviations of {self.transform.name}" if self.standardized else self.transform.name

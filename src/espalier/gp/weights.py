@@ -1,4 +1,4 @@
-r"""The weights of a mean, integrated out: what targets say of them, and what not knowing them costs.
+r"""The weights of a mean, integrated out: their posterior, and what their uncertainty adds to predictions.
 
 With columns :math:`H` in units of the prior, the covariance of the targets is :math:`C' = C + H H^T`. It is never
 formed. The singular values :math:`s` of :math:`L^{-1} H = U s V^T`, with :math:`C = L L^T`, give by the matrix
@@ -25,7 +25,7 @@ from espalier.gp.parameters import Vector
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What the targets say of the weights of a mean, in units of their prior."""
+    """The posterior of the weights of a mean, in units of their prior."""
 
     mean: Vector
     root: Vector  # symmetric; its square is the covariance of the weights given the targets
@@ -40,7 +40,7 @@ class Weights:
         return Weights(np.zeros(0), np.zeros((0, 0)), empty, empty, 0.0)
 
     def doubt(self, columns: Vector, half: Vector) -> Vector:
-        """``D`` such that ``D^T D`` is what not knowing the weights adds to the covariance of new examples.
+        """``D`` such that ``D^T D`` is what uncertainty in the weights adds to the covariance of new examples.
 
         ``columns`` are those of the mean at the new examples, ``half`` is ``L^-1`` times their covariances with the
         training examples.

@@ -3,7 +3,7 @@
 The header says what the file holds: the format and its version, the version of Espalier, the kind of object, and what
 it was trained on. The array ``state`` is a JSON text that says what the object is made of and names the other arrays.
 A file is read whole, so that changes on the disk during reading cannot hurt. Its checksum is verified before anything
-else is believed.
+else is used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from espalier.structures.files import write_bytes
 
 FORMAT, VERSION = "espalier", 1
 STATE = "state"  # the array that holds the JSON text
-# What a garbled state leads to in the code that reads it.
+# The exceptions that a garbled state causes in the code that reads it.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 Made = TypeVar("Made")
@@ -87,7 +87,7 @@ def load(path: str | Path, wanted: type[object] | None = None) -> object:
     Raises
     ------
     InputError
-        If the file is damaged, of another program or of a later version, or holds something else than ``wanted``.
+        If the file is damaged, from another program or a later version, or does not hold a ``wanted``.
     """
     contents = read(path)
     try:
@@ -107,7 +107,7 @@ def load(path: str | Path, wanted: type[object] | None = None) -> object:
 
 
 def read(path: str | Path) -> Contents:
-    """Read a file and verify its checksum, without making anything of it or importing other rooms."""
+    """Read a file and verify its checksum, without making its object or importing other rooms."""
     if Path(path).is_dir():
         raise IsADirectoryError(21, "A saved file is one file, and this is a folder", os.fspath(path))
     data = Path(path).read_bytes()
@@ -164,7 +164,7 @@ def _damaged(path: str | Path, error: Exception, what: str = "it") -> InputError
 
 
 def _check_unsealed(path: str | Path, header: Mapping[str, object]) -> None:
-    """Tell a file of version 0.1, which wrote no checksum, from one whose checksum is damaged."""
+    """Warn about a file of version 0.1, which wrote no checksum; raise if a checksum is damaged."""
     if header.get("format") == FORMAT or next(iter(header)) != "format":
         raise InputError(f"{path} is damaged: its checksum cannot be read. Save it again.")
     warnings.warn(

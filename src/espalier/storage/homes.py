@@ -1,4 +1,4 @@
-"""Where the classes live whose objects a file may hold: names alone, imported when a file asks for them."""
+"""The modules of the classes whose objects a file may hold: only names, imported when a file needs them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def class_of(kind: str) -> type[Any]:
 
 
 def kind_of(value: object) -> str | None:
-    """The name under which a file holds an object of this class; None if it cannot."""
+    """The name under which a file holds an object of this class; None if it cannot be saved."""
     name = type(value).__name__
     return name if name in HOMES and type(value).__module__.startswith("espalier.") else None

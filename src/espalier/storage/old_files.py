@@ -1,6 +1,6 @@
 """Files of Espalier 0.1, which had one format for each kind of object: their contents as states of the present format.
 
-Nothing is checked here beyond what the translation needs: classes check the states that they are made of.
+This module checks only what the translation needs: classes check the states that they are made from.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _reranker(header: Header, arrays: Arrays, path: object) -> Content:
 
 
 def _candidates(lines: Any) -> Content:
-    """Candidates, which stood as lines of JSON in an array of bytes."""
+    """Candidates, which version 0.1 wrote as lines of JSON in an array of bytes."""
     if lines.dtype != np.uint8:
         raise InputError("its candidates are no text")
     records = [json.loads(line) for line in lines.tobytes().decode().split("\n") if line]

@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 
 def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
-    """Return a value as JSON holds it; its arrays are added to ``arrays`` under the paths at which they stand."""
+    """Return a value as JSON; its arrays are added to ``arrays`` under their paths."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -45,12 +45,12 @@ def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
             "kernel, prior or other object of your own cannot be saved. Keep the code that makes it."
         )
     if depth >= MAX_NESTED:
-        raise InputError(f"More than {MAX_NESTED} objects stand around this {kind}, and no file holds so many.")
+        raise InputError(f"More than {MAX_NESTED} objects enclose this {kind}, which is too many for a file.")
     return {KIND: kind, **pack(state_of(value), arrays, path, depth + 1)}
 
 
 def state_of(value: Any) -> dict[str, Any]:
-    """The state of an object: what ``to_state`` says, or the fields of a dataclass without it."""
+    """The state of an object: what ``to_state`` returns, or the fields of a dataclass that has no such method."""
     if hasattr(value, "to_state"):
         state: dict[str, Any] = value.to_state()
         return state
@@ -60,15 +60,15 @@ def state_of(value: Any) -> dict[str, Any]:
 class State:
     """The state of one object, as a file holds it.
 
-    Its methods raise ``InputError`` if a value is missing or of another kind. The messages do not name the file: who
-    reads the file does.
+    Its methods raise ``InputError`` if a value is missing or of another kind. The messages do not name the file; the
+    reader of the file adds its name.
     """
 
     def __init__(self, content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0) -> None:
         if not isinstance(content, dict):
-            raise InputError(f"an object of JSON should stand where {content!r:.60} stands")
+            raise InputError(f"a JSON object was expected in place of {content!r:.60}")
         if depth > MAX_NESTED:
-            raise InputError(f"more than {MAX_NESTED} objects stand inside each other")
+            raise InputError(f"more than {MAX_NESTED} objects are nested in each other")
         self._content: dict[str, Any] = content
         self._arrays, self._depth = arrays, depth
 
@@ -80,7 +80,7 @@ class State:
         return [name for name in self._content if name != KIND]
 
     def json(self, name: str) -> Any:
-        """A value as it stands in the file."""
+        """A value as it is in the file."""
         if name not in self._content:
             raise InputError(f"it lacks {name!r}")
         return self._content[name]
@@ -109,7 +109,7 @@ class State:
         return [State(item, self._arrays, self._depth + 1) for item in self._list(name)]
 
     def array(self, name: str, kind: Any, n_axes: int = 1) -> NDArray[Any]:
-        """An array of numbers of one type with so many axes."""
+        """An array of numbers of one type with ``n_axes`` axes."""
         array = self._made(self._content.get(name))
         if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != n_axes:
             shape = {1: "vector", 2: "matrix"}.get(n_axes, f"array with {n_axes} axes")
@@ -182,6 +182,6 @@ def restored(content: object, arrays: Mapping[str, NDArray[Any]], depth: int = 0
 
 
 def require(condition: object, what: str) -> None:
-    """Refuse a file for a reason."""
+    """Raise if a condition that a file must meet is not true; ``what`` is the reason."""
     if not bool(condition):
         raise InputError(what)

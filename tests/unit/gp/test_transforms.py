@@ -269,7 +269,7 @@ def test_names_and_settings():
         Warping(n_steps=0)
     with pytest.raises(ValueError, match="height must hold one positive number for each of the 3 steps"):
         Warping(height=(0.3,))
-    with pytest.raises(ValueError, match="has seen no targets"):
+    with pytest.raises(ValueError, match="is not fitted to targets"):
         Warping().forward(Y)
     assert Transform().name == "y" and Log(offset=1).name == "log(y + 1)" and BoxCox(0.25).name == "y^(0.25), Box-Cox"
     assert "standard deviations of log(y)" in repr(GPRegressor(es.RBF(), target_transform="log").fit(X, Y).learned_)

@@ -126,7 +126,7 @@ def nested(n):
     ("change", "message"),
     [
         ({"kernel": nested(10)}, "more than 10 kernels are nested in each other"),
-        ({"kernel": nested(60)}, "objects stand inside each other"),
+        ({"kernel": nested(60)}, "objects are nested in each other"),
         ({"kernel": {"$kind": "Spectrum", "length": 10**9}}, "integers of its kernel add up to more than 2,000,000"),
         ({"kernel": {"$kind": "os"}}, "holds a 'os', which this version of Espalier does not have"),
         ({"kernel": {"$kind": "Kernel"}}, "does not have"),

@@ -229,7 +229,7 @@ def test_hostile_machines_are_refused(tmp_path, change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s, a: a["examples.y"].__setitem__(0, np.inf), "no number"),
+        (lambda s, a: a["examples.y"].__setitem__(0, np.inf), "not a number"),
         (lambda s, a: a.update({"examples.y": a["examples.y"][1:]}), "do not fit its rows"),
         (lambda s, a: a["examples.observed.weight"].__setitem__(0, 0.0), "has no noise"),
         (lambda s, a: a["examples.observed.group"].__setitem__(0, 3), "has no noise"),
