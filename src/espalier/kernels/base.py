@@ -264,9 +264,9 @@ class Kernel(StorableKernel):
     def _field(self, name: str) -> dataclasses.Field[object]:
         return next(field for field in dataclasses.fields(self) if field.name == name)
 
-    def _declared(self) -> dict[str, tuple[float, tuple[float, float], object]]:
+    def _declared(self) -> dict[str, hyper.Declared]:
         """The value, the bounds and the prior of each learned hyperparameter, by path."""
-        out: dict[str, tuple[float, tuple[float, float], object]] = {}
+        out: dict[str, hyper.Declared] = {}
         for name, setting in self._settings():
             out.update(hyper.declared(name, setting, self._field(name).metadata["bounds"]))
         for prefix, child in self._children():

@@ -56,8 +56,7 @@ def squared_distances(a: Vectors, b: Vectors, *, same: bool) -> Matrix:
 
 def are_small(squared: Matrix, lengths: Dense, others: Dense) -> Mask:
     """Which squared distances are so small beside the squared lengths that rounding may have left too few digits."""
-    found: Mask = ~(squared >= _SMALL * (lengths[:, None] + others))  # negated, so that nan counts as small
-    return found
+    return ~(squared >= _SMALL * (lengths[:, None] + others))  # negated, so that nan counts as small
 
 
 def squared_differences(a: Vectors, b: Vectors, pairs: Mask) -> Iterator[tuple[Indices, Indices, Vectors]]:

@@ -184,8 +184,7 @@ def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:
     rows = unit_vectors(rows) if normalize else rows  # so that no square overflows or underflows
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     if normalize:
-        scaled: Floats = rows / np.where(length > 0.0, length, 1.0)
-        return scaled
+        return rows / np.where(length > 0.0, length, 1.0)
     if len(rows) and length.max() > 1.0 + 1e-9:
         raise InputError(
             f"With normalize=False no vector may be longer than 1, but that of {words[int(length.argmax())]!r} is "

@@ -20,6 +20,7 @@ from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
 from espalier.structures.numbers import as_float, shown
 
 Default = TypeVar("Default")
+Declared = tuple[float, tuple[float, float], Any]  # a value, its bounds and its prior
 
 LEAF = "<leaf>"  # the path under which all leaves share one value
 
@@ -258,9 +259,7 @@ def paths(name: str, setting: object) -> dict[str, float]:
     return {name: number_of(setting)}
 
 
-def declared(
-    name: str, setting: object, bounds: tuple[float, float]
-) -> dict[str, tuple[float, tuple[float, float], object]]:
+def declared(name: str, setting: object, bounds: tuple[float, float]) -> dict[str, Declared]:
     """The learned numbers of a setting by path, each with its prior and its bounds (``bounds`` if it has none)."""
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     prior = inner.prior if isinstance(inner, Learned) else None

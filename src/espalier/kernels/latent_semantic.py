@@ -88,5 +88,4 @@ def _directions(table: Any, n_components: int) -> Floats:
 
     start = np.ones(min(table.shape))
     _, sizes, columns = svds(table.astype(np.float64), n_components, v0=start)
-    found: Floats = columns.T * sizes
-    return found
+    return columns.T * sizes

@@ -141,5 +141,4 @@ def _inner_labels(forest: Forest) -> NDArray[np.int32]:
     used[arrays["tree_subtree"]] = True
     labels = arrays["label"][used & (arrays["height"] > 0)]
     _, first = np.unique(labels, return_index=True)
-    found: NDArray[np.int32] = labels[np.sort(first)]
-    return found
+    return labels[np.sort(first)]

@@ -24,8 +24,7 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
             "mean nothing. If a name is misspelt, write it as the label or the group is written.",
             stacklevel=user_level(),
         )
-    bound_kernel: Kernel = bound
-    return bound_kernel
+    return bound
 
 
 def _unused(bound: Kernel, used: Kernel) -> list[str]:

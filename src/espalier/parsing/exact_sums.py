@@ -21,5 +21,4 @@ def on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> float(sum(on_grid(np.log([0.1, 0.2, 0.7]))) - sum(on_grid(np.log([0.7, 0.2, 0.1]))))
     0.0
     """
-    nearest: NDArray[np.float64] = np.rint(weights / GRID) * GRID
-    return nearest
+    return np.rint(weights / GRID) * GRID

@@ -91,8 +91,7 @@ class SupportSum:
         self._values += coefficient * self._matrix[:, row - self._rows[0]]
 
     def __call__(self, first: int, last: int) -> Floats:
-        values: Floats = self._values[first - self._rows[0] : last - self._rows[0]].copy()
-        return values
+        return self._values[first - self._rows[0] : last - self._rows[0]].copy()
 
     def matrix(self, first: int, last: int) -> Floats:
         return self._kernel(list(self._items[first:last]), n_threads=1)

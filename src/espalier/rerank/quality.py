@@ -50,8 +50,7 @@ def f1(counts: Counts) -> NDArray[np.float64]:
     """The harmonic mean of precision and recall, from 0 to 1; 1 if neither has anything to count."""
     matched, gold, parsed = counts
     both = gold + parsed
-    shares: NDArray[np.float64] = np.where(both > 0, 2.0 * matched / np.maximum(both, 1), 1.0)
-    return shares
+    return np.where(both > 0, 2.0 * matched / np.maximum(both, 1), 1.0)
 
 
 def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:

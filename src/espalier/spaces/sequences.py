@@ -129,8 +129,7 @@ class SequenceSpace(Space[Sequences]):
     def counting(self) -> Kernel:
         given = {field.name for field in fields(self.kernel)}
         plain = {name: value for name, value in _PLAIN.items() if name in given}
-        counting: Kernel = replace(super().counting(), **plain)
-        return counting
+        return replace(super().counting(), **plain)
 
 
 class SequenceSearch(Search):

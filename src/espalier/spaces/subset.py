@@ -69,8 +69,7 @@ class SubsetSpace(TreeSpace):
             decay, frontier = np.ones_like(decay), (frontier > 0).astype(float)
         hashes = np.array([_hash_of(label) for label in labels], np.uint64)
         limits = (self.kernel.max_depth or 0, max_size)
-        found: tuple[object, object, object] = _core.hash_fragments(corpus.arrays, hashes, decay, frontier, *limits)
-        return found
+        return _core.hash_fragments(corpus.arrays, hashes, decay, frontier, *limits)
 
 
 class SubsetSearch(TreeSearch):

@@ -61,8 +61,7 @@ class Term:
     @property
     def column(self) -> str | None:
         """The column that the kernel reads, if it names one."""
-        name: str | None = self.kernel._column()
-        return name
+        return self.kernel._column()
 
     def norm(self, inputs: Inputs, **options: object) -> Floats:
         """The divisor of the features of each row; infinite for a row without any feature."""

@@ -263,8 +263,7 @@ class Tree:
     def _repr_svg_(self) -> str:
         from espalier.structures.drawing import tree_svg
 
-        svg: str = tree_svg(self)
-        return svg
+        return tree_svg(self)
 
     def __copy__(self) -> Tree:
         return self

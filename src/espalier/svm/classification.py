@@ -125,8 +125,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     def predict(self, X: object) -> NDArray[Any]:
         """Return one label per row."""
         values = self._machine_values(X)
-        labels: NDArray[Any] = self.classes_[winners(values, self.machines_, len(self.classes_))]
-        return labels
+        return self.classes_[winners(values, self.machines_, len(self.classes_))]
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: object) -> Matrix:
