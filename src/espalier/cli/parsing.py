@@ -124,7 +124,7 @@ def parse(
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     _tell_skipped(given.n_skipped, len(given), "words" + (" or tags" if tagged else ""))
     with bar(f"{len(given):,} sentences") as progress:
-        options = {"beam": beam, "coarse": coarse, "memory": memory, "n_threads": threads}
+        options = {"beam": beam, "coarse": coarse, "chart_memory": memory, "n_threads": threads}
         found = Proposals(parser, given, k, options, progress)
         if output is not None and is_json(output):
             write_groups(found, output)

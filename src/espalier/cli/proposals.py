@@ -97,7 +97,7 @@ class Searched:
 
     def propose(self, sentences: Sequence[list[object]], k: int, **options: Any) -> list[KBest[Parse]]:
         """The best parses of each sentence."""
-        how = {"coarse": self.search.coarse, "memory": self.search.memory}
+        how = {"coarse": self.search.coarse, "chart_memory": self.search.memory}
         found = _quietly_parsed(self.parser, sentences, k, **how, **options)
         self.search.n_narrowed += sum(parses.narrowed for parses in found)
         return found

@@ -17,6 +17,7 @@ from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.forms import PrimalForm, PrimalPart
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
+from espalier.jobs.executor import Executor
 from espalier.storage import State, require
 
 
@@ -29,7 +30,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
 
     Parameters
     ----------
-    kernel, learner, n_fragments, n_splits, strategy, max_expansions, max_size, n_jobs, random_state
+    kernel, learner, n_fragments, n_splits, strategy, max_expansions, max_size, random_state
         As for :class:`FragmentVectorizer`.
     linear
         Any linear classifier of scikit-learn; ``LinearSVC(C=10)`` if None.
@@ -60,16 +61,23 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
     linear: Any = None
     dictionary: Literal["union", "class"] = "union"
 
-    def fit(self, X: object, y: object) -> Self:
-        """Learn from trees and one label for each."""
-        from sklearn.svm import LinearSVC
-
+    def fit(self, X: object, y: object, *, executor: Executor | None = None) -> Self:
+        """Learn from trees and one label for each; ``executor`` as for :class:`FragmentVectorizer`."""
         self._check_choice("dictionary", "union", "class")
         options = self.get_params(deep=False)
-        for name in ("linear", "dictionary"):
+        for name in ("linear", "dictionary", "progress", "verbose"):
             options.pop(name)
-        self.vectorizer_ = FragmentVectorizer(**options).fit(X, y)
-        labels = np.asarray(y)
+        with self._scheduled(f"fitting {type(self).__name__}") as schedule:
+            vectorizer = FragmentVectorizer(**options, progress=schedule.between(0.0, 0.9).report)
+            self.vectorizer_ = vectorizer.fit(X, y, executor=executor).set_params(progress=None)
+            self._fit_linear(X, np.asarray(y))
+            schedule.done()
+        self._trained_on = self.vectorizer_.trained_on()
+        return self
+
+    def _fit_linear(self, X: object, labels: NDArray[Any]) -> None:
+        from sklearn.svm import LinearSVC
+
         features = self.vectorizer_.transform(X)
         self.classes_ = np.unique(labels)
         linear = LinearSVC(C=10.0, random_state=0) if self.linear is None else self.linear
@@ -77,7 +85,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
             with blas_threads():
                 self.linear_ = clone(linear).fit(features, labels)
                 self._weights = _weights(self.linear_, features)
-            return self
+            return
         self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
         with blas_threads():
             self.linear_ = [
@@ -85,7 +93,6 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
                 for label, columns in zip(self.classes_, self._columns, strict=True)
             ]
             self._weights = self._scattered(features)
-        return self
 
     def decision_function(self, X: object) -> Floats:
         """Return the scores of the classes; one score for each tree if there are two classes."""
@@ -143,7 +150,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         return accuracy(y, self.predict(X), sample_weight)
 
     def to_state(self) -> dict[str, object]:
-        """Return what ``predict`` needs; a loaded classifier has nothing else of its training.
+        """Return the settings, the fragments and their weights.
 
         The classes may be strings, numbers or booleans. The linear model must be one whose scores are sums of weights
         over features, such as ``LinearSVC`` or ``LogisticRegression``.
@@ -160,12 +167,13 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
             raise InputError("A classifier whose weights are not finite cannot be saved: the linear model diverged.")
         learned = {"weights": weights, "intercepts": np.broadcast_to(intercepts, weights.shape[1])}
-        return {"vectorizer": self.vectorizer_, "classes": classes_state(self.classes_), **learned}
+        declared = self._declared_state()
+        return {**declared, "vectorizer": self.vectorizer_, "classes": classes_state(self.classes_), **learned}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the classifier that a file holds."""
-        made = cls()
+        made = cls._of_declared(state)
         made.vectorizer_ = state.object("vectorizer", FragmentVectorizer)
         made.classes_ = classes_of(state.part("classes"))
         weights, intercepts = state.array("weights", np.float64, 2), state.array("intercepts", np.float64)

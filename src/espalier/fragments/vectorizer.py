@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -19,7 +18,9 @@ from espalier.fragments.mined import MinedFragments, MinedTerm
 from espalier.fragments.mining import Strategy, mine_fragments
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import check_kinds, target_column
-from espalier.jobs.executor import run_jobs
+from espalier.jobs.executor import Executor, run_jobs
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
@@ -70,8 +71,9 @@ class MiningLearner(KernelEstimator):
     strategy: Strategy = "exact"
     max_expansions: int | None = None
     max_size: int | None = None
-    n_jobs: int | None = None
     random_state: object = 0
+
+    _unsaved = ("learner", "linear")  # a file holds what they found
 
 
 @dataclass(eq=False, repr=False)
@@ -104,8 +106,6 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         fragments, their product is the kernel. ``"count"`` gives counts, ``"binary"`` 0 or 1.
     chunk_size
         How many trees of an iterator are read at once.
-    n_jobs
-        How many parts to learn at once, in threads.
     random_state
         Shuffles the rows before they are cut into parts.
     n_threads, memory
@@ -137,7 +137,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     values: Values = "kernel"
     chunk_size: int = 10_000
 
-    def fit(self, X: object, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, executor: Executor | None = None) -> Self:
         """Learn which fragments matter.
 
         Parameters
@@ -146,16 +146,26 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             Trees, a corpus, or a table for kernels that name columns.
         y
             One target for each row; not used by ``"frequency"``.
+        executor
+            Runs the parts of ``n_splits``, such as :class:`~espalier.jobs.Processes`; one after the other if None.
         """
         self._check()
         kernel = self._checked_kernel(Normalized(SubsetTree(DECAY)))
         terms, _ = listable_terms(kernel)
         inputs = Inputs.of(X).read_strings(kernel._tree_columns(), "trees")
+        with self._scheduled(f"fitting {type(self).__name__}") as schedule:
+            self._find(kernel, terms, inputs, y, replace(schedule, executor=executor))
+            schedule.done()
+        return self
+
+    def _find(self, kernel: Kernel, terms: list[Term], inputs: Inputs, y: object, schedule: Schedule) -> None:
+        """Mine the fragments, and join what was found in all parts."""
         if self.by == "frequency":
-            self.mined_ = [self._by_frequency(term, inputs) for term in terms]
+            parts = [(term, schedule.part(k, len(terms))) for k, term in enumerate(terms)]
+            self.mined_ = [self._by_frequency(term, inputs, part) for term, part in parts]
             found = [(term, list(mined)) for term, mined in zip(terms, self.mined_, strict=True)]
         else:
-            self.mined_ = self._by_weight(kernel, inputs, y)
+            self.mined_ = self._by_weight(kernel, inputs, y, schedule)
             # The machine of the first part may have learned values for the kernel.
             by_term = zip(*map(_by_term, self.mined_), strict=True)
             found = [(lists[0][0].term, [part for parts in lists for part in parts]) for lists in by_term]
@@ -164,7 +174,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             raise InputError(
                 "No fragment was found: the trees have no productions, or the machine gives weight to none of them."
             )
-        return self
+        self._trained_on = inputs.description()
 
     def transform(self, X: object) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""
@@ -243,15 +253,14 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         return np.concatenate(found)
 
     def to_state(self) -> dict[str, object]:
-        """Return what ``transform`` needs; a loaded vectorizer has nothing else of its training."""
+        """Return the settings and the fragments; what was mined for which score stays behind."""
         check_is_fitted(self, "terms_")
-        return {"values": self.values, "terms": [own.to_state() for own in self.terms_]}
+        return {**self._declared_state(), "terms": [own.to_state() for own in self.terms_]}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the vectorizer that a file holds."""
-        values: Any = state.text("values")
-        vectorizer = cls(values=values)
+        vectorizer = cls._of_declared(state)
         vectorizer._check()
         vectorizer.terms_ = [TermFeatures.from_state(part) for part in state.parts("terms")]
         vectorizer.mined_ = []
@@ -268,10 +277,10 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
         return Inputs.of(X).read_strings(columns, "trees")
 
-    def _by_frequency(self, term: Term, inputs: Inputs) -> MinedFragments:
-        return self._mine(np.ones(len(inputs)), inputs, term.space.counting())
+    def _by_frequency(self, term: Term, inputs: Inputs, schedule: Schedule) -> MinedFragments:
+        return self._mine(np.ones(len(inputs)), inputs, term.space.counting(), schedule.report)
 
-    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: object) -> list[MinedFragments]:
+    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: object, schedule: Schedule) -> list[MinedFragments]:
         from espalier.svm import KernelSVC
 
         if y is None:
@@ -284,13 +293,16 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         targets = target_column(y, len(inputs))
         check_kinds(targets, y)
 
-        parts = [_Part(self, learner, inputs, targets, rows) for rows in self._parts(targets, len(inputs))]
-        if self.n_jobs in (None, 1):
-            return list(run_jobs(parts))
-        with ThreadPoolExecutor(self.n_jobs) as threads:
-            return list(run_jobs(parts, threads))
+        silent = clone(self).set_params(progress=None, verbose=False)  # jobs are pickled, and reports are not
+        rows = self._parts(targets, len(inputs))
+        if schedule.executor is None and len(rows) == 1:
+            return [_Part(silent, learner, inputs, targets, rows[0])(schedule.between(0.5, 1.0).report)]
+        parts = [_Part(silent, learner, inputs, targets, own) for own in rows]
+        return list(run_jobs(parts, schedule.executor, schedule.tell))
 
-    def _mine(self, model: object, inputs: object, kernel: Kernel | None) -> MinedFragments:
+    def _mine(
+        self, model: object, inputs: object, kernel: Kernel | None, progress: Report | None = None
+    ) -> MinedFragments:
         return mine_fragments(
             model,
             inputs,
@@ -301,8 +313,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             kernel=kernel,
             n_threads=self.n_threads,
             memory=self.memory,
-            progress=self.progress,
-            verbose=self.verbose,
+            progress=progress,
         )
 
     def _parts(self, targets: NDArray[Any], n_rows: int) -> list[NDArray[np.intp]]:
@@ -361,7 +372,7 @@ class _Part:
         """The rows to learn from."""
         return float(len(self.rows))
 
-    def __call__(self) -> MinedFragments:
+    def __call__(self, progress: Report | None = None) -> MinedFragments:
         is_whole = len(self.rows) == len(self.inputs)
         part = self.inputs if is_whole else self.inputs.rows(self.rows)
-        return self.vectorizer._mine(clone(self.learner).fit(part, self.targets[self.rows]), None, None)
+        return self.vectorizer._mine(clone(self.learner).fit(part, self.targets[self.rows]), None, None, progress)

@@ -181,7 +181,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         *,
         include_noise: bool = False,
         noise_groups: object = None,
-        random_state: object = None,
+        random_state: object = 0,
     ) -> Vector:
         """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
         mean, covariance = self._predictor.joint(X)

@@ -174,7 +174,7 @@ class GPRegressor(FittedRegressor):
         *,
         include_noise: bool = True,
         noise_groups: object = None,
-        random_state: object = None,
+        random_state: object = 0,
     ) -> Vector:
         """Draw targets for some examples from the prior: one column for each draw.
 

@@ -21,13 +21,14 @@ from espalier.structures.numbers import finite_number, whole_number
 
 _PREFIX = "kernel__"
 # Settings of a machine or a run, which a file does not hold: its reader may have another number of threads.
-_UNSAVED = ("n_threads", "n_jobs", "memory", "progress", "verbose")
+_UNSAVED = ("n_threads", "memory", "progress", "verbose")
 
 
 class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no annotations
     """An estimator whose errors list the parameters that can be set."""
 
     _trained_on: Mapping[str, object] = MappingProxyType({})
+    _unsaved: tuple[str, ...] = ()  # parameters that a file does not hold
 
     def trained_on(self) -> dict[str, object]:
         """What a file states about the training data."""
@@ -35,7 +36,8 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def _declared_state(self) -> dict[str, object]:
         """The parameters that a file holds (a seed only if it is a number), and the facts about the training data."""
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
+        left_out = {*_UNSAVED, *self._unsaved}
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in left_out}
         if "random_state" in settings and not isinstance(settings["random_state"], int | np.integer):
             settings["random_state"] = None
         return {"settings": settings, "trained_on": dict(self._trained_on)}

@@ -137,7 +137,7 @@ class PCFG(Storable):
         *,
         beam: float | None = None,
         coarse: float | None = None,
-        memory: int | float | str | None = "1 GiB",
+        chart_memory: int | float | str | None = "1 GiB",
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> list[KBest[Parse]]:
@@ -159,7 +159,7 @@ class PCFG(Storable):
         coarse
             Parse first with a grammar of plain labels, and keep a label over a span only if the best coarse parse with
             it is at most this much less probable than the best of all, as a difference of logarithms.
-        memory
+        chart_memory
             How much the search of one sentence may take; every thread has one. Exactly, the chart of n words has
             entries of at most 12 n (n + 1) bytes for each symbol of the grammar, prefixes included. A search that needs
             more is repeated with ever narrower beams, ``exact`` is then False, and one warning says of how many
@@ -173,7 +173,7 @@ class PCFG(Storable):
             raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [{SPLIT}].")
         listed = [words_and_tags(row, sentence) for row, sentence in enumerate(sentences)]
         check_progress(progress)
-        budget = parse_memory(memory)
+        budget = parse_memory(chart_memory)
         found = _core.parse_sentences(
             self.grammar.arrays,
             *self._words(listed),
@@ -192,7 +192,7 @@ class PCFG(Storable):
             warnings.warn(
                 f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(budget)}, the first is "
                 f"sentence {first} with {len(listed[first][0])} words: their parses are not exactly the best. Pass a "
-                "larger memory, or a beam of your own, such as 10.",
+                "larger chart_memory, or a beam of your own, such as 10.",
                 stacklevel=2,
             )
         return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]

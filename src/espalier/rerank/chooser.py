@@ -102,16 +102,15 @@ class Chooser(KernelEstimator):
         self.n_candidates_ = len(data.items)
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:
             coefficients, stop = self._learn(data, rng, schedule)
-            if stop is None:
-                schedule.done()
-        self._warn_if_blind(data)
-        kept = np.flatnonzero(coefficients)
-        self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
-        self.score_weight_ = 0.0 if chooses else self._weight()
-        if chooses and development:
-            self.score_weight_ = self._chosen_weight(development)
-        if stop is not None:
-            raise stop
+            self._warn_if_blind(data)
+            kept = np.flatnonzero(coefficients)
+            self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
+            self.score_weight_ = 0.0 if chooses else self._weight()
+            if chooses and development:
+                self.score_weight_ = self._chosen_weight(development)
+            if stop is not None:
+                raise stop
+            schedule.done()
         return self
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:

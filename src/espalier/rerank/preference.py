@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -117,7 +117,7 @@ class GPPreference(Chooser):
     array([0.1, 0.9])
     """
 
-    _posterior: tuple[Inputs, Laplace] | None = None
+    _posterior: tuple[Inputs, Laplace] | None = field(default=None, init=False)
 
     _: KW_ONLY
     sample: int | None = 2

@@ -52,7 +52,7 @@ def _tagger(header: Header, arrays: Arrays, path: object) -> Content:
 
 def _vectorizer(header: Header, arrays: Arrays, path: object) -> Content:
     terms = [_term(entry, f"{k}.", arrays, path) for k, entry in enumerate(header["terms"])]
-    return {"values": header["values"], "terms": terms}
+    return {"settings": {"values": header["values"]}, "terms": terms}
 
 
 def _term(entry: Header, prefix: str, arrays: Arrays, path: object) -> Content:
@@ -88,7 +88,7 @@ def _without_words(code: Any, path: object) -> Any:
 def _classifier(header: Header, arrays: Arrays, path: object) -> Content:
     vectorizer = {KIND: "FragmentVectorizer", **_vectorizer(header, arrays, path)}
     classes = {"type": header["class_type"], "labels": header["classes"]}
-    return {"vectorizer": vectorizer, "classes": classes, **_named(("weights", "intercepts"))}
+    return {"settings": {}, "vectorizer": vectorizer, "classes": classes, **_named(("weights", "intercepts"))}
 
 
 def _reranker(header: Header, arrays: Arrays, path: object) -> Content:

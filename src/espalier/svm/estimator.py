@@ -12,6 +12,7 @@ A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can 
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -68,16 +69,23 @@ class KernelMachine(KernelEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Passed on if learning is interrupted; the machine then stays as it was, fitted or not.
         """
         self._check_settings()
         inputs = Inputs.of(X)
         weights = check_weights(sample_weight, len(inputs))
         targets = self._check_targets(y if weights is None else without_gaps(y, weights), len(inputs))
+        fitted = copy.copy(self)  # an interrupted fit leaves this machine as it was
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:
             with naming_a_way_out():
                 matrix = kernel_matrix(self.kernel, inputs, None, schedule.between(0.0, 0.9))
-                self._learn(matrix, targets, weights)
-            self._keep_rows(inputs)
+                fitted._learn(matrix, targets, weights)
+            fitted._keep_rows(inputs)
+            self.__dict__ = fitted.__dict__
             schedule.done()
         warn_of_early_stop(self._n_early)
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -180,7 +181,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
                 self.n_matrices_ += 1
                 models = [(number, candidates[number].model) for number in numbers]
                 n_early += self._evaluate(gram, y, weights, splits, models, scores, part.between(0.5, 1.0))
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, or an error of progress
             if not np.isnan(scores).any(axis=1).all():  # some candidates are done
                 self._set_results(candidates, scores)
             raise
@@ -239,6 +240,10 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         self.best_params_ = listed[self.best_index_]
         self.best_score_ = float(mean[self.best_index_])
 
+    def save(self, path: str | Path) -> None:
+        """Refuse: a search is not saved, its best estimator is."""
+        raise InputError("A search is not saved. Save what it found: search.best_estimator_.save(path).")
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels of the best classifier."""
@@ -268,9 +273,10 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     def _best(self) -> Any:
         check_is_fitted(self, "cv_results_")
         if not hasattr(self, "best_estimator_"):
+            why = "was interrupted" if self.refit else "was made with refit=False"
+            advice = "Search again" if self.refit else "Set refit=True"
             raise AttributeError(
-                "The search was made with refit=False, so there is no fitted estimator. "
-                "Set refit=True, or fit an estimator with best_params_."
+                f"The search {why}, so there is no fitted estimator. {advice}, or fit an estimator with best_params_."
             )
         return self.best_estimator_
 

@@ -24,6 +24,7 @@ from tests.saved_files import rewrite
 import espalier as es
 from espalier.demo import generate
 from espalier.fragments import FragmentVectorizer
+from espalier.jobs import Processes
 
 TREES, NEW = (
     [tree for tree in random_trees(seed, 80, max_size=11) if tree.children][:n] for seed, n in ((3, 30), (4, 10))
@@ -117,7 +118,9 @@ def test_binary_features_say_whether():
 
 def test_parts_are_mined_apart_and_joined():
     learner = es.KernelSVC(es.SubsetTree(0.4), C=10.0)
-    vectorizer = FragmentVectorizer(learner=learner, n_fragments=20, n_splits=3, n_jobs=2).fit(TREES, LABELS)
+    with Processes(2) as executor:
+        vectorizer = FragmentVectorizer(learner=learner, n_fragments=20, n_splits=3)
+        vectorizer.fit(TREES, LABELS, executor=executor)
     assert len(vectorizer.mined_) == 3
     names = {name for mined in vectorizer.mined_ for part in mined for name in part.fragments.names()}
     assert set(vectorizer.get_feature_names_out()) == names
@@ -205,7 +208,7 @@ DAMAGES = {
     "a kernel over vectors": (lambda h, a: put(h["terms"][0], "kernel", {"$kind": "RBF"}), "cannot be listed"),
     "no labels": (lambda h, a: h["terms"][0].pop("labels"), "damaged"),
     "too few labels": (lambda h, a: put(h["terms"][0], "labels", ["S"]), "a label that is not listed"),
-    "no values": (lambda h, a: h.pop("values"), "damaged"),
+    "no settings": (lambda h, a: h.pop("settings"), "damaged"),
     "other numbers": (lambda h, a: put(a, "terms[0].code", a["terms[0].code"].astype(np.int64)), "vector of int32"),
     "a production out of range": (lambda h, a: put(a["terms[0].code"], 0, 10**6), "a production that is not listed"),
     "a code below -1": (lambda h, a: put(a["terms[0].code"], 0, -7), "a production that is not listed"),
@@ -226,7 +229,7 @@ DAMAGES = {
     "a negative scale": (lambda h, a: put(h["terms"][0], "scale", -1.0), "scale is out of range"),
     "a scale that is no number": (lambda h, a: put(h["terms"][0], "scale", math.nan), "scale is out of range"),
     "a scale beyond numbers": (lambda h, a: put(h["terms"][0], "scale", 10**400), "damaged"),
-    "values that nobody knows": (lambda h, a: put(h, "values", ["kernel"]), "damaged"),
+    "values that nobody knows": (lambda h, a: put(h["settings"], "values", ["kernel"]), "damaged"),
 }
 
 
@@ -375,3 +378,22 @@ def test_missing_targets_are_refused(n_splits):
     labels[3] = None
     with pytest.raises(es.InputError, match=r"Row 3 of y has no label, got None"):
         FragmentVectorizer(n_fragments=10, n_splits=n_splits).fit(TREES, labels)
+
+
+@pytest.mark.parametrize("n_splits", [1, 3])
+@pytest.mark.parametrize("by", ["weight", "frequency"])
+def test_progress_rises_to_one(n_splits, by):
+    told = []
+    FragmentVectorizer(by=by, n_splits=n_splits, n_fragments=20, max_size=3, progress=told.append).fit(TREES, LABELS)
+    fractions = [done.fraction for done in told]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    assert {done.what for done in told} == {"fitting FragmentVectorizer"}
+
+
+def test_loaded_vectorizer_knows_its_settings_and_its_training(tmp_path):
+    kernel = es.Normalized(es.SubsetTree(0.3))
+    vectorizer = FragmentVectorizer(kernel, n_fragments=20, max_size=3, n_threads=1).fit(TREES, LABELS)
+    vectorizer.save(tmp_path / "v")
+    loaded = es.load(tmp_path / "v")
+    assert (loaded.kernel, loaded.n_fragments, loaded.max_size) == (kernel, 20, 3) and loaded.n_threads is None
+    assert loaded.trained_on() == vectorizer.trained_on() and loaded.trained_on()["rows"] == len(TREES)

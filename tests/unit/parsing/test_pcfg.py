@@ -324,7 +324,7 @@ def test_threads_and_beams():
         (lambda: PCFG.from_treebank(TREES).parse(["the"], beam=float("nan")), ValueError, "beam must be a positive"),
         (lambda: PCFG.from_treebank(TREES).parse(["the"], beam=-1), ValueError, "beam must be a positive"),
         (lambda: PCFG.from_treebank(TREES).parse(["the"], coarse="wide"), ValueError, "coarse must be a positive"),
-        (lambda: PCFG.from_treebank(TREES).parse(["the"], memory="much"), ValueError, "memory must be"),
+        (lambda: PCFG.from_treebank(TREES).parse(["the"], chart_memory="much"), ValueError, "memory must be"),
         (lambda: PCFG.from_treebank(TREES).parse(["the"], n_threads=0), ValueError, "n_threads must be a positive"),
         (lambda: Grammar.from_rules({("S", ()): 1.0}, "S"), InputError, "no right side"),
         (lambda: Grammar.from_rules({("S", ("A",)): 0.0}, "S"), InputError, r"must be in \(0, 1\]"),

@@ -118,11 +118,11 @@ def test_little_memory_is_flagged_and_loses_no_word():
     with pytest.warns(
         UserWarning, match="1 of 2 sentences need more memory than 1.0 MiB, the first is sentence 0 with 300"
     ):
-        found, short = parser.parse_all([words, ["the", "cat", "saw", "dogs"]], 3, memory="1 MiB")
+        found, short = parser.parse_all([words, ["the", "cat", "saw", "dogs"]], 3, chart_memory="1 MiB")
     assert not found.exact and found.narrowed and found[0].tree.words() == words and found.n_bytes <= 2**20
     assert short == best and short.exact and not short.narrowed
     with pytest.warns(UserWarning, match="need more memory than 10 bytes"):
-        flat = parser.parse(words[:4], memory=10)
+        flat = parser.parse(words[:4], chart_memory=10)
     assert not flat.complete and not flat.exact
     assert str(flat[0].tree) == "(TOP (D the) (N cat) (V saw) (D the))"
 
@@ -139,9 +139,9 @@ def test_what_memory_leaves_out_does_not_depend_on_threads():
     parser = PCFG.from_treebank(TREES)
     sentences = [["dogs", "sleep"] * n for n in (20, 3, 25, 2)]
     with pytest.warns(UserWarning, match="2 of 4 sentences need more memory"):
-        one = parser.parse_all(sentences, 5, memory="40 KiB", n_threads=1)
+        one = parser.parse_all(sentences, 5, chart_memory="40 KiB", n_threads=1)
     with pytest.warns(UserWarning, match="2 of 4 sentences need more memory"):
-        assert parser.parse_all(sentences, 5, memory="40 KiB", n_threads=3) == one
+        assert parser.parse_all(sentences, 5, chart_memory="40 KiB", n_threads=3) == one
 
 
 def test_a_long_sentence_of_real_words(data):
@@ -154,5 +154,5 @@ def test_a_long_sentence_of_real_words(data):
     assert len(found) == 5 and found.complete and not found.exact
     assert all(parse.tree.words() == words for parse in found)
     with pytest.warns(UserWarning, match="with 300 words"):
-        small = parser.parse(words, 5, memory="4 MiB")
+        small = parser.parse(words, 5, chart_memory="4 MiB")
     assert small[0].tree.words() == words and small.n_bytes <= 4 * 2**20

@@ -256,3 +256,15 @@ def test_interrupted_perceptron_is_one_that_saw_fewer_groups(vote, updates):
     whole = VotedPerceptron(KERNEL, **options).fit(groups[:64])
     for a, b in zip(cut.decision_function(groups), whole.decision_function(groups), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_model_is_kept_if_the_last_report_is_interrupted():
+    def stop(done):
+        if done.fraction == 1.0:
+            raise KeyboardInterrupt
+
+    groups = groups_of(6, 9)
+    model = VotedPerceptron(KERNEL, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(groups)
+    assert len(model.chosen(groups)) == len(groups)

@@ -476,3 +476,12 @@ def test_bad_groups():
         model.fit([])
     with pytest.raises(InputError, match="score"):
         Group(["(S (N a))"], [np.nan])
+
+
+def test_model_is_saved_after_it_gave_probabilities_and_copies_start_anew(tmp_path):
+    model = GPPreference(1.0 * TREE, learn=False).fit(groups_of(0, 6))
+    known = model.predict_proba(groups_of(1, 2))
+    model.save(tmp_path / "model")
+    for a, b in zip(es.load(tmp_path / "model").predict_proba(groups_of(1, 2)), known, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert clone(model)._posterior is None

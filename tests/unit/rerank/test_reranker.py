@@ -147,7 +147,7 @@ def test_groups_of_one_candidate_without_gold_and_with_ties():
         reranker.score([Group([only])])
 
 
-def test_bad_rerankers():
+def test_bad_rerankers(tmp_path):
     with pytest.raises(TypeError, match="chooser must be a learner such as VotedPerceptron"):
         Reranker(TREES).fit(groups_of(0))
     with pytest.raises(TypeError, match="Only groups can be learned from, got str at 0"):
@@ -155,7 +155,7 @@ def test_bad_rerankers():
     kernel = es.SmoothedPartialTree(es.Embedding({"n0": [1.0, 0.5], "n1": [0.5, 1.0]}.get))
     fitted = Reranker(VotedPerceptron(kernel, random_state=0)).fit(groups_of(0))
     with pytest.raises(es.InputError, match="An Embedding of a function cannot be saved"):
-        fitted.save("never.safetensors")
+        fitted.save(tmp_path / "never.safetensors")
 
 
 def change(path, header=None, arrays=None):

@@ -509,3 +509,27 @@ def test_masked_labels_of_rows_without_weight_are_left_out():
 def test_the_first_missing_label_with_weight_is_named():
     with pytest.raises(es.InputError, match="Row 1 of y has no label"):
         KernelSVC(es.RBF()).fit(np.arange(4.0)[:, None], [None, None, "a", "b"], [0.0, 1.0, 1.0, 1.0])
+
+
+def test_interrupted_fit_leaves_the_machine_as_it_was(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    model, fresh = (KernelSVC(KERNEL, probability=True) for _ in range(2))
+    model.fit(FOREST[TRAIN], LABELS[TRAIN])
+    before = model.predict_proba(FOREST[TEST])
+    monkeypatch.setattr("espalier.svm.classification.fit_sigmoid", interrupt)
+    for machine in (model, fresh):
+        with pytest.raises(KeyboardInterrupt):
+            machine.fit(FOREST, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(FOREST[TEST]), before)
+    with pytest.raises(NotFittedError):
+        fresh.predict(FOREST)
+
+
+def test_a_search_says_what_to_save_instead(tmp_path):
+    search = es.KernelGridSearch(KernelSVC(KERNEL), {"C": [1.0]}, cv=2).fit(FOREST[TRAIN], LABELS[TRAIN])
+    with pytest.raises(es.InputError, match=r"search\.best_estimator_\.save\(path\)"):
+        search.save(tmp_path / "search")
+    search.best_estimator_.save(tmp_path / "machine")
+    assert es.load(tmp_path / "machine").predict(FOREST[TEST]).tolist() == search.predict(FOREST[TEST]).tolist()
