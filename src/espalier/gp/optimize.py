@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,24 @@ class FitProgress(Progress):
     best: float
     seconds: float
     stage: str = "all"
+
+
+class LastReport:
+    """Passes reports on, and repeats the last one as that of the end: a climb may end long before its limit."""
+
+    def __init__(self, report: Callable[[FitProgress], object] | None) -> None:
+        self._report = report
+        self._last: FitProgress | None = None
+
+    def __call__(self, progress: FitProgress) -> None:
+        self._last = progress
+        if self._report is not None:
+            self._report(progress)
+
+    def done(self) -> None:
+        """Report that all is done."""
+        if self._last is not None:
+            self(replace(self._last, fraction=1.0, seconds_left=0.0))
 
 
 @dataclass

@@ -15,6 +15,7 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Settings, learn, settings_of
 from espalier.gp.likelihoods.gaussian import new_noise, observed
 from espalier.gp.mean import Basis, as_mean
+from espalier.gp.optimize import LastReport
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Examples, Posterior, RegressionObjective
 from espalier.gp.sampling import draw, generator
@@ -156,14 +157,16 @@ class GPRegressor(FittedRegressor):
         settings = self._settings()
         objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
-            settings = replace(settings, progress=report)
+            last = LastReport(report)
+            settings = replace(settings, progress=last if report else None)
             found = learn(objective, settings, generator(self.random_state), objective.part)
-        self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
-        self._trained_on = objective.examples.inputs.description()
-        with blas_threads(self.n_threads):
-            self._finish(objective.examples, objective.posterior(found.best.values))
-        if found.stop is not None:
-            raise found.stop
+            self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
+            self._trained_on = objective.examples.inputs.description()
+            with blas_threads(self.n_threads):
+                self._finish(objective.examples, objective.posterior(found.best.values))
+            if found.stop is not None:
+                raise found.stop
+            last.done()
         warn_of_regression(self._posterior, found, objective.examples.observed.known, settings.pilot)
         return self
 

@@ -98,7 +98,8 @@ def test_progress_tells_the_best_so_far():
     told = []
     model = GPRegressor(KERNEL, restarts=2, random_state=0, progress=told.append).fit(TREES, Y)
     assert all(isinstance(x, FitProgress) for x in told)
-    assert len(told) == sum(len(r.trace) for r in model.restarts_)
+    assert len(told) == sum(len(r.trace) for r in model.restarts_) + 1  # the last tells the end
+    assert [x.fraction for x in told] == sorted(x.fraction for x in told) and told[-1].fraction == 1.0
     assert [x.best for x in told] == sorted(x.best for x in told)
     assert {x.restart for x in told} == {0, 1, 2} and told[0].n_restarts == 3
     assert told[-1].best == pytest.approx(model.log_marginal_likelihood_, rel=1e-12)
