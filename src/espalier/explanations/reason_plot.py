@@ -15,7 +15,7 @@ _LONGEST = 60  # characters of a fragment beside its bar
 
 
 def plot_reasons(explanation: Explanation, ax: Axes | None, n: int) -> Axes:
-    """The largest weights of a model, or contributions to one score; with intervals where there are some."""
+    """The largest weights of a model, or contributions to one score; with intervals if there are any."""
     if not len(explanation):
         raise ValueError("There is nothing to draw: the explanation lists no fragment.")
     local = explanation.value is not None

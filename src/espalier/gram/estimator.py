@@ -107,14 +107,14 @@ class Learner(Estimator):
             yield Schedule.of(self.n_threads, self.memory, report, what=what)
 
     def _check_whole(self, *names: str, least: int = 1, none: bool = False) -> None:
-        """Refuse parameters that are no integers of at least ``least``; with ``none``, None is allowed too."""
+        """Raise if a parameter is not an integer of at least ``least``; with ``none``, None is allowed, too."""
         for name in names:
             value = getattr(self, name)
             if value is not None or not none:
                 whole_number(name, value, least, none=none)
 
     def _check_positive(self, *names: str, zero: bool = False, none: bool = False) -> None:
-        """Refuse parameters that are no positive finite numbers, or with ``zero`` 0, or with ``none`` None."""
+        """Raise if a parameter is not positive and finite; ``zero`` also allows 0, ``none`` also None."""
         for name in names:
             value = getattr(self, name)
             if value is not None or not none:
@@ -143,7 +143,7 @@ class KernelEstimator(Learner):
         return tags
 
     def _checked_kernel(self, default: Kernel | None = None) -> Kernel:
-        """Return the kernel, or the default where it is None; it is an error if that is no kernel."""
+        """Return the kernel, or the default if it is None; raise if it is not a kernel."""
         kernel = default if self.kernel is None else self.kernel
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")

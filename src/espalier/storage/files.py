@@ -57,7 +57,7 @@ def save(value: object, path: str | Path, trained_on: Mapping[str, object]) -> N
         data = file_bytes(arrays, header | {"trained_on": dict(trained_on)})
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{path} cannot be written: {error.object[error.start : error.end]!r} in a label is no character of UTF-8."
+            f"{path} cannot be written: {error.object[error.start : error.end]!r} in a label is not valid UTF-8."
         ) from None
     write_bytes(path, data)
 
@@ -130,7 +130,7 @@ def read(path: str | Path) -> Contents:
         else:
             kind, state = translated(header, arrays, path)
             header = {"espalier": "0.1"}
-        require(isinstance(state, dict), "its state is no object of JSON")
+        require(isinstance(state, dict), "its state is not a JSON object")
     except _WRONG as error:
         raise _damaged(path, error) from None
     return Contents(kind, header, state, arrays, len(data))
@@ -143,7 +143,7 @@ def _arrays(data: bytes, path: str | Path) -> Arrays:
     try:
         return dict(arrays_of(data))
     except SafetensorError as error:
-        raise InputError(f"{path} is no safetensors file, or is damaged ({error}). Save it again.") from None
+        raise InputError(f"{path} is not a safetensors file, or is damaged ({error}). Save it again.") from None
     except (AttributeError, KeyError, TypeError) as error:
         # Numbers that numpy does not have, such as bfloat16.
         raise InputError(f"{path} is not a file that Espalier saved: it has numbers of type {error}.") from None

@@ -114,7 +114,7 @@ def _reranker(header: Header, arrays: Arrays, path: object) -> Content:
 def _candidates(lines: Any) -> Content:
     """Candidates, which version 0.1 wrote as lines of JSON in an array of bytes."""
     if lines.dtype != np.uint8:
-        raise InputError("its candidates are no text")
+        raise InputError("its candidates are not text")
     records = [json.loads(line) for line in lines.tobytes().decode().split("\n") if line]
     return {"form": "items", "items": [_candidate(record) for record in records]}
 

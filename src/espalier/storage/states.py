@@ -41,7 +41,7 @@ def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
     kind = kind_of(value)
     if kind is None:
         raise InputError(
-            f"{type(value).__name__} is no class that Espalier can save: {value!r:.100}. A file holds no code, so a "
+            f"{type(value).__name__} is not a class that Espalier can save: {value!r:.100}. A file holds no code, so a "
             "kernel, prior or other object of your own cannot be saved. Keep the code that makes it."
         )
     if depth >= MAX_NESTED:

@@ -381,7 +381,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
         (["apply", "nowhere", "trees.jsonl"], "nowhere: No such file or directory"),
         (["apply", "folder", "trees.jsonl"], "folder: A saved file is one file, and this is a folder"),
         (["apply", "grammar", "trees.jsonl"], "grammar holds a PCFG, no Reranker. espalier.load(path) reads it."),
-        (["apply", "best.mrg", "trees.jsonl"], "best.mrg is no safetensors file"),
+        (["apply", "best.mrg", "trees.jsonl"], "best.mrg is not a safetensors file"),
         (["apply", "r", "empty"], "empty holds no group"),
         (["apply", "r", "tags.jsonl"], "r chooses among trees, and tags.jsonl holds tagged sequences"),
         (["apply", "r", "counts.txt"], "counts.txt, line 5"),

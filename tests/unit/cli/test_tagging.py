@@ -109,7 +109,7 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["fit", "new.txt", "-o", "t"], "new.txt, sentence 1"),
         (["fit", "known.conllu", "-o", "t", "--tags", "xpos"], "has no XPOS tag"),
         (["fit", "known.conllu", "-o", "folder"], "this is a folder"),
-        (["apply", "known.conllu", "new.txt"], "known.conllu is no safetensors file"),
+        (["apply", "known.conllu", "new.txt"], "known.conllu is not a safetensors file"),
         (["apply", "tagger", "empty"], "empty contains no sentence"),
         (["apply", "tagger", "blank.txt"], "blank.txt, line 2: there is no word here"),
         (["apply", "tagger", "new.conllu"], "new.conllu looks like CoNLL-U: pass --format conllu, or --format"),

@@ -185,7 +185,7 @@ def test_a_model_that_is_no_sum_of_weights_is_one_clear_error(tmp_path, dictiona
     [
         (THREE * 1j, "not 0j of type complex"),
         (np.array([b"a", b"b", b"c"])[THREE], "not b'a' of type bytes"),
-        (np.array(["a", "\ud800"], object)[THREE % 2], "no character of UTF-8"),
+        (np.array(["a", "\ud800"], object)[THREE % 2], "not valid UTF-8"),
     ],
     ids=["complex numbers", "bytes", "half a character"],
 )

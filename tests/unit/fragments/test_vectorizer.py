@@ -275,7 +275,7 @@ def test_a_file_of_something_else_is_one_clear_error(tmp_path):
 
     path = tmp_path / "x"
     path.write_bytes(b"not a file of arrays")
-    with pytest.raises(es.InputError, match="no safetensors file"):
+    with pytest.raises(es.InputError, match="not a safetensors file"):
         FragmentVectorizer.load(path)
     for header in ("", "no JSON", "[]", "[" * 100_000):
         path.write_bytes(save({"0.code": np.zeros(2, np.int32)}, metadata={"espalier": header}))
@@ -309,7 +309,7 @@ def test_a_kernel_that_no_file_can_name_is_one_clear_error(tmp_path):
 
     kernel = es.Normalized(es.SubsetTree() + Same())
     vectorizer = FragmentVectorizer(kernel, by="frequency", n_fragments=20, max_size=3).fit(TREES)
-    with pytest.raises(es.InputError, match=r"Same is no class that Espalier can save"):
+    with pytest.raises(es.InputError, match=r"Same is not a class that Espalier can save"):
         vectorizer.save(tmp_path / "x")
     assert not list(tmp_path.iterdir())
 
