@@ -6,7 +6,9 @@ so that an error in a worker process arrives whole.
 
 from __future__ import annotations
 
+import functools
 import inspect
+from typing import Any
 
 __all__ = [
     "InputError",
@@ -75,20 +77,15 @@ class TreeSyntaxError(ValueError):
             return first
         return "\n".join([first, *_excerpt(self.text, self.position)])
 
+    def moved(self, source: str) -> TreeSyntaxError:
+        """Return the same error with another source, such as the row of a corpus."""
+        return TreeSyntaxError(self.message, **self._place() | {"source": source})
+
+    def _place(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("source", "line", "column", "text", "position")}
+
     def __reduce__(self) -> tuple[object, ...]:
-        names = ("message", "source", "line", "column", "text", "position")
-        return _restore, tuple(getattr(self, name) for name in names)
-
-
-def _restore(
-    message: str,
-    source: str | None,
-    line: int | None,
-    column: int | None,
-    text: str | None,
-    position: int | None,
-) -> TreeSyntaxError:
-    return TreeSyntaxError(message, source=source, line=line, column=column, text=text, position=position)
+        return functools.partial(TreeSyntaxError, **self._place()), (self.message,)
 
 
 def _excerpt(text: str, position: int) -> tuple[str, str]:
@@ -149,11 +146,7 @@ class MissingDependencyError(ImportError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore_missing, (self.library, self.extra, self.purpose)
-
-
-def _restore_missing(library: str, extra: str, purpose: str) -> MissingDependencyError:
-    return MissingDependencyError(library, extra=extra, purpose=purpose)
+        return functools.partial(MissingDependencyError, extra=self.extra, purpose=self.purpose), (self.library,)
 
 
 def user_level() -> int:

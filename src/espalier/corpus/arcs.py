@@ -70,7 +70,8 @@ class Arcs(Corpus):
     def from_trees(trees: Iterable[object], templates: Sequence[str], *, vocabulary: Vocabulary | None = None) -> Arcs:
         """Intern dependency trees, or what converts to them, with these features of their arcs."""
         templates = check_templates(templates)
-        if isinstance(trees, str | bytes | DependencyTree) or not isinstance(trees, Iterable):
+        is_one = isinstance(trees, str | bytes | DependencyTree)
+        if is_one or not isinstance(trees, Iterable) or hasattr(trees, "tocsr"):
             raise TypeError(f"A corpus is a list of dependency trees, got {type(trees).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         listed = []
@@ -106,6 +107,15 @@ class Arcs(Corpus):
 
     def __repr__(self) -> str:
         return f"<Arcs: {len(self):,} trees with {int(self._arrays['start'][-1]):,} words>"
+
+
+def as_arcs(column: Any, templates: tuple[str, ...], vocabulary: Vocabulary | None = None) -> Arcs:
+    """Return ``column`` itself if it is interned; otherwise intern it."""
+    if not isinstance(column, Arcs):
+        return Arcs.from_trees(column, templates, vocabulary=vocabulary)
+    if column.templates != templates:
+        raise InputError(f"These trees were interned with {column.templates!r}, not with {templates!r}.")
+    return column
 
 
 def check_templates(templates: object) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import Rows, chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
 from espalier.corpus.soundness import check_forest
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
@@ -337,7 +337,7 @@ def _flatten(
         try:
             tree = as_tree(item)
         except TreeSyntaxError as error:
-            raise in_row(error, row) from None
+            raise error.moved(f"row {row}") from None
         except (TypeError, InputError) as error:
             raise type(error)(f"Row {row}: {error}") from None
         alive.append(tree)

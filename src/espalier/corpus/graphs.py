@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.interned import Corpus
-from espalier.corpus.selection import Rows, chosen_rows, in_row, not_unicode, ranges
+from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
 from espalier.corpus.soundness import EDGES, Require, check_graphs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
@@ -114,7 +114,7 @@ def _as_graph(item: object, row: int, labels: NodeLabels) -> Graph:
     try:
         tree = as_tree(item)
     except TreeSyntaxError as error:
-        raise in_row(error, row) from None
+        raise error.moved(f"row {row}") from None
     except (TypeError, InputError) as error:
         raise InputError(f"Row {row} must be a Graph, a dependency tree or a tree. {error}") from None
     return Graph.from_tree(tree)

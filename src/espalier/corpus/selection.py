@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import TreeSyntaxError
-
 Rows = slice | Sequence[int] | NDArray[Any] | tuple[Any, EllipsisType]
 
 
@@ -36,12 +34,6 @@ def ranges(start: NDArray[Any], chosen: NDArray[Any]) -> tuple[NDArray[np.int64]
     sizes = start[chosen + 1] - start[chosen]
     new = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return np.arange(new[-1]) + np.repeat(start[chosen] - new[:-1], sizes), new
-
-
-def in_row(error: TreeSyntaxError, row: int) -> TreeSyntaxError:
-    """Return an error of reading a tree that names the row as its source."""
-    place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
-    return TreeSyntaxError(error.message, source=f"row {row}", **place)
 
 
 def not_unicode(row: int) -> str:

@@ -166,7 +166,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(21, "This is a folder, and a file is to be written", os.fspath(given))
     target = Path(os.path.realpath(given))
     try:
-        with _stream(given) if given.exists() and _is_open_or_no_file(given) else drafted(target) as stream:
+        is_open_or_no_file = given.exists() and (not given.is_file() or _descriptor(given) is not None)
+        with _stream(given) if is_open_or_no_file else drafted(target) as stream:
             yield stream
     except OSError as error:
         if error.filename is not None and not is_draft(error.filename):
@@ -183,10 +184,6 @@ def _stream(path: Path) -> Iterator[IO[bytes]]:
         sys.stdout.flush()  # what was printed before stands before
     with path.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as stream:
         yield stream
-
-
-def _is_open_or_no_file(path: Path) -> bool:
-    return not path.is_file() or _descriptor(path) is not None
 
 
 def _descriptor(path: Path) -> int | None:

@@ -77,7 +77,8 @@ def read_klp(
     if lines == [""]:
         return Table(label=[])
     labels, kinds, parts = _split_lines(lines, name)
-    columns: dict[str, object] = {"label": [names[0] for names in labels] if _all_single(labels) else labels}
+    all_single = all(len(names) == 1 for names in labels)
+    columns: dict[str, object] = {"label": [names[0] for names in labels] if all_single else labels}
     features: dict[str, tuple[str, ...]] = {}
     for column, kind in kinds.items():
         found = parts[column]
@@ -96,10 +97,6 @@ def read_klp(
             columns[column] = [found.get(n + 1) for n in range(len(lines))]
     table = Table(columns)
     return _restore(dict(table._columns), len(table), features)
-
-
-def _all_single(labels: list[tuple[str, ...]]) -> bool:
-    return all(len(names) == 1 for names in labels)
 
 
 def _split_lines(

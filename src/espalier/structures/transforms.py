@@ -7,7 +7,7 @@ Each function takes a tree and returns a tree, the same object if nothing change
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from espalier.errors import InputError
@@ -40,6 +40,12 @@ def _renewed(node: Tree, label: str, children: list[Tree]) -> Tree:
     if same and all(new is old for new, old in zip(children, node.children, strict=True)):
         return node
     return type(node)(label, children)
+
+
+def _with_words(tree: Tree, change: Callable[[str], str]) -> Tree:
+    return tree.fold(
+        lambda node, children: _renewed(node, change(node.label) if node.is_leaf else node.label, children)
+    )
 
 
 def strip_function_tags(tree: Tree) -> Tree:
@@ -144,9 +150,7 @@ def lower_case_leaves(tree: Tree) -> Tree:
     >>> print(Tree.from_brackets("(NP (DT The) (NNP Hague))").with_lower_case_leaves())
     (NP (DT the) (NNP hague))
     """
-    return tree.fold(
-        lambda node, children: _renewed(node, node.label.lower() if node.is_leaf else node.label, children)
-    )
+    return _with_words(tree, str.lower)
 
 
 def replace_words_by_tags(tree: Tree) -> Tree:
@@ -170,13 +174,7 @@ def unescape_brackets(tree: Tree) -> Tree:
     >>> Tree.from_brackets("(X (-LRB- -LRB-) (NFP :-RRB-))").unescaped().words()
     ['(', ':)']
     """
-    return tree.fold(
-        lambda node, children: _renewed(
-            node,
-            _NAMED_BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], node.label) if node.is_leaf else node.label,
-            children,
-        )
-    )
+    return _with_words(tree, lambda word: _NAMED_BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], word))
 
 
 def escape_brackets(tree: Tree) -> Tree:
@@ -189,9 +187,7 @@ def escape_brackets(tree: Tree) -> Tree:
     ['-LRB-', ':-RRB-', '-LSB-b-RSB-']
     """
     table = str.maketrans(_BRACKETS)
-    return tree.fold(
-        lambda node, children: _renewed(node, node.label.translate(table) if node.is_leaf else node.label, children)
-    )
+    return _with_words(tree, lambda word: word.translate(table))
 
 
 def collapse_unaries(tree: Tree, separator: str = "+", *, preterminals: bool = False) -> Tree:
