@@ -91,7 +91,7 @@ class Grammar:
                     first = children[0] if end == 2 else children[: end - 1]
                     parts.append((children[:end], (first, children[end - 1]), 0.0))
             parts.append((parent, (children[:-1], children[-1]), weight))
-        return _numbered(parts, root, max_unary)
+        return Grammar.from_parts(parts, root, max_unary=max_unary)
 
     @staticmethod
     def from_parts(parts: Iterable[tuple[object, tuple[object, ...], float]], root: str, *, max_unary: int) -> Grammar:
@@ -99,7 +99,27 @@ class Grammar:
 
         Names of constituents and tags are texts, those of prefixes are tuples.
         """
-        return _numbered(list(parts), root, max_unary)
+        max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
+        parts = list(parts)
+        names: dict[object, None] = {root: None}
+        for parent, children, _ in parts:
+            for name in (parent, *children):
+                names.setdefault(name, None)
+        base = [name for name in names if isinstance(name, str)]
+        prefixes = [name for name in names if not isinstance(name, str)]
+        number = {name: k for k, name in enumerate([*base, *prefixes])}
+        binary = [(number[p], number[c[0]], number[c[1]], w) for p, c, w in parts if len(c) == 2]
+        unary = [(number[p], number[c[0]], w) for p, c, w in parts if len(c) == 1]
+        return Grammar(
+            symbols=tuple(base),
+            n_prefixes=len(prefixes),
+            root=number[root],
+            binary=np.array([rule[:3] for rule in binary], np.int32).reshape(-1, 3),
+            binary_weight=np.array([rule[3] for rule in binary], np.float64),
+            unary=np.array([rule[:2] for rule in unary], np.int32).reshape(-1, 2),
+            unary_weight=np.array([rule[2] for rule in unary], np.float64),
+            max_unary=max_unary,
+        )
 
     @property
     def arrays(self) -> dict[str, object]:
@@ -171,29 +191,6 @@ def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
         raise InputError(f"The rule {parent} has no right side.")
     if not 0.0 < probability <= 1.0 + 1e-9:
         raise InputError(f"The probability of {parent} -> {' '.join(children)} must be in (0, 1], got {probability}.")
-
-
-def _numbered(parts: list[tuple[object, tuple[object, ...], float]], root: str, max_unary: int) -> Grammar:
-    max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
-    names: dict[object, None] = {root: None}
-    for parent, children, _ in parts:
-        for name in (parent, *children):
-            names.setdefault(name, None)
-    base = [name for name in names if isinstance(name, str)]
-    prefixes = [name for name in names if not isinstance(name, str)]
-    number = {name: k for k, name in enumerate([*base, *prefixes])}
-    binary = [(number[p], number[c[0]], number[c[1]], w) for p, c, w in parts if len(c) == 2]
-    unary = [(number[p], number[c[0]], w) for p, c, w in parts if len(c) == 1]
-    return Grammar(
-        symbols=tuple(base),
-        n_prefixes=len(prefixes),
-        root=number[root],
-        binary=np.array([rule[:3] for rule in binary], np.int32).reshape(-1, 3),
-        binary_weight=np.array([rule[3] for rule in binary], np.float64),
-        unary=np.array([rule[:2] for rule in unary], np.int32).reshape(-1, 2),
-        unary_weight=np.array([rule[2] for rule in unary], np.float64),
-        max_unary=max_unary,
-    )
 
 
 def _starts(values: NDArray[np.int32], n: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.errors import InputError
-from espalier.jobs.memory import parse_memory, show_bytes
-from espalier.jobs.progress import Report, check_progress, told_of
+from espalier.jobs.memory import show_bytes
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
 from espalier.parsing.exact_sums import on_grid
@@ -20,7 +22,7 @@ from espalier.parsing.grammar import MAX_UNARY, RULES, Grammar
 from espalier.parsing.kbest import KBest, Parse
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
-from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, threads, words_and_tags
+from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, words_and_tags
 from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
 from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
@@ -172,8 +174,7 @@ class PCFG(Storable):
         if isinstance(sentences, str):
             raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [{SPLIT}].")
         listed = [words_and_tags(row, sentence) for row, sentence in enumerate(sentences)]
-        check_progress(progress)
-        budget = parse_memory(chart_memory)
+        schedule = Schedule.of(n_threads, chart_memory, progress, what="parsing")
         found = _core.parse_sentences(
             self.grammar.arrays,
             *self._words(listed),
@@ -181,18 +182,18 @@ class PCFG(Storable):
             self._prior,
             distance("coarse", coarse),
             None if coarse is None else self._coarse,
-            budget,
+            schedule.memory,
             positive("k", k),
-            threads(n_threads),
-            told_of(progress, "parsing"),
+            schedule.n_threads,
+            schedule.tell,
         )
         narrowed = np.flatnonzero(found["narrowed"])
         if len(narrowed):
             first = int(narrowed[0])
             warnings.warn(
-                f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(budget)}, the first is "
-                f"sentence {first} with {len(listed[first][0])} words: their parses are not exactly the best. Pass a "
-                "larger chart_memory, or a beam of your own, such as 10.",
+                f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(schedule.memory)}, the "
+                f"first is sentence {first} with {len(listed[first][0])} words: their parses are not exactly the best. "
+                "Pass a larger chart_memory, or a beam of your own, such as 10.",
                 stacklevel=2,
             )
         return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]
@@ -230,7 +231,8 @@ class PCFG(Storable):
         return {"items": "trees", "words": sum(self.lexicon.tag_counts.values())}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.grammar, self.lexicon, self.labels, self.hides_root)
+        make = functools.partial(PCFG, hides_root=self.hides_root)
+        return make, (self.grammar, self.lexicon, self.labels)
 
     @kept
     def _coarse(self) -> dict[str, object]:
@@ -285,7 +287,3 @@ class PCFG(Storable):
 
     def __repr__(self) -> str:
         return f"<PCFG: {self.grammar!r}, {len(self.lexicon.word_counts):,} words>"
-
-
-def _again(grammar: Grammar, lexicon: Lexicon, labels: tuple[str, ...], hides_root: bool) -> PCFG:
-    return PCFG(grammar, lexicon, labels, hides_root=hides_root)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from espalier.errors import InputError
-from espalier.jobs.memory import n_cores
 from espalier.structures.numbers import LARGEST, shown, whole_number
 
 # str.split() without an argument would also part words at no-break spaces, which belong to them.
@@ -36,11 +35,6 @@ def distance(name: str, value: float | None) -> float:
 def positive(name: str, value: int) -> int:
     """A number that is at least 1."""
     return whole_number(name, value, wanted=f"a positive integer, at most {LARGEST:,}")
-
-
-def threads(n_threads: int | None) -> int:
-    """Return a number of threads; None means one for each core."""
-    return n_cores() if n_threads is None else positive("n_threads", n_threads)
 
 
 def words_and_tags(row: int, sentence: object) -> Sentence:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
-from espalier.jobs.progress import Report, check_progress, told_of
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.kbest import KBest, Tagged
 from espalier.parsing.lexicon import are_counts
-from espalier.parsing.requests import SPLIT, positive, threads
+from espalier.parsing.requests import SPLIT, positive
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
@@ -152,7 +153,7 @@ class Tagger(Storable):
         A word that may have ``t`` tags, as its neighbours may, costs ``t`` cubed steps and ``t`` squared numbers of
         memory, once for the sentence, and ``t`` steps more for each of the ``k``.
         """
-        check_progress(progress)
+        schedule = Schedule.of(n_threads, progress=progress, what="tagging")
         listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
         each = [found[word] for words in listed for word in words]
@@ -164,8 +165,8 @@ class Tagger(Storable):
             np.concatenate([np.zeros(0, np.int32), *(tags for tags, _ in each)]),
             on_grid(np.concatenate([np.zeros(0), *(weights for _, weights in each)])),
             positive("k", k),
-            threads(n_threads),
-            told_of(progress, "tagging"),
+            schedule.n_threads,
+            schedule.tell,
         )
         return [self._taggings(arrays, s, words) for s, words in enumerate(listed)]
 
