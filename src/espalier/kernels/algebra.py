@@ -10,29 +10,45 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from espalier.jobs.schedule import Schedule
-from espalier.kernels.algebra_plans import (
-    ConstantPlan,
-    PowerPlan,
-    ProductPlan,
-    ScaledPlan,
-    SumPlan,
-)
+from espalier.kernels.algebra_plans import ConstantPlan, PowerPlan, ProductPlan, ScaledPlan, SumPlan
 from espalier.kernels.base import Kernel, Plan, Reads
 from espalier.kernels.checks import check_one_number
-from espalier.kernels.composite import Wrapper, check_kernels
+from espalier.kernels.composite import CompositePlan, Wrapper, check_kernels
 from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import kind_of
 from espalier.structures.numbers import as_float, shown
 
 SCALE_BOUNDS = (1e-5, 1e5)
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(Kernel):
+class Several(Kernel):
+    """A kernel made of several others, which one of its fields lists."""
+
+    _listed: ClassVar[str]  # the name of the field
+    _plan_type: ClassVar[type[CompositePlan]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, self._listed, _flattened(type(self), self._listed, getattr(self, self._listed)))
+
+    def _children(self) -> list[tuple[str, Kernel]]:
+        return [(f"{self._listed}[{k}].", kernel) for k, kernel in enumerate(getattr(self, self._listed))]
+
+    def _with_children(self, children: list[Kernel]) -> Self:
+        return replace(self, **{self._listed: tuple(children)})
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        children = self._children()
+        shares = [schedule.share(k, len(children)) for k in range(len(children))]
+        inside = zip(children, shares, strict=True)
+        return self._plan_type([child._make_plan(a, b, own, diagonal=diagonal) for (_, child), own in inside])
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Several):
     """The sum of kernels: items are similar if any of the kernels finds them similar. Written ``a + b``.
 
     The fragments of all the kernels count side by side. Sums inside a sum are flattened. The paths of the
@@ -51,22 +67,10 @@ class Sum(Kernel):
     {'terms[0].decay': 1.0, 'terms[0].frontier': 1.0, 'terms[1].scale': 2.0, 'terms[1].decay': 1.0}
     """
 
+    _listed: ClassVar = "terms"
+    _plan_type: ClassVar = SumPlan
+
     terms: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", _flattened(Sum, "terms", self.terms))
-
-    def _children(self) -> list[tuple[str, Kernel]]:
-        return [(f"terms[{k}].", term) for k, term in enumerate(self.terms)]
-
-    def _with_children(self, children: list[Kernel]) -> Self:
-        return replace(self, terms=tuple(children))
-
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return SumPlan(_plans(self.terms, a, b, schedule))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return SumPlan(_diagonal_plans(self.terms, a, schedule))
 
     def __repr__(self) -> str:
         if len(self.terms) == 1:
@@ -75,7 +79,7 @@ class Sum(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Kernel):
+class Product(Several):
     """The product of kernels: items are similar if all of the kernels find them similar. Written ``a * b``.
 
     The fragments are pairs: one fragment of each kernel. Products inside a product are flattened. The paths
@@ -92,22 +96,10 @@ class Product(Kernel):
            [ 4., 27.]])
     """
 
+    _listed: ClassVar = "factors"
+    _plan_type: ClassVar = ProductPlan
+
     factors: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", _flattened(Product, "factors", self.factors))
-
-    def _children(self) -> list[tuple[str, Kernel]]:
-        return [(f"factors[{k}].", factor) for k, factor in enumerate(self.factors)]
-
-    def _with_children(self, children: list[Kernel]) -> Self:
-        return replace(self, factors=tuple(children))
-
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return ProductPlan(_plans(self.factors, a, b, schedule))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return ProductPlan(_diagonal_plans(self.factors, a, schedule))
 
     def __repr__(self) -> str:
         if len(self.factors) == 1:
@@ -134,11 +126,8 @@ class Scaled(Wrapper):
 
     scale: Number = hyperparameter(1.0, SCALE_BOUNDS)
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return ScaledPlan([self.kernel._make_plan(a, b, schedule)])
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return ScaledPlan([self.kernel._make_diagonal_plan(a, schedule)])
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return ScaledPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
 
     def __repr__(self) -> str:
         if isinstance(self.scale, Fixed | Learned):
@@ -181,11 +170,8 @@ class Power(Wrapper):
             raise ValueError(f"exponent must be a positive number, got {shown(exponent)}.")
         object.__setattr__(self, "exponent", _plain(exponent))
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return PowerPlan([self.kernel._make_plan(a, b, schedule)])
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return PowerPlan([self.kernel._make_diagonal_plan(a, schedule)])
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return PowerPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
 
     def __repr__(self) -> str:
         return f"Power({self.kernel!r}, {self.exponent!r})"
@@ -216,16 +202,8 @@ class Constant(Kernel):
     def reads(self) -> Reads:
         return "nothing"
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return ConstantPlan(kind_of(is_symmetric=b is None), (len(a), len(a if b is None else b)))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return ConstantPlan("diagonal", (len(a),))
-
-
-def add(left: Kernel, right: Kernel) -> Sum:
-    """The sum of two kernels; sums inside are flattened."""
-    return Sum((left, right))
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return ConstantPlan(len(a), None if b is None else len(b), diagonal=diagonal)
 
 
 def multiply(left: Kernel, right: object) -> Product | Scaled:
@@ -264,11 +242,3 @@ def _operand(kernel: Kernel) -> str:
     """A kernel as printed beside ``*``: in brackets if its repr contains an operator."""
     several = isinstance(kernel, Sum | Product) and len(kernel._children()) > 1
     return f"({kernel!r})" if several or _is_multiple(kernel) else repr(kernel)
-
-
-def _plans(kernels: Sequence[Kernel], a: Inputs, b: Inputs | None, schedule: Schedule) -> list[Plan]:
-    return [kernel._make_plan(a, b, schedule.share(k, len(kernels))) for k, kernel in enumerate(kernels)]
-
-
-def _diagonal_plans(kernels: Sequence[Kernel], a: Inputs, schedule: Schedule) -> list[Plan]:
-    return [kernel._make_diagonal_plan(a, schedule.share(k, len(kernels))) for k, kernel in enumerate(kernels)]

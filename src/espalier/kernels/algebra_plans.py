@@ -17,7 +17,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite, check_rows
 from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient
-from espalier.kernels.plan import SMALLER, Evaluation, Gradients, Kind, Matrix, Plan, Pullback
+from espalier.kernels.plan import SMALLER, Evaluation, Gradients, Matrix, Plan, Pullback
 from espalier.kernels.rows import ByRows, inner_product
 
 
@@ -126,15 +126,14 @@ class PowerPlan(WrapperPlan):
 class ConstantPlan(Plan):
     """A matrix or a diagonal of one value."""
 
-    def __init__(self, kind: Kind, shape: tuple[int, ...]) -> None:
-        self.kind, self.shape = kind, shape
+    def __init__(self, n_rows: int, n_columns: int | None, *, diagonal: bool) -> None:
+        self._describe(n_rows, n_columns, diagonal=diagonal)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self.shape)
-            return own_gradient("variance", kernel.variance, float(cotangent.sum()))
+    def _values(self, kernel: Any) -> Matrix:
+        return np.full(self.shape, hyper.number_of(kernel.variance))
 
-        return Evaluation(np.full(self.shape, hyper.number_of(kernel.variance)), pull_back)
+    def _pull_back(self, kernel: Any, cotangent: Matrix) -> Gradients:
+        return own_gradient("variance", kernel.variance, float(cotangent.sum()))
 
 
 def _prefixed(prefix: str, gradients: Gradients) -> Gradients:

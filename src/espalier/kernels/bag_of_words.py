@@ -124,8 +124,7 @@ class BagOfWords(FeatureKernel):
             match = match * np.array([self.idf(label) for label in labels])
         return SubsequenceWeights(match, np.zeros(len(labels)), np.ones(1), self.values == "binary")
 
-    def _features(self, a: Sequences, b: Sequences | None) -> Features:
-        sides = (a,) if b is None else (a, b)
+    def _features(self, *sides: Sequences) -> Features:
         used = np.unique(np.concatenate([side.arrays[0] for side in sides]))
         vocabulary = max((side.vocabulary for side in sides), key=len)
         names = [vocabulary[number] for number in used.tolist()]
@@ -215,10 +214,9 @@ class Spectrum(FeatureKernel):
         shorter = np.zeros(self._first - 1)
         return SubsequenceWeights(np.ones(len(labels)), np.zeros(len(labels)), np.append(shorter, order))
 
-    def _features(self, a: Sequences, b: Sequences | None) -> Features:
+    def _features(self, *sides: Sequences) -> Features:
         from scipy.sparse import csr_matrix, hstack
 
-        sides = (a,) if b is None else (a, b)
         # If there are no runs of one length, there are no longer ones either.
         longest = max((int(np.diff(side.arrays[1]).max(initial=0)) for side in sides), default=0)
         lengths = range(self._first, min(self.length, longest) + 1)
@@ -241,7 +239,7 @@ class Spectrum(FeatureKernel):
         if hyper.is_fixed(self.order_weights):
             return {}
         absent = np.zeros(len(self.order_weights.values) - len(gradient))  # lengths that no sequence has
-        return {f"order_weights[{p}]": float(value) for p, value in enumerate([*gradient, *absent])}
+        return hyper.dimension_gradients("order_weights", self.order_weights, np.append(gradient, absent))
 
 
 Numbers = NDArray[np.int64]

@@ -72,15 +72,11 @@ class Kernel(StorableKernel):
         """Return the matrix of values for two lists of items."""
         return np.array([[self.pair(x, y) for y in b] for x in a], np.float64).reshape(len(a), len(b))
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        """Prepare the matrix of two inputs, or of one with itself; or the value of each item of one with itself."""
         from espalier.kernels.python_plan import PythonPlan
 
-        return PythonPlan(a, b)
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        from espalier.kernels.python_plan import PythonPlan
-
-        return PythonPlan(a, None, diagonal=True)
+        return PythonPlan(a, b, diagonal=diagonal)
 
     def reads(self) -> Reads:
         """What the kernel reads from each item; ``"items"`` if it takes them as they are."""
@@ -146,7 +142,7 @@ class Kernel(StorableKernel):
     def diagonal_plan(self, a: Any, **options: Any) -> Plan:
         """Prepare the value of each item with itself for any hyperparameters."""
         rows = Inputs.of(a).read_strings(self._tree_columns(), "trees")
-        plan = self._make_diagonal_plan(rows, Schedule.of(**options))
+        plan = self._make_plan(rows, None, Schedule.of(**options), diagonal=True)
         plan._made_for = self
         return plan
 
@@ -190,9 +186,9 @@ class Kernel(StorableKernel):
         return {path: prior for path, (_, _, prior) in self._declared().items()}
 
     def __add__(self, other: Kernel) -> Sum:
-        from espalier.kernels.algebra import add
+        from espalier.kernels.algebra import Sum
 
-        return add(self, other) if isinstance(other, Kernel) else NotImplemented
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     def __radd__(self, other: object) -> Kernel:
         # sum([a, b]) starts from 0.

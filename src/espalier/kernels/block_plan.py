@@ -21,9 +21,9 @@ from espalier.jobs.tiles import Items, Tile, cut_to_fit, most_needed
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
-from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.checks import check_finite
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
+from espalier.kernels.plan import Labels, Matrix, Plan
 from espalier.kernels.sequence_memory import needed_for_one, which_pairs
 
 _TABLES = 1 << 26
@@ -33,6 +33,7 @@ _LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
 
 Floats = NDArray[np.float64]
 Native = Callable[..., object]  # a function of the core
+Sums = tuple[list[Floats], list[Floats]]  # gradients of each setting by label (the last for leaves), and of others
 Corpora = tuple[Any, ...]  # what a kernel reads from one side: forests, sequences or arcs, which can be indexed
 
 
@@ -49,16 +50,8 @@ class Block(Protocol):
     def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
 
-    def pull_back(
-        self,
-        kernel: Any,
-        by_label: list[Floats],
-        schedule: Schedule,
-        cotangent: Floats,
-        gradients: list[Floats],
-        others: list[Floats],
-    ) -> None:
-        """Add the gradients of each setting by label, and those of other settings."""
+    def pull_back(self, kernel: Any, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+        """Add the gradients of each setting by label, and those of other settings, to the sums."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +59,7 @@ class BlockKernel(Kernel):
     """A kernel that the compiled core computes over corpora."""
 
     _item: ClassVar[str]  # what a row is, in messages
+    _when_too_large: ClassVar[str]  # what the user should do if a value overflows
     _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
 
     def _corpora(self, inputs: Inputs) -> Corpora:
@@ -83,10 +77,6 @@ class BlockKernel(Kernel):
     def _others(self) -> list[tuple[str, Floats]]:
         """Other hyperparameters as arrays, in the core's order, after those of labels."""
         return []
-
-    def _when_too_large(self) -> str:
-        """What the user should do if a value overflows."""
-        raise NotImplementedError
 
     def _least_bytes(self, a: Corpora, b: Corpora | None, tile: Tile) -> int:
         """The least number of bytes to prepare the block of a tile; 0 for one pair, which cannot be cut."""
@@ -107,13 +97,8 @@ class BlockKernel(Kernel):
     def _check(self, plan: BlockPlan) -> None:
         """Raise if the values would not be a kernel on these corpora."""
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        plan = BlockPlan(self, self._corpora(a), None if b is None else self._corpora(b), schedule)
-        self._check(plan)
-        return plan
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        plan = BlockPlan(self, self._corpora(a), None, schedule, diagonal=True)
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        plan = BlockPlan(self, self._corpora(a), None if b is None else self._corpora(b), schedule, diagonal=diagonal)
         self._check(plan)
         return plan
 
@@ -137,8 +122,7 @@ class BlockPlan(Plan):
         self._items = Items(kernel._item) if items is None else items
         rows, columns = slice(0, len(a[0])), slice(0, len((a if b is None else b)[0]))
         self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
-        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
-        self.shape = self._whole.shape
+        self._describe(len(a[0]), None if b is None else len(b[0]), diagonal=diagonal)
         self._needed: dict[bool, int] = {}  # bytes for all at once, with and without gradients
         if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
             _ = self._all  # prepare now, which takes time; a diagonal may never need it
@@ -170,11 +154,8 @@ class BlockPlan(Plan):
     def _values(self, kernel: BlockKernel) -> Matrix:
         out = np.empty(self.shape)
         if not self._fill(kernel, out):
-            check_finite(out, item=kernel._item, advice=kernel._when_too_large())
+            check_finite(out, item=kernel._item, advice=kernel._when_too_large)
         return out
-
-    def _evaluate(self, kernel: BlockKernel) -> Evaluation:
-        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
 
     def _fill(self, kernel: BlockKernel, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
@@ -194,7 +175,7 @@ class BlockPlan(Plan):
         return all_finite
 
     def _pull_back(self, kernel: BlockKernel, cotangent: Matrix) -> dict[str, float]:
-        totals, others = self._sums(kernel, check_cotangent(cotangent, self.shape))
+        totals, others = self._sums(kernel, cotangent)
         found: dict[str, dict[str, float]] = {}  # by setting
         for (name, setting), total in zip(kernel._label_settings(), totals, strict=True):
             found[name] = hyper.label_gradients(name, setting, self.labels, total, leaves=kernel._has_leaf_value())
@@ -206,7 +187,7 @@ class BlockPlan(Plan):
                 found[name] = {name: float(gradient.sum())}
         return {path: value for name, _ in kernel._settings() for path, value in found.get(name, {}).items()}
 
-    def _sums(self, kernel: BlockKernel, cotangent: Matrix) -> tuple[list[Floats], list[Floats]]:
+    def _sums(self, kernel: BlockKernel, cotangent: Matrix) -> Sums:
         """The gradients of each setting by label (the last for leaves), and those of other settings."""
         totals = [np.zeros(len(self.labels) + 1) for _ in kernel._label_settings()]
         others = [np.zeros(len(values)) for _, values in kernel._others()]
@@ -226,7 +207,7 @@ class BlockPlan(Plan):
         for block, tile, schedule in self._blocks(kernel, pulling_back=True):
             gradients = [np.zeros(len(block.labels) + 1) for _ in totals]
             given = np.ascontiguousarray(tile.take(cotangent))
-            block.pull_back(kernel, _by_label(kernel, block.labels), schedule, given, gradients, others)
+            block.pull_back(kernel, _by_label(kernel, block.labels), schedule, given, (gradients, others))
             schedule.done()
             add(block.labels, gradients)
         return totals, others

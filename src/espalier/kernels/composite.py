@@ -8,10 +8,13 @@ from typing import Self
 
 import numpy as np
 
+from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
-from espalier.kernels.checks import check_cotangent, check_one_number
-from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan, bound
+from espalier.kernels.checks import check_one_number
+from espalier.kernels.diagonals import RememberedDiagonalPlan
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.plan import Gradients, Labels, Matrix, Plan, bound
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +40,17 @@ class Wrapper(Kernel):
 
     def _with_children(self, children: list[Kernel]) -> Self:
         return replace(self, kernel=children[0])
+
+    def _plans_inside(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> list[Plan]:
+        """Plans of the kernel inside: of its matrix and, for two inputs, of the diagonals of both."""
+        if b is None:
+            return [self.kernel._make_plan(a, None, schedule)]
+        parts = [schedule.part(k, 3) for k in range(3)]
+        diagonals = [
+            RememberedDiagonalPlan(self.kernel, side, part.quietly())
+            for side, part in zip((a, b), parts[1:], strict=True)
+        ]
+        return [self.kernel._make_plan(a, b, parts[0]), *diagonals]
 
 
 class CompositePlan(Plan):
@@ -90,19 +104,13 @@ class UnitDiagonalPlan(Plan):
     def _values(self, kernel: Kernel) -> Matrix:
         return np.ones(self.shape)
 
-    def _evaluate(self, kernel: Kernel) -> Evaluation:
-        return constant(self, kernel)
+    def _pull_back(self, kernel: Kernel, cotangent: Matrix) -> Gradients:
+        return no_gradients(self, kernel)
 
 
-def constant(plan: Plan, kernel: Kernel) -> Evaluation:
-    """Evaluate a plan whose values depend on no hyperparameter."""
-    paths = bound(kernel, plan._labels()).parameters()
-
-    def pull_back(cotangent: Matrix) -> Gradients:
-        check_cotangent(cotangent, plan.shape)
-        return dict.fromkeys(paths, 0.0)
-
-    return Evaluation(plan._values(kernel), pull_back)
+def no_gradients(plan: Plan, kernel: Kernel) -> Gradients:
+    """The gradients of values that depend on no hyperparameter."""
+    return dict.fromkeys(bound(kernel, plan._labels()).parameters(), 0.0)
 
 
 def root_names(kernel: Kernel) -> set[str]:

@@ -15,7 +15,7 @@ from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Reads
-from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats
+from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Sums
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import threads_within, which_pairs
@@ -67,6 +67,7 @@ class DependencySubtree(BlockKernel):
     """
 
     _item: ClassVar = "tree"
+    _when_too_large: ClassVar = "Use a smaller decay or weight."
 
     features: tuple[str, ...] = ("words", "tags", "relation", "direction")
     decay: Number = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
@@ -110,9 +111,6 @@ class DependencySubtree(BlockKernel):
     def _others(self) -> list[tuple[str, Floats]]:
         return [("decay", np.array([hyper.number_of(self.decay)]))]
 
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay or weight."
-
     def _block(self, a: Corpora, b: Corpora | None, *, diagonal: bool) -> Block:
         return ArcBlock(a[0], None if b is None else b[0], diagonal=diagonal)
 
@@ -147,16 +145,10 @@ class ArcBlock:
         return False
 
     def pull_back(
-        self,
-        kernel: DependencySubtree,
-        by_label: list[Floats],
-        schedule: Schedule,
-        cotangent: Floats,
-        gradients: list[Floats],
-        others: list[Floats],
+        self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
     ) -> None:
         """Add the gradients of the weights by template, and that of the decay."""
-        arguments: Any = (*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *others, *gradients)
+        arguments: Any = (*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[1], *sums[0])
         _core.dependency_subtree_pull_back(*arguments)
 
     def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:

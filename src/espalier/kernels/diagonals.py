@@ -25,7 +25,7 @@ class RememberedDiagonalPlan(Plan):
     def __init__(self, kernel: Kernel, inputs: Inputs, schedule: Schedule) -> None:
         self.shape = (len(inputs),)
         self._inputs = inputs
-        self._make: Callable[[], Plan] = lambda: kernel._make_diagonal_plan(inputs, schedule)
+        self._make: Callable[[], Plan] = lambda: kernel._make_plan(inputs, None, schedule, diagonal=True)
 
     @kept
     def _plan(self) -> Plan:

@@ -19,13 +19,12 @@ from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
 from espalier.kernels.similarity import Exact
+from espalier.kernels.stored import MAX_INTEGERS, MAX_NESTED
 from espalier.kernels.wordnet import WordNet, is_usual_folder
 from espalier.storage import State
 from espalier.structures.limits import shortened
 
 _MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
-_MAX_INTEGERS = 2_000_000  # the sum of all in an expression: a kernel may hold a number for each length or round
-_MAX_NESTED = 10  # kernels inside kernels: each may compute its inner one twice, for the matrix and for its diagonal
 
 _HELPERS: Mapping[str, Callable[..., object]] = {
     "fixed": fixed,
@@ -147,8 +146,8 @@ class _Reader:
             raise self.refuse(f"This expression is nested more than {_MAX_DEPTH} deep", node)
         depth += 1
         match node:
-            case ast.Constant(value=int() as value) if self._adds_up_to(value) > _MAX_INTEGERS:
-                raise self.refuse(f"The integers up to here add up to more than {_MAX_INTEGERS:,}", node)
+            case ast.Constant(value=int() as value) if self._adds_up_to(value) > MAX_INTEGERS:
+                raise self.refuse(f"The integers up to here add up to more than {MAX_INTEGERS:,}", node)
             case ast.Constant(value=bool() | int() | float() | str() | None as value):
                 return value
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
@@ -202,8 +201,8 @@ class _Reader:
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 raise self.refuse("Arguments must be written out, without *", argument)
-        if self.n_around > _MAX_NESTED:
-            raise self.refuse(f"More than {_MAX_NESTED} kernels enclose this one", node)
+        if self.n_around > MAX_NESTED:
+            raise self.refuse(f"More than {MAX_NESTED} kernels enclose this one", node)
         self.n_around += 1
         arguments = [self.read(argument, depth) for argument in node.args]
         options: dict[str, object] = {}

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
-from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.checks import check_finite
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan, kind_of
+from espalier.kernels.plan import Labels, Matrix, Plan
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -66,14 +66,14 @@ class FeatureKernel(Kernel):
         """
         from scipy.sparse import csr_matrix, diags_array
 
-        found = self._features(self._corpus(Inputs.of(items)), None)
+        found = self._features(self._corpus(Inputs.of(items)))
         return csr_matrix(found.sides[0] @ diags_array(np.sqrt(self._part_weights(found))[found.part]))
 
     def _corpus(self, inputs: Inputs) -> object:
         """What the kernel reads from its inputs."""
         return inputs.sequences(getattr(self, "on", None), getattr(self, "of", "words"))
 
-    def _features(self, a: Any, b: Any) -> Features:
+    def _features(self, *sides: Any) -> Features:
         """The features of one corpus, or of two."""
         raise NotImplementedError
 
@@ -85,11 +85,8 @@ class FeatureKernel(Kernel):
         """The gradients of the hyperparameters, from those of the weights of the parts."""
         raise NotImplementedError
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return FeaturePlan(self, self._corpus(a), None if b is None else self._corpus(b), schedule)
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return FeaturePlan(self, self._corpus(a), None, schedule, diagonal=True)
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return FeaturePlan(self, self._corpus(a), None if b is None else self._corpus(b), schedule, diagonal=diagonal)
 
 
 class FeaturePlan(Plan):
@@ -98,11 +95,9 @@ class FeaturePlan(Plan):
     def __init__(self, kernel: FeatureKernel, a: Any, b: Any, schedule: Schedule, *, diagonal: bool = False) -> None:
         if b is not None:
             check_same_vocabulary(a.vocabulary, b.vocabulary)
-        self._features = kernel._features(a, b)
+        self._features = kernel._features(*([a] if b is None else [a, b]))
         self._schedule = schedule
-        n, m = (side.shape[0] for side in self._features.sides)
-        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
-        self.shape = (n,) if diagonal else (n, m)
+        self._describe(len(a), None if b is None else len(b), diagonal=diagonal)
 
     @property
     def labels(self) -> list[str]:
@@ -130,11 +125,7 @@ class FeaturePlan(Plan):
         check_finite(out, item=kernel._item, advice=ADVICE)
         return out
 
-    def _evaluate(self, kernel: FeatureKernel) -> Evaluation:
-        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
-
     def _pull_back(self, kernel: FeatureKernel, cotangent: Matrix) -> dict[str, float]:
-        cotangent = check_cotangent(cotangent, self.shape)
         a, b = self._features.sides
         by_column = np.zeros(a.shape[1])
         if self.kind == "diagonal":

@@ -331,3 +331,12 @@ def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
     if is_fixed(setting) or setting.values is not None:
         return setting
     return dataclasses.replace(setting, values=(number_of(setting),) * n_dimensions)
+
+
+def dimension_gradients(name: str, setting: Any, gradient: NDArray[np.float64]) -> dict[str, float]:
+    """The gradient of each dimension under its path."""
+    if is_fixed(setting):
+        return {}
+    if setting.values is not None and len(gradient) == 0:
+        gradient = np.zeros(len(setting.values))
+    return {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}

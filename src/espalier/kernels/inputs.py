@@ -18,9 +18,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.arcs import Arcs
+from espalier.corpus.arcs import Arcs, as_arcs
 from espalier.corpus.forest import Forest, as_forest
 from espalier.corpus.graphs import Graphs, NodeLabels, as_graphs
+from espalier.corpus.interned import Corpus
 from espalier.corpus.rows import kind_of_rows, rows_of, rows_state
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
@@ -34,7 +35,7 @@ from espalier.structures.sequence import TaggedSequence
 from espalier.structures.table import Table, as_table, refuse_lazy
 from espalier.structures.tree import Tree
 
-Corpus = TypeVar("Corpus", Forest, Sequences, Arcs, Graphs)
+AnyCorpus = TypeVar("AnyCorpus", bound=Corpus)
 Reading = Literal["trees", "words"]
 
 
@@ -46,7 +47,7 @@ class Inputs:
         self._like = like
         self._translates = translates
         self._beside: Inputs | None = None  # the second side, if both decide together whether strings are trees
-        self._corpora: dict[tuple[str | None, object], Any] = {}  # by column and form
+        self._corpora: dict[tuple[object, ...], Any] = {}  # by column, form and settings
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self._has_unit_vectors = False
         self._readings: dict[str | None, Reading | None] = {}  # by column: whether its strings are trees or words
@@ -138,32 +139,56 @@ class Inputs:
 
     def forest(self, on: str | None) -> Forest:
         """The column as a forest."""
-        return self._interned(on, ("forest",), lambda vocabulary: _read_trees(self.column(on), on, vocabulary))
+        return self._interned("forest", on, self._tree_items, as_forest)
 
     def sequences(self, on: str | None, of: Unit) -> Sequences:
         """The column as sequences of words, characters or tags."""
-        form = ("sequences", of)
-        return self._interned(on, form, lambda vocabulary: _read_sequences(self.sequence_items(on), on, of, vocabulary))
+        return self._interned("sequences", on, self.sequence_items, as_sequences, of)
 
     def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
         """The column as dependency trees whose arcs have these features."""
-        form = ("arcs", templates)
-        return self._interned(on, form, lambda vocabulary: _read_arcs(self.column(on), on, templates, vocabulary))
+        return self._interned("arcs", on, self.column, as_arcs, templates)
 
     def graphs(self, on: str | None, labels: NodeLabels) -> Graphs:
         """The column as graphs, with these labels of the nodes of dependency trees."""
-        form = ("graphs", labels)
-        return self._interned(on, form, lambda vocabulary: _read_graphs(self.column(on), on, labels, vocabulary))
+        return self._interned("graphs", on, self.column, _read_graphs, labels)
 
-    def _interned(self, on: str | None, form: tuple[Any, ...], read: Callable[[Vocabulary | None], Corpus]) -> Corpus:
+    def _interned(
+        self,
+        form: str,
+        on: str | None,
+        items: Callable[[str | None], Any],
+        read: Callable[..., AnyCorpus],
+        *settings: Any,
+    ) -> AnyCorpus:
         """The column in one form, read once; the second side uses the vocabulary of the first."""
-        if (on, form) not in self._corpora:
+        key = (on, form, *settings)
+        if key not in self._corpora:
             # Read the first side in the same form: by the method of that name, with the same arguments.
-            first = getattr(self._like, form[0])(on, *form[1:]) if self._like is not None else None
-            corpus = read(None if first is None else first.vocabulary.extended())
-            self._corpora[on, form] = corpus if first is None else self._comparable(corpus, first)
-        found: Corpus = self._corpora[on, form]
+            first = getattr(self._like, form)(on, *settings) if self._like is not None else None
+            column = items(on)
+            with _naming(on):
+                corpus = read(column, *settings, None if first is None else first.vocabulary.extended())
+            self._corpora[key] = corpus if first is None else self._comparable(corpus, first)
+        found: AnyCorpus = self._corpora[key]
         return found
+
+    def _tree_items(self, on: str | None) -> Any:
+        """The column for a kernel of trees, which reads no numbers."""
+        column = self.column(on)
+        is_sparse = hasattr(column, "tocsr")
+        if is_sparse or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
+            kind = "a sparse matrix" if is_sparse else f"an array of {column.dtype}"
+            if on is None:
+                raise TypeError(
+                    f"This kernel reads trees, but was given numbers, {kind}. "
+                    "Pass trees, or use a kernel of vectors such as RBF()."
+                )
+            raise TypeError(
+                f"Column {on!r} holds numbers, {kind}, but this kernel reads trees. "
+                f"Name a column of trees, or use a kernel of vectors such as RBF(on={on!r})."
+            )
+        return column
 
     def sequence_items(self, on: str | None) -> Any:
         """The column for a kernel of sequences; strings that are read as trees are parsed."""
@@ -184,7 +209,7 @@ class Inputs:
                 self._readings[on] = _decided(self.column(on), other)
         return self._readings[on]
 
-    def _comparable(self, corpus: Corpus, first: Corpus) -> Corpus:
+    def _comparable(self, corpus: AnyCorpus, first: AnyCorpus) -> AnyCorpus:
         try:
             check_same_vocabulary(first.vocabulary, corpus.vocabulary)
         except VocabularyMismatchError:
@@ -224,30 +249,6 @@ def take_rows(data: Any, rows: NDArray[np.intp] | slice) -> object:
     if hasattr(data, "iloc"):  # a Series of pandas, whose brackets look for labels
         return data.iloc[rows]
     return data[rows]
-
-
-def _read_trees(column: Any, on: str | None, vocabulary: Vocabulary | None) -> Forest:
-    """A column as a forest; errors name the column."""
-    is_sparse = hasattr(column, "tocsr")
-    if is_sparse or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
-        kind = "a sparse matrix" if is_sparse else f"an array of {column.dtype}"
-        if on is None:
-            raise TypeError(
-                f"This kernel reads trees, but was given numbers, {kind}. "
-                "Pass trees, or use a kernel of vectors such as RBF()."
-            )
-        raise TypeError(
-            f"Column {on!r} holds numbers, {kind}, but this kernel reads trees. "
-            f"Name a column of trees, or use a kernel of vectors such as RBF(on={on!r})."
-        )
-    with _naming(on):
-        return as_forest(column, vocabulary)
-
-
-def _read_sequences(column: object, on: str | None, of: Unit, vocabulary: Vocabulary | None) -> Sequences:
-    """A column as sequences."""
-    with _naming(on):
-        return as_sequences(column, of, vocabulary)
 
 
 def _decided(column: object, other: Reading | None) -> Reading | None:
@@ -290,23 +291,9 @@ def _tree_of(text: str, row: int) -> Tree:
         ) from None
 
 
-def _read_arcs(column: object, on: str | None, templates: tuple[str, ...], vocabulary: Vocabulary | None) -> Arcs:
-    """A column as dependency trees."""
-    with _naming(on):
-        if isinstance(column, Arcs):
-            if column.templates != templates:
-                raise InputError(f"These trees were interned with {column.templates!r}, not with {templates!r}.")
-            return column
-        if not isinstance(column, Iterable) or hasattr(column, "tocsr"):
-            raise TypeError(f"A corpus is a list of dependency trees, got {type(column).__name__}.")
-        return Arcs.from_trees(column, templates, vocabulary=vocabulary)
-
-
-def _read_graphs(column: object, on: str | None, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
-    """A column as graphs."""
-    with _naming(on):
-        _refuse_numbers(column, "graphs")
-        return as_graphs(column, labels, vocabulary)
+def _read_graphs(column: object, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
+    _refuse_numbers(column, "graphs")
+    return as_graphs(column, labels, vocabulary)
 
 
 def _refuse_numbers(column: object, what: str) -> None:
@@ -322,8 +309,7 @@ def _naming(on: str | None) -> Iterator[None]:
     except TreeSyntaxError as error:
         if on is None:
             raise
-        place = {name: getattr(error, name) for name in ("line", "column", "text", "position")}
-        raise TreeSyntaxError(error.message, source=f"column {on!r}, {error.source}", **place) from None
+        raise error.moved(f"column {on!r}, {error.source}") from None
     except (TypeError, InputError) as error:
         if on is None:
             raise
@@ -331,9 +317,7 @@ def _naming(on: str | None) -> Iterator[None]:
 
 
 def _table_or_column(data: Any) -> Any:
-    if isinstance(data, Forest | Sequences | Arcs | Graphs | Table | np.ndarray | list | tuple) or hasattr(
-        data, "tocsr"
-    ):
+    if isinstance(data, Corpus | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
         return data
     refuse_lazy(data)
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):

@@ -12,8 +12,7 @@ from espalier.errors import InputError, user_level
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_rows
-from espalier.kernels.composite import Wrapper, WrapperPlan, constant, learns
-from espalier.kernels.diagonals import RememberedDiagonalPlan
+from espalier.kernels.composite import Wrapper, WrapperPlan, learns, no_gradients
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluation, Gradients, Matrix, Plan, bound
 from espalier.kernels.rows import ByRows, row_blocks
@@ -45,19 +44,12 @@ class Normalized(Wrapper):
            [0.5, 1. ]])
     """
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        if b is None:
-            return NormalizedPlan([self.kernel._make_plan(a, None, schedule)], _Zeros([a], schedule))
-        parts = [schedule.part(k, 3) for k in range(3)]
-        plans = [
-            self.kernel._make_plan(a, b, parts[0]),
-            RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
-            RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
-        ]
-        return NormalizedPlan(plans, _Zeros([a, b], schedule))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return NormalizedDiagonalPlan(self.kernel._make_diagonal_plan(a, schedule), _Zeros([a], schedule))
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        if diagonal:
+            inside = self.kernel._make_plan(a, None, schedule, diagonal=True)
+            return NormalizedDiagonalPlan(inside, _Zeros([a], schedule))
+        sides = [a] if b is None else [a, b]
+        return NormalizedPlan(self._plans_inside(a, b, schedule), _Zeros(sides, schedule))
 
     def __repr__(self) -> str:
         return f"Normalized({self.kernel!r})"
@@ -79,7 +71,8 @@ class NormalizedPlan(WrapperPlan):
         """Normalise in place; return the roots of the diagonals of both sides."""
         roots = self._zeros.roots(inner, diagonals or [values.diagonal()])
         rows, columns = roots[0], roots[-1]
-        _divide(values, rows, columns)
+        for block in row_blocks(values.shape):  # divided by a product: symmetric to the last bit
+            values[block] /= rows[block, None] * columns
         if self.kind == "symmetric":
             np.fill_diagonal(values, np.isfinite(rows))
         return rows, columns
@@ -118,8 +111,8 @@ class NormalizedDiagonalPlan(WrapperPlan):
         (root,) = self._zeros.roots(kernel.kernel, [self._plans[0]._values(kernel.kernel)])
         return np.isfinite(root).astype(np.float64)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
-        return constant(self, kernel)
+    def _pull_back(self, kernel: Any, cotangent: Matrix) -> Gradients:
+        return no_gradients(self, kernel)
 
 
 def _roots(diagonal: Matrix) -> Matrix:
@@ -133,12 +126,6 @@ def _roots(diagonal: Matrix) -> Matrix:
     root = np.sqrt(diagonal)
     root[root == 0] = np.inf
     return root
-
-
-def _divide(values: Matrix, rows: Matrix, columns: Matrix) -> None:
-    """Divide each value by the product of its row's and its column's root: symmetric to the last bit."""
-    for block in row_blocks(values.shape):
-        values[block] /= rows[block, None] * columns
 
 
 def _pulled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from espalier import _core
 from espalier.corpus.forest import Forest
@@ -58,6 +58,8 @@ class PartialTree(TreeKernel):
     1.0
     """
 
+    _when_too_large: ClassVar = "Use a smaller decay or depth_decay."
+
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     depth_decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     on: str | None = None
@@ -69,11 +71,5 @@ class PartialTree(TreeKernel):
         check_widths("PartialTree", a, b)
         return _core.PartialTreePlan(a.arrays, None if b is None else b.arrays, per_tree)
 
-    def _native_arguments(self, native: object) -> tuple[object, ...]:
-        return ()
-
     def _has_leaf_value(self) -> bool:
         return True
-
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay or depth_decay."

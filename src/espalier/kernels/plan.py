@@ -18,7 +18,7 @@ from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.budget import enough, naming_a_way_out
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.checks import check_finite
+from espalier.kernels.checks import check_cotangent, check_finite
 from espalier.kernels.rows import ByRows, row_blocks
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Plan:
     """All that a kernel needs from its inputs, prepared once for any hyperparameters.
 
     ``matrix``, ``vjp`` and ``bind`` take a kernel of the same form as the one that made the plan: only its
-    hyperparameters may differ. A subclass defines ``_evaluate``, and also ``_values`` if values alone take less work.
+    hyperparameters may differ. A subclass defines ``_values`` and ``_pull_back``, or ``_evaluate`` if both share work.
 
     Attributes
     ----------
@@ -122,6 +122,11 @@ class Plan:
     kind: Kind
     shape: tuple[int, ...]
     _made_for: Kernel | None = None  # None in a part of another plan
+
+    def _describe(self, n_rows: int, n_columns: int | None, *, diagonal: bool) -> None:
+        """Say what the values are; without a number of columns they are of one input with itself."""
+        self.kind = "diagonal" if diagonal else "symmetric" if n_columns is None else "cross"
+        self.shape = (n_rows,) if diagonal else (n_rows, n_rows if n_columns is None else n_columns)
 
     def matrix(self, kernel: Kernel) -> Matrix:
         """Return the kernel's values, a vector for a diagonal; the caller owns the array."""
@@ -170,6 +175,13 @@ class Plan:
 
     def _evaluate(self, kernel: Any) -> Evaluation:
         """The values with their pull-back."""
+        return Evaluation(
+            self._values(kernel),
+            lambda cotangent: self._pull_back(kernel, check_cotangent(cotangent, self.shape)),
+        )
+
+    def _pull_back(self, kernel: Any, cotangent: Matrix) -> Gradients:
+        """The gradients of the hyperparameters, from gradient weights of the values."""
         raise NotImplementedError
 
     def _labels(self) -> Labels:
@@ -179,8 +191,3 @@ class Plan:
     def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
         """The smallest budget of the call with which no pair is too large, or an upper bound of it."""
         return 1
-
-
-def kind_of(*, is_symmetric: bool, is_diagonal: bool = False) -> Kind:
-    """What the values of a plan are."""
-    return "diagonal" if is_diagonal else "symmetric" if is_symmetric else "cross"

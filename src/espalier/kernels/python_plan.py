@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from espalier.kernels.base import Kernel
-from espalier.kernels.checks import check_cotangent
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Gradients, Matrix, Plan, kind_of
+from espalier.kernels.plan import Gradients, Matrix, Plan
 
 _STEP = 1e-5  # relative
 
@@ -17,8 +16,7 @@ class PythonPlan(Plan):
 
     def __init__(self, a: Inputs, b: Inputs | None, *, diagonal: bool = False) -> None:
         self._inputs = (a, b)
-        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
-        self.shape = (len(a),) if diagonal else (len(a), len(a if b is None else b))
+        self._describe(len(a), None if b is None else len(b), diagonal=diagonal)
 
     def _values(self, kernel: Kernel) -> Matrix:
         on = kernel._column()
@@ -34,9 +32,6 @@ class PythonPlan(Plan):
             )
         return values
 
-    def _evaluate(self, kernel: Kernel) -> Evaluation:
-        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
-
     def _pull_back(self, kernel: Kernel, cotangent: Matrix) -> Gradients:
         """Pull back by central differences: two matrices for each hyperparameter."""
         out: Gradients = {}
@@ -44,5 +39,5 @@ class PythonPlan(Plan):
             step = _STEP * max(abs(value), _STEP)
             above = self._values(kernel.with_parameters({path: value + step}))
             below = self._values(kernel.with_parameters({path: value - step}))
-            out[path] = float(np.vdot(check_cotangent(cotangent, above.shape), (above - below) / (2 * step)))
+            out[path] = float(np.vdot(cotangent, (above - below) / (2 * step)))
         return out

@@ -10,14 +10,7 @@ import numpy as np
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent
-from espalier.kernels.composite import (
-    UnitDiagonalPlan,
-    Wrapper,
-    WrapperPlan,
-    learns,
-    own_gradient,
-)
-from espalier.kernels.diagonals import RememberedDiagonalPlan
+from espalier.kernels.composite import UnitDiagonalPlan, Wrapper, WrapperPlan, learns, own_gradient
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan
@@ -62,21 +55,11 @@ class Radial(Wrapper):
         if hyper.number_of(self.width) == 0:
             raise ValueError(f"width must be positive, got {self.width!r}.")
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        if b is None:
-            return RadialPlan([self.kernel._make_plan(a, None, schedule)])
-        parts = [schedule.part(k, 3) for k in range(3)]
-        return RadialPlan(
-            [
-                self.kernel._make_plan(a, b, parts[0]),
-                RememberedDiagonalPlan(self.kernel, a, parts[1].quietly()),
-                RememberedDiagonalPlan(self.kernel, b, parts[2].quietly()),
-            ]
-        )
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        plan = self.kernel._make_diagonal_plan(a, schedule)
-        return UnitDiagonalPlan(len(a), lambda: Labels(inside=((plan._labels(),),)))
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        if diagonal:
+            plan = self.kernel._make_plan(a, None, schedule, diagonal=True)
+            return UnitDiagonalPlan(len(a), lambda: Labels(inside=((plan._labels(),),)))
+        return RadialPlan(self._plans_inside(a, b, schedule))
 
     def __repr__(self) -> str:
         width = "" if self.width == 1.0 else f", width={self.width!r}"

@@ -29,9 +29,9 @@ class ByRows:
         return out
 
 
-def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks that fit the cache."""
-    step = max(1, _BLOCK // max(1, *shape[1:], 1))
+def row_blocks(shape: tuple[int, ...], n_entries: int = _BLOCK) -> Iterator[slice]:
+    """Cut the rows of a matrix into blocks of at most this many entries; by default they fit the cache."""
+    step = max(1, n_entries // max(1, *shape[1:], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 

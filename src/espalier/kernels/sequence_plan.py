@@ -19,7 +19,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Matrix
-from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, Native
+from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, Native, Sums
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import which_pairs
@@ -116,16 +116,10 @@ class SequenceBlock:
         return False
 
     def pull_back(
-        self,
-        kernel: SequenceKernel,
-        by_label: list[Floats],
-        schedule: Schedule,
-        cotangent: Floats,
-        gradients: list[Floats],
-        others: list[Floats],
+        self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
     ) -> None:
         """Add the gradients of each setting by symbol, and those of other settings."""
-        kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *gradients, *others)
+        kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[0], *sums[1])
 
     def _arguments(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
         """What the core's functions take before the matrix."""

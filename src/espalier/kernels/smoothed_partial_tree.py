@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,8 @@ class SmoothedPartialTree(TreeKernel):
            [12.5, 15. ]])
     """
 
+    _when_too_large: ClassVar = "Use a smaller decay or depth_decay."
+
     similarity: Similarity
     threshold: float = 0.0
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
@@ -109,18 +111,14 @@ class SmoothedPartialTree(TreeKernel):
     def _thresholded(self) -> Similarity:
         return Thresholded(self.similarity, self.threshold) if self.threshold > 0 else self.similarity
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         forests = [side.forest(self.on) for side in (a, b) if side is not None]
         self._check_labels(forests)
         about = f"shared labels of {self._form()!r}"
-        if self.soft == "leaves" and schedule.warns and about not in a.warned:
+        if self.soft == "leaves" and schedule.warns and not diagonal and about not in a.warned:
             a.warned.add(about)
             self._warn_of_shared_labels(forests)
-        return super()._make_plan(a, b, schedule)
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        self._check_labels([a.forest(self.on)])
-        return super()._make_diagonal_plan(a, schedule)
+        return super()._make_plan(a, b, schedule, diagonal=diagonal)
 
     def _check_labels(self, forests: list[Forest]) -> None:
         """Refuse a similarity that is not a kernel on the labels that match softly."""
@@ -172,9 +170,6 @@ class SmoothedPartialTree(TreeKernel):
 
     def _has_leaf_value(self) -> bool:
         return True
-
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay or depth_decay."
 
 
 class _SimilarForests(_core.SmoothedTreePlan):

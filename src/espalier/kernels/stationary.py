@@ -14,12 +14,11 @@ import numpy as np
 
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.checks import check_cotangent
 from espalier.kernels.composite import UnitDiagonalPlan, own_gradient
 from espalier.kernels.distances import FAR, are_small, nearer_to_zero, squared_differences, squared_distances
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan
+from espalier.kernels.plan import Gradients, Labels, Matrix, Plan
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
@@ -28,7 +27,6 @@ from espalier.kernels.vectors import (
     VectorKernel,
     VectorPlan,
     bilinear,
-    dimension_gradients,
     dimension_values,
     is_sparse,
     scaled_columns,
@@ -57,11 +55,10 @@ class Stationary(VectorKernel):
         """-2 times the derivative of the profile by the squared distance; at distance 0 any finite number."""
         raise NotImplementedError
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return StationaryPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return UnitDiagonalPlan(len(a), lambda: Labels(n_dimensions=a.vectors(self.on).shape[1]))
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        if diagonal:
+            return UnitDiagonalPlan(len(a), lambda: Labels(n_dimensions=a.vectors(self.on).shape[1]))
+        return StationaryPlan(*self._sides(a, b))
 
 
 @dataclass(frozen=True, repr=False)
@@ -186,21 +183,17 @@ class StationaryPlan(VectorPlan):
             out = squared_distances(a, b, same=self._is_symmetric)
         return np.minimum(out, FAR, out=out)
 
-    def _evaluate(self, kernel: Stationary) -> Evaluation:
-        def pull_back(cotangent: Matrix) -> Gradients:
-            cotangent = check_cotangent(cotangent, self.shape)
-            if hyper.is_fixed(kernel.lengthscale):
-                return {}
-            if isinstance(kernel.lengthscale, PerDimension):
-                gradient = self._pull_dimensions(kernel, self._scaled_squares(kernel), cotangent)
-                return dimension_gradients("lengthscale", kernel.lengthscale, gradient)
-            total = 0.0
-            for rows in row_blocks(self.shape):
-                squared = self._scaled_squares(kernel, rows)
-                total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
-            return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
-
-        return Evaluation(self._values(kernel), pull_back)
+    def _pull_back(self, kernel: Stationary, cotangent: Matrix) -> Gradients:
+        if hyper.is_fixed(kernel.lengthscale):
+            return {}
+        if isinstance(kernel.lengthscale, PerDimension):
+            gradient = self._pull_dimensions(kernel, self._scaled_squares(kernel), cotangent)
+            return hyper.dimension_gradients("lengthscale", kernel.lengthscale, gradient)
+        total = 0.0
+        for rows in row_blocks(self.shape):
+            squared = self._scaled_squares(kernel, rows)
+            total += float(np.einsum("ij,ij->", cotangent[rows], kernel._slope(squared) * squared))
+        return own_gradient("lengthscale", kernel.lengthscale, total / hyper.number_of(kernel.lengthscale))
 
     def _pull_dimensions(self, kernel: Stationary, squares: Matrix, cotangent: Matrix) -> Dense:
         """The sum over pairs of ``weight * (x_k - y_k)^2 / scale_k^3``, by expanding the square."""

@@ -77,6 +77,7 @@ class Subsequence(SequenceKernel):
     """
 
     _per_symbol: ClassVar = ("gap_decay", "match_decay")
+    _when_too_large: ClassVar = "Use a smaller match_decay, gap_decay or length."
     _takes_similarity: ClassVar = True
 
     length: int = 4
@@ -123,6 +124,3 @@ class Subsequence(SequenceKernel):
 
     def _native(self) -> tuple[Native, Native]:
         return _core.subsequence_values, _core.subsequence_pull_back
-
-    def _when_too_large(self) -> str:
-        return "Use a smaller match_decay, gap_decay or length."

@@ -12,6 +12,7 @@ from espalier.corpus.forest import Forest
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix
+from espalier.kernels.block_plan import Corpora
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.structures.numbers import truth_value, whole_number
@@ -20,8 +21,56 @@ DECAY_BOUNDS = (1e-6, 1.0)
 FRONTIER_BOUNDS = (1e-6, 2.0)
 
 
+class ProductionKernel(TreeKernel):
+    """A kernel whose fragments never cut a production in half."""
+
+    max_depth: int | None
+    lone_leaves: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
+
+    @property
+    def _only_identical(self) -> bool:
+        """Whether only identical subtrees match, which needs far fewer pairs."""
+        raise NotImplementedError
+
+    def feature_space(self) -> str:
+        return "subset trees"
+
+    def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
+        other = None if b is None else b.arrays
+        return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
+
+    def _native_arguments(self, native: object) -> tuple[object, ...]:
+        return (self.max_depth or 0,)
+
+    def _has_leaf_value(self) -> bool:
+        return self.lone_leaves
+
+    def _fill_diagonal(self, a: Corpora, schedule: Schedule, out: Matrix) -> bool:
+        if self.max_depth is not None:
+            return False
+        (forest,), (decay, frontier) = a, self._label_settings()
+        arrays = forest.arrays
+        is_inner = np.zeros(len(forest.vocabulary), bool)
+        is_inner[arrays["label"][arrays["height"] > 0]] = True
+        numbers = np.flatnonzero(is_inner)
+        labels = [forest.vocabulary[number] for number in numbers.tolist()]
+        by_label = np.zeros((2, len(forest.vocabulary)))
+        for values, (_, setting) in zip(by_label, (decay, frontier), strict=True):
+            values[numbers] = hyper.label_values(setting, labels)[:-1]
+        leaf = float(hyper.label_values(decay[1], [])[-1]) if self.lone_leaves else 0.0
+        options = (schedule.memory, schedule.n_threads, schedule.tell)
+        # False if the pairs of one tree would not fit the memory.
+        done = _core.subset_self(arrays, by_label[0], by_label[1], leaf, self._only_identical, *options, out)
+        schedule.done()
+        return done
+
+
 @dataclass(frozen=True, repr=False)
-class SubsetTree(TreeKernel):
+class SubsetTree(ProductionKernel):
     r"""Count the fragments two trees share, never cutting a production in half (SST).
 
     A fragment is a connected piece of a tree in which every node keeps all of its children or none of them. It
@@ -71,37 +120,20 @@ class SubsetTree(TreeKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "max_depth", checked_depth(self.max_depth))
-        object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
+        if self.max_depth is not None:
+            object.__setattr__(self, "max_depth", whole_number("max_depth", self.max_depth, none=True))
 
     @property
     def _only_identical(self) -> bool:
-        """Whether only identical subtrees match, which needs far fewer pairs."""
         return isinstance(self.frontier, Fixed) and self.frontier.value == 0 and self.max_depth is None
 
     def _form(self) -> tuple[object, ...]:
         # One plan serves every max_depth.
         return (type(self), self.on, self.lone_leaves, self._only_identical)
 
-    def feature_space(self) -> str:
-        return "subset trees"
-
-    def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
-        other = None if b is None else b.arrays
-        return _core.SubsetTreePlan(a.arrays, other, self._only_identical, self.lone_leaves, per_tree)
-
-    def _native_arguments(self, native: object) -> tuple[object, ...]:
-        return (self.max_depth or 0,)
-
-    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
-        return self.max_depth is None and _fill_self_values(self, forest, self._only_identical, schedule, out)
-
-    def _has_leaf_value(self) -> bool:
-        return self.lone_leaves
-
 
 @dataclass(frozen=True, repr=False)
-class Subtree(TreeKernel):
+class Subtree(ProductionKernel):
     r"""Count the complete subtrees two trees share, down to the leaves (ST).
 
     A fragment is a node with everything below it. It weighs ``decay`` for each production in it:
@@ -127,61 +159,16 @@ class Subtree(TreeKernel):
            [1., 3.]])
     """
 
-    max_depth: ClassVar[None] = None  # a subtree goes down to the leaves
+    _when_too_large: ClassVar = "Use a smaller decay."
+    max_depth: ClassVar[None] = None  # type: ignore[misc]  # a subtree goes down to the leaves
 
     decay: Hyperparameter = hyperparameter(0.4, DECAY_BOUNDS, zero=False)
     lone_leaves: bool = False
     on: str | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "lone_leaves", truth_value("lone_leaves", self.lone_leaves))
-
-    def feature_space(self) -> str:
-        return "subset trees"
-
-    def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
-        other = None if b is None else b.arrays
-        return _core.SubsetTreePlan(a.arrays, other, True, self.lone_leaves, per_tree)
-
-    def _native_arguments(self, native: object) -> tuple[object, ...]:
-        return (0,)
-
-    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
-        return _fill_self_values(self, forest, True, schedule, out)
-
-    def _has_leaf_value(self) -> bool:
-        return self.lone_leaves
-
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay."
+    @property
+    def _only_identical(self) -> bool:
+        return True
 
     def _label_settings(self) -> list[tuple[str, object]]:
         return [("decay", self.decay), ("frontier", Fixed(0.0))]
-
-
-def _fill_self_values(
-    kernel: SubsetTree | Subtree, forest: Forest, only_identical: bool, schedule: Schedule, out: Matrix
-) -> bool:
-    """Fill in the value of each tree with itself; False if one tree's pairs would not fit the memory."""
-    decay, frontier = kernel._label_settings()
-    arrays = forest.arrays
-    is_inner = np.zeros(len(forest.vocabulary), bool)
-    is_inner[arrays["label"][arrays["height"] > 0]] = True
-    numbers = np.flatnonzero(is_inner)
-    labels = [forest.vocabulary[number] for number in numbers.tolist()]
-    by_label = np.zeros((2, len(forest.vocabulary)))
-    for values, (_, setting) in zip(by_label, (decay, frontier), strict=True):
-        values[numbers] = hyper.label_values(setting, labels)[:-1]
-    leaf = float(hyper.label_values(decay[1], [])[-1]) if kernel.lone_leaves else 0.0
-    options = (schedule.memory, schedule.n_threads, schedule.tell)
-    done = _core.subset_self(arrays, by_label[0], by_label[1], leaf, only_identical, *options, out)
-    schedule.done()
-    return done
-
-
-def checked_depth(max_depth: object) -> int | None:
-    """Return a limit of depth; raise if it is not a positive integer."""
-    if max_depth is None:
-        return None
-    return whole_number("max_depth", max_depth, none=True)

@@ -67,6 +67,7 @@ class Tagging(SequenceKernel):
     """
 
     _per_symbol: ClassVar = ("decay", "word_weight", "gap_decay")
+    _when_too_large: ClassVar = "Use a smaller decay or gap_decay."
 
     decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
     word_weight: Hyperparameter = hyperparameter(1.0)
@@ -97,6 +98,3 @@ class Tagging(SequenceKernel):
 
     def _native(self) -> tuple[Native, Native]:
         return _core.tagging_values, _core.tagging_pull_back
-
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay or gap_decay."

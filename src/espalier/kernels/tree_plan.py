@@ -18,7 +18,7 @@ from espalier.jobs.tiles import Tile
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Reads
-from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats
+from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Sums
 from espalier.kernels.inputs import Inputs
 
 _ENTRY = 8  # the least bytes that making a pattern takes for each distinct subtree of each tree
@@ -29,6 +29,7 @@ class TreeKernel(BlockKernel):
     """A kernel over trees that the compiled core computes."""
 
     _item: ClassVar = "tree"
+    _when_too_large: ClassVar = "Use a smaller decay, or limit max_depth."
     _has_diagonals: ClassVar = True
 
     def __post_init__(self) -> None:
@@ -40,19 +41,12 @@ class TreeKernel(BlockKernel):
     def reads(self) -> Reads:
         return "trees"
 
-    def _when_too_large(self) -> str:
-        return "Use a smaller decay, or limit max_depth."
-
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:
         raise NotImplementedError
 
-    def _fill_self_values(self, forest: Forest, schedule: Schedule, out: Matrix) -> bool:
-        """Fill in the value of each tree with itself if that needs no plan; return False if it does."""
-        return False
-
     def _native_arguments(self, native: object) -> tuple[object, ...]:
         """Arguments of the core's ``matrix`` and ``pull_back`` beside the values per label."""
-        raise NotImplementedError
+        return ()
 
     def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
         """The bytes that the core will hold at once; if more than ``memory``, any number above ``memory``."""
@@ -64,9 +58,6 @@ class TreeKernel(BlockKernel):
 
     def _block(self, a: Corpora, b: Corpora | None, *, diagonal: bool) -> Block:
         return TreeBlock(self, a[0], None if b is None else b[0], per_tree=diagonal)
-
-    def _fill_diagonal(self, a: Corpora, schedule: Schedule, out: Matrix) -> bool:
-        return self._fill_self_values(a[0], schedule, out)
 
     def _least_bytes(self, a: Corpora, b: Corpora | None, tile: Tile) -> int:
         if max(tile.n_rows, tile.n_columns) == 1:
@@ -114,19 +105,13 @@ class TreeBlock:
         return bool(native.matrix(*by_label, *kernel._native_arguments(native), *options, out.reshape(native.shape)))
 
     def pull_back(
-        self,
-        kernel: TreeKernel,
-        by_label: list[Floats],
-        schedule: Schedule,
-        cotangent: Floats,
-        gradients: list[Floats],
-        others: list[Floats],
+        self, kernel: TreeKernel, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
     ) -> None:
         """Add the gradients of each setting by label, and those of other settings."""
         native = self.native
         options = (schedule.n_threads, schedule.tell)
         given = cotangent.reshape(native.shape)
-        native.pull_back(*by_label, *kernel._native_arguments(native), given, *options, *gradients, *others)
+        native.pull_back(*by_label, *kernel._native_arguments(native), given, *options, *sums[0], *sums[1])
 
 
 def _n_entries(forest: Forest, rows: slice) -> int:

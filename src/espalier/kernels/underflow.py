@@ -69,18 +69,19 @@ def lack(kernel: Kernel) -> str:
     >>> lack(Linear())
     'only zeros for'
     """
-    kinds = set(_kinds(kernel))
-    if kinds == {True}:
-        return "only zeros for"
-    return "no fragment, or only zeros, for" if True in kinds else "no fragment of"
+    return _worded(kernel, "only zeros for", "no fragment, or only zeros, for", "no fragment of")
 
 
 def _contents(kernel: Kernel) -> str:
     """What items have whose value should not be 0, as words for a message that end before the kernel's name."""
+    return _worded(kernel, "numbers other than 0 for", "fragments, and numbers other than 0, for", "fragments of")
+
+
+def _worded(kernel: Kernel, of_vectors: str, of_both: str, of_fragments: str) -> str:
     kinds = set(_kinds(kernel))
     if kinds == {True}:
-        return "numbers other than 0 for"
-    return "fragments, and numbers other than 0, for" if True in kinds else "fragments of"
+        return of_vectors
+    return of_both if True in kinds else of_fragments
 
 
 def _kinds(kernel: Kernel) -> Iterator[bool]:

@@ -5,22 +5,21 @@ Stationary kernels are in ``stationary``. Sparse vectors stay sparse; a matrix o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Reads
-from espalier.kernels.checks import check_cotangent, check_finite, check_one_number
+from espalier.kernels.checks import check_finite, check_one_number
 from espalier.kernels.composite import own_gradient
 from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan, kind_of
+from espalier.kernels.plan import Gradients, Labels, Matrix, Plan
+from espalier.kernels.rows import row_blocks
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.structures.numbers import whole_number
 
@@ -46,6 +45,9 @@ class VectorKernel(Kernel):
     def reads(self) -> Reads:
         return "vectors"
 
+    def _sides(self, a: Inputs, b: Inputs | None) -> tuple[Vectors, Vectors | None]:
+        return a.vectors(self.on), None if b is None else b.vectors(self.on)
+
 
 class VectorPlan(Plan):
     """Vectors on one side or two, or each with itself."""
@@ -54,8 +56,7 @@ class VectorPlan(Plan):
         self._a = a
         self._b = a if b is None else b
         self._is_symmetric = b is None
-        self.kind = kind_of(is_symmetric=b is None, is_diagonal=diagonal)
-        self.shape = (a.shape[0],) if diagonal else (a.shape[0], self._b.shape[0])
+        self._describe(a.shape[0], None if b is None else b.shape[0], diagonal=diagonal)
         self._n_dimensions = max(self._a.shape[1], self._b.shape[1])
 
     def _labels(self) -> Labels:
@@ -89,11 +90,8 @@ class Linear(VectorKernel):
     variance: VectorHyperparameter = hyperparameter(1.0, (1e-5, 1e5))
     on: Column = None
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return LinearPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return LinearPlan(a.vectors(self.on), None, diagonal=True)
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return LinearPlan(*self._sides(a, b), diagonal=diagonal)
 
 
 class LinearPlan(VectorPlan):
@@ -117,11 +115,7 @@ class LinearPlan(VectorPlan):
         check_finite(out, advice=_SMALLER)
         return out
 
-    def _evaluate(self, kernel: Linear) -> Evaluation:
-        return Evaluation(self._values(kernel), lambda cotangent: self._pull_back(kernel, cotangent))
-
     def _pull_back(self, kernel: Linear, cotangent: Matrix) -> Gradients:
-        cotangent = check_cotangent(cotangent, self.shape)
         is_one = not isinstance(kernel.variance, PerDimension)
         if is_one and self._dots is not None:
             return own_gradient("variance", kernel.variance, float(np.vdot(cotangent, self._dots)))
@@ -130,7 +124,7 @@ class LinearPlan(VectorPlan):
         else:
             gradient = bilinear(self._a, cotangent, self._b)
         if isinstance(kernel.variance, PerDimension):
-            return dimension_gradients("variance", kernel.variance, gradient)
+            return hyper.dimension_gradients("variance", kernel.variance, gradient)
         return own_gradient("variance", kernel.variance, float(gradient.sum()))
 
 
@@ -169,11 +163,8 @@ class Polynomial(VectorKernel):
             check_one_number(name, setting)
         object.__setattr__(self, "degree", whole_number("degree", self.degree))
 
-    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> Plan:
-        return PolynomialPlan(a.vectors(self.on), None if b is None else b.vectors(self.on))
-
-    def _make_diagonal_plan(self, a: Inputs, schedule: Schedule) -> Plan:
-        return PolynomialPlan(a.vectors(self.on), None, diagonal=True)
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        return PolynomialPlan(*self._sides(a, b), diagonal=diagonal)
 
 
 class PolynomialPlan(VectorPlan):
@@ -196,16 +187,13 @@ class PolynomialPlan(VectorPlan):
             out += hyper.number_of(kernel.offset)
         return out
 
-    def _evaluate(self, kernel: Polynomial) -> Evaluation:
-        def pull_back(cotangent: Matrix) -> Gradients:
-            pulled = self._base(kernel)
-            np.power(pulled, kernel.degree - 1, out=pulled)
-            pulled *= check_cotangent(cotangent, self._dots.shape)
-            pulled *= kernel.degree
-            offset = own_gradient("offset", kernel.offset, float(pulled.sum()))
-            return offset | own_gradient("scale", kernel.scale, float(np.vdot(pulled, self._dots)))
-
-        return Evaluation(self._values(kernel), pull_back)
+    def _pull_back(self, kernel: Polynomial, cotangent: Matrix) -> Gradients:
+        pulled = self._base(kernel)
+        np.power(pulled, kernel.degree - 1, out=pulled)
+        pulled *= cotangent
+        pulled *= kernel.degree
+        offset = own_gradient("offset", kernel.offset, float(pulled.sum()))
+        return offset | own_gradient("scale", kernel.scale, float(np.vdot(pulled, self._dots)))
 
 
 # One value per dimension.
@@ -222,15 +210,6 @@ def dimension_values(setting: object, n_dimensions: int) -> float | Dense:
             f"The kernel has values for {len(setting.values)} dimensions, but the vectors have {n_dimensions}."
         )
     return np.array(setting.values)
-
-
-def dimension_gradients(name: str, setting: PerDimension, gradient: NDArray[np.float64]) -> Gradients:
-    """The gradient of each dimension under its path."""
-    if hyper.is_fixed(setting):
-        return {}
-    if setting.values is not None and len(gradient) == 0:
-        gradient = np.zeros(len(setting.values))
-    return {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}
 
 
 # Arithmetic that is the same for dense and sparse vectors.
@@ -284,13 +263,8 @@ def bilinear(a: Vectors, weights: Matrix, b: Vectors) -> Dense:
     if not is_sparse(a) and not is_sparse(b):
         return np.asarray(np.einsum("ik,ik->k", a, weights @ b), np.float64)
     total = np.zeros(a.shape[1])
-    for rows in _row_blocks(a.shape):
+    for rows in row_blocks(a.shape, _CELLS):
         product = np.asarray(b.T @ weights[rows].T).T  # b stays sparse; the block is dense
         part = a[rows].multiply(product) if is_sparse(a) else a[rows] * product
         total += np.asarray(part.sum(axis=0)).ravel()
     return total
-
-
-def _row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    step = max(1, _CELLS // max(1, shape[1]))
-    return (slice(start, start + step) for start in range(0, shape[0], step))

@@ -95,11 +95,10 @@ class WeisfeilerLehman(FeatureKernel):
     def _corpus(self, inputs: Inputs) -> Graphs:
         return inputs.graphs(self.on, self.labels)
 
-    def _features(self, a: Any, b: Any) -> Features:
+    def _features(self, *sides: Graphs) -> Features:
         from scipy.sparse import hstack
 
-        sides: tuple[Graphs, ...] = (a,) if b is None else (a, b)
-        cut = len(a.arrays["label"])
+        cut = len(sides[0].arrays["label"])
         columns: list[list[Any]] = [[] for _ in sides]
         n_columns: list[int] = []
         for label, n in _rounds(sides, self.iterations):
@@ -118,10 +117,8 @@ class WeisfeilerLehman(FeatureKernel):
             return np.append(weights[:last], weights[last:].sum())
 
     def _part_gradients(self, features: Features, gradient: NDArray[np.float64]) -> dict[str, float]:
-        if hyper.is_fixed(self.iteration_weights):
-            return {}
         later = np.full(self.iterations + 1 - len(gradient), gradient[-1])
-        return {f"iteration_weights[{k}]": float(value) for k, value in enumerate([*gradient, *later])}
+        return hyper.dimension_gradients("iteration_weights", self.iteration_weights, np.append(gradient, later))
 
 
 def _rounds(sides: tuple[Graphs, ...], n: int) -> Iterator[tuple[Ids, int]]:

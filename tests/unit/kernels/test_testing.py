@@ -108,13 +108,12 @@ class OtherPlans(Broken):
     matrix_plan: type = PythonPlan
     diagonal_plan_type: type = PythonPlan
 
-    def _make_plan(self, a, b, schedule):
+    def _make_plan(self, a, b, schedule, *, diagonal=False):
+        if diagonal:
+            return self.diagonal_plan_type(a, None, diagonal=True)
         plan = self.matrix_plan(a, b)
         plan.schedule = schedule
         return plan
-
-    def _make_diagonal_plan(self, a, schedule):
-        return self.diagonal_plan_type(a, None, diagonal=True)
 
 
 class WrongGradientPlan(PythonPlan):
@@ -270,8 +269,8 @@ def test_a_kernel_that_reads_names_is_caught():
 
 def test_a_wrong_empty_matrix_is_caught():
     class Wrong(Broken):
-        def _make_plan(self, a, b, schedule):
-            plan = super()._make_plan(a, b, schedule)
+        def _make_plan(self, a, b, schedule, *, diagonal=False):
+            plan = super()._make_plan(a, b, schedule, diagonal=diagonal)
             if len(a) == 0:
                 plan.vjp = lambda kernel: (np.ones((1, 1)), lambda cotangent: {})
             return plan
