@@ -185,7 +185,22 @@ def hyperparameter(default: Default, bounds: tuple[float, float] = (1e-5, 1e5), 
 
 
 def number_of(setting: object) -> float:
-    """The number inside a setting: its value, or its default value."""
+    """The number of a setting that has one: a plain number, ``fixed`` or ``Learned``.
+
+    ``PerLabel`` and ``PerDimension`` are refused with a TypeError, because they have several. A kernel that accepts
+    ``PerLabel`` reads it with :func:`label_values`.
+    """
+    if isinstance(setting, PerLabel | PerDimension):
+        several = "label" if isinstance(setting, PerLabel) else "dimension"
+        raise TypeError(
+            f"{setting!r} has one number for each {several}, but this hyperparameter is a single number. "
+            "Pass a number, fixed(...) or Learned(...)."
+        )
+    return default_of(setting)
+
+
+def default_of(setting: object) -> float:
+    """The number of a setting, or the one that labels and dimensions without their own have."""
     while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
         setting = setting.value
     return as_float(setting)
@@ -256,7 +271,7 @@ def paths(name: str, setting: object) -> dict[str, float]:
         return {f"{name}[{label}]": float(value) for label, value in setting.values}
     if isinstance(setting, PerDimension) and setting.values is not None:
         return {f"{name}[{k}]": float(value) for k, value in enumerate(setting.values)}
-    return {name: number_of(setting)}
+    return {name: default_of(setting)}
 
 
 def declared(name: str, setting: object, bounds: tuple[float, float]) -> dict[str, Declared]:
@@ -293,7 +308,7 @@ def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[ob
 
 def label_values(setting: object, labels: Sequence[str]) -> NDArray[np.float64]:
     """The setting as one value per label, and one more for leaves."""
-    values = np.full(len(labels) + 1, number_of(setting))
+    values = np.full(len(labels) + 1, default_of(setting))
     if isinstance(setting, PerLabel):
         own: Mapping[str, float] = dict(setting.values)
         for k, name in enumerate(setting.names([*labels, LEAF])):
@@ -322,7 +337,7 @@ def bind_labels(setting: object, labels: Sequence[str], *, leaves: bool) -> obje
         return setting
     values = dict(setting.values)
     for name in setting.names([*labels, LEAF] if leaves else labels):
-        values.setdefault(name, number_of(setting))
+        values.setdefault(name, default_of(setting))
     return dataclasses.replace(setting, values=values)
 
 
@@ -330,7 +345,7 @@ def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
     """Give every dimension its own value."""
     if is_fixed(setting) or setting.values is not None:
         return setting
-    return dataclasses.replace(setting, values=(number_of(setting),) * n_dimensions)
+    return dataclasses.replace(setting, values=(default_of(setting),) * n_dimensions)
 
 
 def dimension_gradients(name: str, setting: Any, gradient: NDArray[np.float64]) -> dict[str, float]:

@@ -42,7 +42,7 @@ def weights_by_length(
         given = PerDimension(given if isinstance(given, Learned) else as_float(given))
     if not isinstance(given, PerDimension):
         return given
-    values = (hyper.number_of(given),) * n if given.values is None else given.values
+    values = (hyper.default_of(given),) * n if given.values is None else given.values
     if isinstance(given, OrderWeights) and len(set(values)) == 1:
         values = values[:1] * n  # one weight for all lengths, made for another number of lengths
     if len(values) != n:

@@ -93,7 +93,7 @@ class Tagging(SequenceKernel):
         return super()._corpora(inputs)
 
     def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        gaps = hyper.number_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
+        gaps = hyper.default_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
         return tagging_threads(a[0].arrays, b[0].arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
 
     def _native(self) -> tuple[Native, Native]:

@@ -166,7 +166,7 @@ def _advice(kernel: Kernel, inputs: Inputs) -> str:
 
 def _small_names(kernel: Kernel) -> Iterator[str]:
     for name, setting in kernel._settings():
-        if 0 < hyper.number_of(setting) < SMALL:
+        if 0 < hyper.default_of(setting) < SMALL:
             yield name
     for _, child in kernel._children():
         yield from _small_names(child)

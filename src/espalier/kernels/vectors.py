@@ -204,7 +204,7 @@ def dimension_values(setting: object, n_dimensions: int) -> float | Dense:
     if not isinstance(setting, PerDimension):
         return hyper.number_of(setting)
     if setting.values is None:
-        return np.full(n_dimensions, hyper.number_of(setting))
+        return np.full(n_dimensions, hyper.default_of(setting))
     if len(setting.values) != n_dimensions and n_dimensions:
         raise InputError(
             f"The kernel has values for {len(setting.values)} dimensions, but the vectors have {n_dimensions}."

@@ -124,10 +124,17 @@ class Space(ABC, Generic[Corpus]):
 
     name: ClassVar[str]  # as kernels and files write it
     item: ClassVar[str] = "tree"  # what has these features
+    needs: ClassVar[tuple[str, ...]] = ()  # names that a kernel must have to count these features
     listing: Any  # the class of Codes that holds many features
     can_be_hashed: ClassVar[bool] = False  # whether the space has ``hashed``
 
     def __init__(self, kernel: Any) -> None:
+        missing = [name for name in self.needs if not hasattr(kernel, name)]
+        if missing:
+            raise TypeError(
+                f"A kernel that counts {self.name} needs {', '.join(self.needs)}, but {type(kernel).__name__} has no "
+                f"{', '.join(missing)}. The docstring of {type(self).__module__} says what they mean."
+            )
         self.kernel = kernel
 
     @property
@@ -184,7 +191,7 @@ class Space(ABC, Generic[Corpus]):
 
     def counting(self) -> Kernel:
         """The kernel whose features are plain counts: every weight that is not 0 is replaced by 1."""
-        ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.number_of(setting) != 0}
+        ones = {name: 1.0 for name, setting in self.kernel._settings() if hyper.default_of(setting) != 0}
         counting: Kernel = replace(self.kernel, **ones)
         return counting
 

@@ -45,7 +45,7 @@ def twin(kernel, a, b):
             return given.values[len(gram) - first] if isinstance(given, es.PerDimension) else given.value
         own = dict(kernel.weight.values) if isinstance(kernel.weight, es.PerLabel) else {}
         rare = 1.0 if kernel.idf is None else kernel.idf(gram[0])
-        return own.get(gram[0], es.kernels.number_of(kernel.weight)) * rare**2
+        return own.get(gram[0], es.kernels.hyperparameters.default_of(kernel.weight)) * rare**2
 
     bags = [[grams(text) for text in side] for side in (a, b)]
     return np.array([[sum(weight(g) * n * t[g] for g, n in s.items()) for t in bags[1]] for s in bags[0]])

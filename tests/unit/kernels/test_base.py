@@ -39,6 +39,13 @@ class SharedWords(Kernel):
         return number_of(self.weight) ** 2 * len(set(x.split()) & set(y.split()))
 
 
+@pytest.mark.parametrize("setting", [PerLabel(0.5, values={"A": 9.0}), PerDimension(0.5)], ids=repr)
+def test_several_numbers_are_refused_where_a_kernel_reads_one(setting):
+    with pytest.raises(TypeError, match=r"has one number for each (label|dimension), but this hyperparameter is a"):
+        SharedWords(setting)(["a", "b"])
+    assert number_of(fixed(0.5)) == number_of(Learned(0.5)) == 0.5
+
+
 def test_a_kernel_of_one_method_works_everywhere():
     texts = ["a b", "b c d", "e", ""]
     check_kernel(SharedWords(), texts, gradient_tolerance=1e-5)

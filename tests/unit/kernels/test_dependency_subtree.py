@@ -66,7 +66,7 @@ def twin(kernel, a, b):
     own = dict(kernel.weight.values) if isinstance(kernel.weight, es.PerLabel) else {}
 
     def weight(name):
-        return own.get(name, es.kernels.number_of(kernel.weight))
+        return own.get(name, es.kernels.hyperparameters.default_of(kernel.weight))
 
     decay = es.kernels.number_of(kernel.decay)
     return np.array([[dependency_subtree(s, t, features, decay, weight, kernel.contiguous) for t in b] for s in a])

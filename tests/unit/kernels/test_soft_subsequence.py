@@ -34,7 +34,7 @@ KERNELS = [
 def twin(kernel, a, b):
     def value(setting):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
-        return lambda symbol: own.get(symbol, es.kernels.number_of(setting))
+        return lambda symbol: own.get(symbol, es.kernels.hyperparameters.default_of(setting))
 
     mix = es.kernels.number_of(kernel.mix)
 

@@ -25,7 +25,7 @@ KERNELS = [
 def twin(kernel, a, b):
     def value(setting):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
-        return lambda symbol: own.get(symbol, es.kernels.number_of(setting))
+        return lambda symbol: own.get(symbol, es.kernels.hyperparameters.default_of(setting))
 
     weights = kernel.order_weights
     weights = (weights.value,) * kernel.length if isinstance(weights, type(es.fixed(1))) else weights.values
@@ -132,7 +132,9 @@ def test_weights_of_lengths_print_as_a_user_writes_them(kernel, text):
     assert repr(kernel) == text
     again = parse_kernel(text)
     assert again == kernel and hash(again) == hash(kernel) and again.parameters() == kernel.parameters()
-    assert es.kernels.number_of(again.order_weights) == es.kernels.number_of(kernel.order_weights)
+    assert es.kernels.hyperparameters.default_of(again.order_weights) == es.kernels.hyperparameters.default_of(
+        kernel.order_weights
+    )
 
 
 def test_trees_tags_and_lists_are_sequences_too():

@@ -34,7 +34,7 @@ ITEMS = random_items(0, 12)
 def twin(kernel, a, b):
     def value(setting):
         own = dict(setting.values) if isinstance(setting, es.PerLabel) else {}
-        return lambda tag: own.get(tag, es.kernels.number_of(setting))
+        return lambda tag: own.get(tag, es.kernels.hyperparameters.default_of(setting))
 
     settings = [value(setting) for setting in (kernel.decay, kernel.word_weight, kernel.gap_decay)]
     return np.array([[tagging(s, t, *settings) for t in b] for s in a])

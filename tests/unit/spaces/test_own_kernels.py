@@ -10,7 +10,7 @@ import pytest
 import espalier as es
 from espalier import KernelSVC, Normalized
 from espalier.kernels import Constant, Linear, Precomputed, SmoothedPartialTree, Tagging, WeisfeilerLehman, fixed
-from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
+from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
 from espalier.spaces import SPACES, parts_of
 
 
@@ -18,7 +18,7 @@ from espalier.spaces import SPACES, parts_of
 class Productions(es.Kernel):
     """Count the productions two trees share: fragments of depth 1."""
 
-    decay: Hyperparameter = hyperparameter(0.5, (1e-6, 1.0), zero=False)
+    decay: Number = hyperparameter(0.5, (1e-6, 1.0), zero=False)
 
     lone_leaves = False
     max_depth = 1
@@ -28,7 +28,7 @@ class Productions(es.Kernel):
             Counter((node.label, tuple((c.label, c.is_leaf) for c in node.children)) for node in tree if node.children)
             for tree in map(es.as_tree, (x, y))
         )
-        return self.decay * sum(s[key] * t[key] for key in s)
+        return number_of(self.decay) * sum(s[key] * t[key] for key in s)
 
     def reads(self):
         return "trees"

@@ -23,8 +23,8 @@ from espalier.kernels.hyperparameters import (
     bind_labels,
     check_setting,
     declared,
+    default_of,
     is_fixed,
-    number_of,
     with_paths,
 )
 from espalier.structures.columns import refuse_masked
@@ -97,7 +97,7 @@ class Gaussian(Likelihood[Observed]):
 
     def variances(self, targets: Observed) -> Vector:
         """The variance of each observation."""
-        default = number_of(self.noise)
+        default = default_of(self.noise)
         own = dict(self.noise.values) if isinstance(self.noise, PerLabel) else {}
         levels = np.array([own.get(name, default) for name in targets.names])
         return np.asarray(levels[targets.group] / targets.weight + targets.known)
@@ -174,7 +174,7 @@ def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vecto
         if unseen:
             warnings.warn(
                 f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
-                f"PerLabel, {number_of(setting):g}, is used for: {', '.join(map(repr, unseen))}.",
+                f"PerLabel, {default_of(setting):g}, is used for: {', '.join(map(repr, unseen))}.",
                 stacklevel=user_level(),
             )
     return likelihood.variances(new)
@@ -183,13 +183,13 @@ def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vecto
 def start_of_noise(setting: PerLabel, n: int) -> Vector:
     """The noise of new observations whose groups were not given, with a warning if groups may differ."""
     if is_fixed(setting) and not setting.values:
-        return np.full(n, number_of(setting))
+        return np.full(n, default_of(setting))
     warnings.warn(
         "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
-        f"PerLabel, {number_of(setting):g} (a variance), is used. Pass noise_groups=[...] to use that of each group.",
+        f"PerLabel, {default_of(setting):g} (a variance), is used. Pass noise_groups=[...] to use that of each group.",
         stacklevel=user_level(),
     )
-    return np.full(n, number_of(setting))
+    return np.full(n, default_of(setting))
 
 
 def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
