@@ -83,6 +83,11 @@ def needed_format(kernel: Kernel) -> Format:
     """Return the format of files that a kernel without inner kernels reads."""
     if kernel.reads() in _NEEDED:
         return _NEEDED[kernel.reads()]
+    if kernel.reads() == "items":
+        raise InputError(
+            f"{kernel!r} does not say what it reads (its method reads() returns 'items'), and this command reads "
+            "trees, texts and CoNLL-U."
+        )
     raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")
 
 

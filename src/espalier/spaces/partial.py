@@ -1,6 +1,7 @@
 """The space of partial trees: fragments whose nodes may leave out some of their children.
 
-A kernel that counts in this space has the hyperparameters ``decay`` and ``depth_decay`` of ``PartialTree``.
+A kernel that counts in this space has the hyperparameters ``decay`` and ``depth_decay`` of ``PartialTree``, and weighs
+fragments as it does. The space can compute no other weights; a kernel with others needs a space of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class PartialSpace(TreeSpace):
     """The fragments that ``PartialTree`` counts."""
 
     name = "partial trees"
+    needs = ("decay", "depth_decay")
     listing = PartialDictionary
 
     def search(self, corpus: Forest, max_size: int | None) -> PartialSearch:

@@ -37,6 +37,7 @@ class SequenceSpace(Space[Sequences]):
     """The words, n-grams and subsequences that ``BagOfWords``, ``Spectrum`` and ``Subsequence`` count."""
 
     name = "subsequences"
+    needs = ("of", "_subsequence_weights")
     item = "text"
 
     def __init__(self, kernel: Any) -> None:

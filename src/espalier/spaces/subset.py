@@ -1,7 +1,9 @@
 """The space of subset trees and subtrees: fragments that keep all children of a node or none of them.
 
 A kernel that counts in this space has, in addition to its hyperparameters, ``_label_settings()`` (decay and frontier,
-in this order), ``lone_leaves`` and ``max_depth``.
+in this order), ``lone_leaves`` and ``max_depth``. One occurrence of a fragment counts for the square root of a product:
+the decay of every production in it, times the frontier for every node whose children it leaves out. Both may differ by
+label. The space can compute no other weights; a kernel with others needs a space of its own.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class SubsetSpace(TreeSpace):
     """The fragments that ``SubsetTree`` and ``Subtree`` count."""
 
     name = "subset trees"
+    needs = ("_label_settings", "lone_leaves", "max_depth")
     listing = FragmentDictionary
     can_be_hashed = True
 

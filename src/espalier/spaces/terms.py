@@ -8,7 +8,7 @@ of ``x`` divided by its norm, and the weights ``sum_i coefficient_i scale featur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.algebra import Scaled, Sum
 from espalier.kernels.base import Kernel
+from espalier.kernels.expressions import kernel_classes
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.underflow import without_fragment
@@ -56,7 +57,14 @@ class Term:
     @property
     def space(self) -> Space[Any]:
         """The space that the kernel names."""
-        return SPACES[str(self.kernel.feature_space())](self.kernel)
+        name = str(self.kernel.feature_space())
+        if name not in SPACES:
+            known = ", ".join(map(repr, SPACES))
+            raise ValueError(
+                f"{self.kernel!r} names the feature space {name!r}, and the known ones are {known}. Let "
+                "feature_space() return one of these or None, or add the space to SPACES in espalier/spaces/terms.py."
+            )
+        return SPACES[name](self.kernel)
 
     @property
     def column(self) -> str | None:
@@ -121,11 +129,21 @@ def listable_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
     terms, others = parts_of(kernel)
     if not terms:
         raise InputError(
-            f"The fragments of {kernel!r} cannot be listed. Those of SubsetTree, Subtree, PartialTree, BagOfWords, "
-            "Spectrum and Subsequence without a similarity can, alone, normalised, multiplied by numbers and in sums, "
-            "but not those of products, powers and radial kernels."
+            f"The fragments of {kernel!r} cannot be listed. Those of {_listable_names()} (of Subsequence only without "
+            "a similarity) can, alone, normalised, multiplied by numbers and in sums; not those of products, powers "
+            "and radial kernels."
         )
     return terms, others
+
+
+def _listable_names() -> str:
+    """The kernels of the library that name a space, by their defaults."""
+    named = []
+    for name, kind in kernel_classes().items():
+        required = [own for own in fields(kind) if own.default is MISSING and own.default_factory is MISSING]
+        if not required and kind().feature_space() is not None:
+            named.append(name)
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def is_listable(kernel: Kernel) -> bool:

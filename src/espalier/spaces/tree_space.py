@@ -26,9 +26,9 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 
 class TreeSearch(Search):
-    """A search by the compiled core over the distinct subtrees of a forest."""
+    """A search over the distinct subtrees of a forest, by the compiled core if there is a ``native`` one."""
 
-    native: Any
+    native: Any = None
 
     def __init__(self, kernel: Kernel, forest: Forest) -> None:
         super().__init__(kernel)
@@ -53,6 +53,8 @@ class TreeSearch(Search):
         return None
 
     def seen(self) -> Seen:
+        if self.native is None:
+            return super().seen()
         return Seen(self.native.n_visited, self.native.n_kept, self.native.threshold)
 
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from espalier.kernels.base import Kernel
 from espalier.structures.tree import Tree
+from espalier.testing.features import check_features, check_space
 from espalier.testing.items import are_trees, length
 from espalier.testing.laws import (
     Rename,
@@ -34,7 +36,7 @@ from espalier.testing.laws import (
     check_value_object,
 )
 
-__all__ = ["check_gradients", "check_kernel", "rename_labels"]
+__all__ = ["check_gradients", "check_kernel", "check_space", "rename_labels"]
 
 
 def check_kernel(
@@ -74,7 +76,8 @@ def check_kernel(
     -----
     Values must be exactly symmetric, bit-equal for any number of threads, equal to 1e-12 in tiles, and equal
     to 1e-10 where only the order of the items differs. A class that is defined inside a function cannot be
-    pickled by Python itself, so pickling is left out for it.
+    pickled by Python itself, so pickling is left out for it. If a kernel names its feature space and its items are
+    small, the features must multiply to its values: :func:`check_space`.
 
     Examples
     --------
@@ -101,6 +104,8 @@ def check_kernel(
     check_tiles(kernel, items, rng)
     check_progress(kernel, items)
     check_gradients(kernel, items, rng, tolerance=gradient_tolerance)
+    if isinstance(kernel, Kernel):
+        check_features(kernel, items)
     if rename is not None:
         check_renaming(kernel, items, rename)
     if trees if trees is not None else are_trees(items):

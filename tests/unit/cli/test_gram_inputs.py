@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import espalier as es
+from espalier.cli.items import needed_format
 from espalier.cli.main import app
 from espalier.kernels.expressions import parse_kernel
 
@@ -145,3 +146,10 @@ def test_lines_that_read_as_trees_are_trees_or_text_if_the_user_says_so(files):
     np.testing.assert_array_equal(np.load(file.with_name("o.npy")), es.BagOfWords()([t.split() for t in BRACKETS]))
     assert gram(file, "BagOfWords()", "--format", "brackets").exit_code == 0
     np.testing.assert_array_equal(np.load(file.with_name("o.npy")), es.BagOfWords()(es.Forest.from_trees(BRACKETS)))
+
+
+def test_a_kernel_that_does_not_say_what_it_reads_is_told_how():
+    with pytest.raises(
+        es.InputError, match=r"^Precomputed\(.*\) does not say what it reads \(its method reads\(\) returns"
+    ):
+        needed_format(es.Precomputed([[1.0]]))

@@ -9,9 +9,10 @@ import pytest
 
 import espalier as es
 from espalier import KernelSVC, Normalized
-from espalier.kernels import Constant, Linear, Precomputed, SmoothedPartialTree, Tagging, WeisfeilerLehman, fixed
+from espalier.kernels import Constant, Idf, Linear, Precomputed, SmoothedPartialTree, Tagging, WeisfeilerLehman, fixed
 from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
-from espalier.spaces import SPACES, parts_of
+from espalier.spaces import SPACES, listable_terms, parts_of
+from espalier.testing import check_kernel, check_space
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +58,61 @@ def test_a_kernel_that_names_a_space_is_mined_and_explained(kernel):
     assert [str(reason.fragment) for reason in why] == [
         str(reason.fragment) for reason in es.explain(other, "(S (A a) (B d))")
     ]
+
+
+@dataclass(frozen=True, repr=False)
+class Twice(Productions):
+    """A kernel that weighs features in a way that its space cannot."""
+
+    def pair(self, x, y):
+        return 2 * super().pair(x, y)
+
+
+def test_features_that_do_not_multiply_to_their_kernel_are_noticed():
+    for kernel in (Productions(), 3.0 * Normalized(Productions()) + es.PartialTree() + es.Subtree()):
+        check_space(kernel, TREES)
+    for kernel in (es.BagOfWords(idf=Idf.fit(["a b"])), es.Spectrum(2), es.Subsequence(2, gap_decay=0.3)):
+        check_space(kernel, ["a b a", "b a", ""])
+    for check in (check_space, check_kernel):
+        with pytest.raises(
+            AssertionError, match=r"'subset trees' lists do not multiply.*k\(0, 0\) is 3, .* give 1.5\."
+        ):
+            check(Twice(), TREES)
+    with pytest.raises(ValueError, match="names no feature space"):
+        check_space(es.RBF(), [[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"more than 20,000 features in these items\. Use smaller ones"):
+        check_space(es.Subsequence(30), [" ".join(map(str, range(60)))])
+
+
+def test_a_space_that_does_not_exist_is_named_with_those_that_do():
+    @dataclass(frozen=True, repr=False)
+    class Elsewhere(Productions):
+        def feature_space(self):
+            return "sub set trees"
+
+    model = KernelSVC(Elsewhere()).fit(TREES, [1, 1, 0, 0])
+    with pytest.raises(ValueError, match=r"'sub set trees', and the known ones are 'subset trees', .*spaces/terms.py"):
+        es.mine_fragments(model)
+
+
+def test_what_a_kernel_lacks_for_its_space_is_named():
+    @dataclass(frozen=True, repr=False)
+    class Bare(es.Kernel):
+        def pair(self, x, y):
+            return 1.0
+
+        def feature_space(self):
+            return "subset trees"
+
+    model = KernelSVC(Bare()).fit(TREES, [1, 1, 0, 0])
+    with pytest.raises(TypeError, match=r"needs _label_settings, lone_leaves, max_depth, but Bare has no _label_sett"):
+        es.mine_fragments(model)
+
+
+def test_kernels_whose_features_can_be_listed_are_named_from_their_classes():
+    message = "Those of BagOfWords, PartialTree, Spectrum, Subsequence, SubsetTree and Subtree \\(of Subsequence only"
+    with pytest.raises(es.InputError, match=message):
+        listable_terms(es.RBF())
 
 
 @pytest.mark.parametrize(
