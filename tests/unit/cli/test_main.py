@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import invoke
+from typer.testing import CliRunner
 
 from espalier.cli import main, matrix, reproduce
 from espalier.cli.main import app, run
@@ -27,10 +28,6 @@ def trees(tmp_path: Path) -> Path:
     path = tmp_path / "trees.mrg"
     path.write_text("\n".join(TREES))
     return path
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
 
 
 def command(*arguments: object, code: str = "from espalier.cli.main import run; run()") -> list[str]:

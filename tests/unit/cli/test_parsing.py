@@ -11,27 +11,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import done, invoke
 
 import espalier as es
 from espalier.cli import proposals
-from espalier.cli.main import app
 from espalier.demo import generate_attachments
 from espalier.parsing import PCFG, evaluate
 from espalier.rerank import jackknifed
 
 TREES = generate_attachments(60, seed=4)
 KNOWN, NEW = TREES[:40], TREES[40:]
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
-
-
-def done(*arguments: object) -> Result:
-    result = invoke(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 @pytest.fixture

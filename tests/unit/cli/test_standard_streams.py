@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import invoke
+from typer.testing import CliRunner
 
 from espalier.cli.main import app
 from espalier.kernels import Normalized, SubsetTree
@@ -47,10 +48,6 @@ def standard_input(text: str) -> Iterator[None]:
         finally:
             os.dup2(kept, 0)
             os.close(kept)
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
 
 
 @pytest.fixture(scope="module")

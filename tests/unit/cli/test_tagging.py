@@ -6,22 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from tests.command_line import done, invoke
 
 import espalier as es
-from espalier.cli.main import app
 from espalier.parsing import Tagger
 from espalier.rerank import jackknifed
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(a) for a in arguments])
-
-
-def done(*arguments: object) -> Result:
-    result = invoke(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def sentences(n: int) -> list[es.TaggedSequence]:

@@ -14,6 +14,7 @@ from tests.reference.fragment_weights import (
     partial_tree_features,
     subset_tree_features,
 )
+from tests.unit.explanations.test_explaining import check_largest
 
 import espalier as es
 from candidate_groups import dependency_groups, groups_of
@@ -87,15 +88,6 @@ def differences(model, features, winner, loser):
     weights = fragment_weights(model.support_, model.coefficients_, features)
     a, b = features(winner), features(loser)
     return {name: weights.get(name, 0.0) * (a.get(name, 0.0) - b.get(name, 0.0)) for name in {*a, *b}}
-
-
-def check_largest(why, true, n):
-    """The reasons are the n largest contributions; ties may be broken either way."""
-    found = {str(reason.fragment): reason.contribution for reason in why}
-    assert len(found) == len(why)
-    assert found == {name: pytest.approx(true.get(name, 0.0), rel=1e-9, abs=1e-12) for name in found}
-    largest = sorted((abs(value) for value in true.values() if abs(value) > 1e-12), reverse=True)[:n]
-    assert [abs(reason.contribution) for reason in why][: len(largest)] == pytest.approx(largest, rel=1e-9)
 
 
 # Against all fragments

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus import Forest
 from espalier.gp import SquareRoot
 from espalier.kernels import (
     BagOfWords,
@@ -29,6 +28,7 @@ from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014.emotion_page import emotion_page
 from espalier_experiments.beck2014.question_models import has_wordnet
+from espalier_experiments.headlines import N_FOLDS, emotion_tasks, headlines
 from espalier_experiments.measures import Moments
 from espalier_experiments.page import Page
 from espalier_experiments.papers import Setup
@@ -37,7 +37,6 @@ from espalier_experiments.selection import Record
 from espalier_experiments.store import Results, Task
 
 NAME = "emotion"
-N_FOLDS = 5
 QUICK_MODELS = ("character subsequences", "tree x subsequences", "tree + subsequences + characters, root")
 
 
@@ -115,32 +114,22 @@ def settings(*, quick: bool) -> dict[str, Any]:
 def tasks(setup: Setup) -> list[Task]:
     """One task for each model, emotion and fold; models with WordNet are left out where it is not installed."""
     models = [model for model in (QUICK_MODELS if setup.quick else MODELS) if "WordNet" not in model or has_wordnet()]
-    emotions, folds = (data.EMOTIONS[:2], range(1)) if setup.quick else (data.EMOTIONS, range(N_FOLDS))
-    return [
-        Task({"model": model, "emotion": emotion, "fold": fold}, learn, setup.arguments)
-        for model in models
-        for fold in folds
-        for emotion in emotions
-    ]
+    return emotion_tasks(setup, models, learn)
 
 
 @cache
 def _headlines(folder: Path, seed: int, n_rows: int) -> tuple[Table, NDArray[np.int64]]:
     """The headlines in every form that a kernel reads, and their folds, which are those of the later paper."""
-    table = data.affective(folder)
-    rows = np.random.default_rng(seed).permutation(len(table))[:n_rows]
-    table = table[np.sort(rows)]
-    lowered = Forest.from_trees(tree.with_lower_case_leaves() for tree in table["tree"])
+    table, folds = headlines(folder, seed, n_rows)
     texts = [" ".join(text.lower().split()) for text in table["headline"]]
     columns = {
         "row": np.arange(len(table)),
-        "lowered": lowered,
         "text": texts,
         "words": [data.plain_text(text).split() for text in texts],
     }
     for name, values in columns.items():
         table = table.with_column(name, values)
-    return table, data.emotion_folds(table, N_FOLDS, seed=seed)
+    return table, folds
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 from espalier_experiments.beck2014.learning import PAPER
 from espalier_experiments.beck2015.emotion_page import joined_pearson
 from espalier_experiments.data import EMOTIONS
+from espalier_experiments.headlines import table_by_emotion
 from espalier_experiments.page import Page, number
 from espalier_experiments.selection import Record, choose, mean_of
 from espalier_experiments.store import Results
@@ -43,7 +44,7 @@ def emotion_page(results: Results, models: Sequence[str]) -> Page:
     found = [{**r, "model": CHOSEN} for r in choose(records, within=("emotion", "fold"), by="leave_one_out")]
     shown = [model for model in models if any(record["model"] == model for record in records)]
     _table(out, [*records, *found], [*shown, CHOSEN])
-    _by_emotion(out, [*records, *found], [*shown, CHOSEN])
+    table_by_emotion(out, [*records, *found], [*shown, CHOSEN])
     _weights(out, records, [model for model in shown if "+" in model])
     return out
 
@@ -56,15 +57,6 @@ def _table(out: Page, records: Sequence[Record], models: Sequence[str]) -> None:
         rows.append([model, *cells, number(mean_of(own, "leave_one_out"))])
     out.section("Correlations")
     out.table(["model", "r", "r, means off", "LOO"], rows)
-
-
-def _by_emotion(out: Page, records: Sequence[Record], models: Sequence[str]) -> None:
-    rows = []
-    for model in models:
-        own = [[r for r in records if r["model"] == model and r["emotion"] == emotion] for emotion in EMOTIONS]
-        rows.append([model, *(number(mean_of(listed, "pearson")) for listed in own)])
-    out.section("By emotion")
-    out.table(["r, mean over folds", *EMOTIONS], rows)
 
 
 def _weights(out: Page, records: Sequence[Record], models: Sequence[str]) -> None:

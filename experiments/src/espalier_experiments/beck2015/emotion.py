@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus import Forest
 from espalier.gp import SquareRoot
 from espalier.structures import Table
 from espalier_experiments import data
@@ -18,6 +17,7 @@ from espalier_experiments.baselines import fit_svm, search_record
 from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES, Model
 from espalier_experiments.beck2015.emotion_page import emotion_page
 from espalier_experiments.beck2015.settings import Setup
+from espalier_experiments.headlines import N_FOLDS, emotion_tasks, headlines
 from espalier_experiments.measures import Moments
 from espalier_experiments.page import Page
 from espalier_experiments.records import fit_gp, fit_record
@@ -25,7 +25,6 @@ from espalier_experiments.selection import Record
 from espalier_experiments.store import Results, Task
 
 NAME = "emotion"
-N_FOLDS = 5
 RESTARTS = 1
 QUICK_MODELS = ("SVM bag of words", "SVM subset tree", "GP symbol-aware, all", "own: tree + words + characters")
 
@@ -38,23 +37,10 @@ def settings(*, quick: bool) -> dict[str, Any]:
 def tasks(setup: Setup) -> list[Task]:
     """One task per model, emotion and fold; the paper's models first."""
     models = QUICK_MODELS if setup.quick else (*PAPER_FIGURES, *OWN)
-    emotions, folds = (data.EMOTIONS[:2], range(1)) if setup.quick else (data.EMOTIONS, range(N_FOLDS))
-    return [
-        Task({"model": model, "emotion": emotion, "fold": fold}, learn, setup.arguments)
-        for model in models
-        for fold in folds
-        for emotion in emotions
-    ]
+    return emotion_tasks(setup, models, learn)
 
 
-@cache
-def _headlines(folder: Path, seed: int, n_rows: int) -> tuple[Table, NDArray[np.int64]]:
-    """The headlines, with the trees that models may ask for, and their folds."""
-    table = data.affective(folder)
-    rows = np.random.default_rng(seed).permutation(len(table))[:n_rows]
-    table = table[np.sort(rows)]
-    lowered = Forest.from_trees(tree.with_lower_case_leaves() for tree in table["tree"])
-    return table.with_column("lowered", lowered), data.emotion_folds(table, N_FOLDS, seed=seed)
+_headlines = cache(headlines)
 
 
 @cache

@@ -12,6 +12,7 @@ import numpy as np
 from espalier_experiments.beck2015.emotion_models import OWN, PAPER_DECAYS, PAPER_FIGURES
 from espalier_experiments.beck2015.settings import PAPER
 from espalier_experiments.data import EMOTIONS
+from espalier_experiments.headlines import table_by_emotion
 from espalier_experiments.measures import Moments
 from espalier_experiments.page import Page, number
 from espalier_experiments.selection import Record, choose, mean_of
@@ -44,7 +45,8 @@ def emotion_page(results: Results) -> Page:
     records = list(results)
     _table(out, "The paper's models", records, list(PAPER_FIGURES))
     _table(out, "Models of our own", [*records, *_chosen(records)], [*OWN, CHOSEN])
-    _by_emotion(out, records)
+    models = [model for model in (*PAPER_FIGURES, *OWN) if any(r["model"] == model for r in records)]
+    table_by_emotion(out, records, models)
     _symbols(out, records)
     out.say(
         "The bag of words is a Gaussian kernel on counts, for both learners, as in the earlier experiments of the "
@@ -86,16 +88,6 @@ def _chosen(records: Sequence[Record]) -> list[Record]:
     """The records of the models chosen for each emotion and fold, under one name."""
     found = choose(records, within=("emotion", "fold"), by="leave_one_out", among=OWN)
     return [{**record, "model": CHOSEN} for record in found]
-
-
-def _by_emotion(out: Page, records: Sequence[Record]) -> None:
-    models = [model for model in (*PAPER_FIGURES, *OWN) if any(r["model"] == model for r in records)]
-    rows = []
-    for model in models:
-        own = [[r for r in records if r["model"] == model and r["emotion"] == emotion] for emotion in EMOTIONS]
-        rows.append([model, *(number(mean_of(listed, "pearson")) for listed in own)])
-    out.section("By emotion")
-    out.table(["r, mean over folds", *EMOTIONS], rows)
 
 
 def _symbols(out: Page, records: Sequence[Record]) -> None:
