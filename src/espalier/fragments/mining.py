@@ -17,7 +17,7 @@ from espalier.jobs.progress import Meter, Progress, Report, Tell, part_of
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.space import Found, Search
+from espalier.spaces.space import Found, Search, heaviest
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import whole_number
@@ -149,8 +149,7 @@ def _of_primal(primal: PrimalForm, n: int) -> MinedFragments:
     mined = []
     for part in primal.parts:
         for name, weights in zip(primal.names, part.weights.T, strict=True):
-            order = np.argsort(-np.abs(weights), kind="stable")[:n]
-            order = order[weights[order] != 0]
+            order = heaviest(weights, n)
             bound = float(abs(weights[order[-1]])) if len(order) == n else 0.0
             found = Found(part.features[order].compact(), weights[order], True, bound, len(weights), 0, None)
             mined.append(MinedTerm(name, part.term, *found))

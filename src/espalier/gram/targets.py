@@ -168,6 +168,21 @@ def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | Non
         refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
 
 
+def row_numbers(values: object, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
+    """Return one number for each row, finite and at least 0, such as a weight; only of ``rows`` if these are given."""
+    out = real_numbers(values, name, rows)
+    if out.ndim == 0:
+        out = np.full(n, float(out))
+    if out.shape != (n,):
+        raise InputError(f"{name} must hold one number for each of the {n:,} rows, got shape {out.shape}.")
+    kept = np.arange(n) if rows is None else rows
+    check_finite_numbers(out[kept], name, kept)
+    bad = kept[out[kept] < 0]
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below 0.")
+    return out[kept]
+
+
 def _refuse_text(y: object, rows: NDArray[np.intp] | None) -> None:
     """Raise if y is text, and point to classifiers."""
     if isinstance(y, np.ndarray) and y.dtype.kind not in "OUST":

@@ -23,7 +23,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.subsequence_weights import SubsequenceWeights
 from espalier.spaces.growth import Level, keys_of, levels
 from espalier.spaces.ngrams import DICTIONARIES, Ngram, NgramDictionary, drawn_sequence, symbol_nodes
-from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values, Wanted
+from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values, Wanted, heaviest
 from espalier.structures.fragment import Position
 from espalier.structures.tree import Tree
 
@@ -210,8 +210,7 @@ class _Heaviest:
 
     def add(self, level: Level, weights: Floats) -> None:
         weights = np.asarray(weights)
-        order = np.argsort(-np.abs(weights), kind="stable")[: self.n]
-        order = order[weights[order] != 0]
+        order = heaviest(weights, self.n)
         both = np.concatenate([self.weights, weights[order]])
         code = self._code + list(level.code[order])
         best = np.argsort(-np.abs(both), kind="stable")[: self.n]

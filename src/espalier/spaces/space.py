@@ -177,8 +177,7 @@ class Space(ABC, Generic[Corpus]):
         """The listed features that add most to the scores, or subtract most, and what they add."""
         rows = self.features(listed, corpus, "kernel", n_threads=wanted.schedule.n_threads)
         added = np.asarray(rows.T @ factors).ravel() * weights
-        order = np.argsort(-np.abs(added), kind="stable")[: wanted.n]
-        order = order[added[order] != 0]
+        order = heaviest(added, wanted.n)
         return listed[order], added[order]
 
     @abstractmethod
@@ -198,3 +197,10 @@ class Space(ABC, Generic[Corpus]):
     def hashed(self, corpus: Corpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
         """The hashes of all features up to a size and the value of each, by distinct part of a corpus."""
         raise NotImplementedError
+
+
+def heaviest(weights: Floats, n: int) -> NDArray[np.intp]:
+    """The places of the ``n`` weights of the largest magnitude, the largest first; none of a weight of 0."""
+    order = np.argsort(-np.abs(weights), kind="stable")[:n]
+    found: NDArray[np.intp] = order[weights[order] != 0]
+    return found

@@ -202,7 +202,8 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     def _learn(self, gram: Matrix, targets: tuple[NDArray[Any], Codes], weights: Floats | None) -> None:
         classes, codes = targets
         check_classes(classes, codes, weights)
-        folds = self._folds(codes) if self.probability else []
+        splitter = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.random_state)
+        folds = list(splitter.split(codes, codes)) if self.probability else []
         check_folds(folds, classes, codes, weights)
         machines = self._solve(gram, codes, classes, weights)
         self.classes_ = classes
@@ -216,10 +217,6 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         if class_weight is None:
             class_weight = self.class_weight
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
-
-    def _folds(self, codes: Codes) -> list[Fold]:
-        splitter = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.random_state)
-        return list(splitter.split(codes, codes))
 
     def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None, folds: list[Fold]) -> Matrix:
         """Fit sigmoids to scores of rows that were left out, one fold after the other."""

@@ -179,8 +179,18 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
                 part = searching.part(k, len(kernels))
                 gram = kernel_matrix(kernel, inputs, None, part.between(0.0, 0.5))
                 self.n_matrices_ += 1
-                models = [(number, candidates[number].model) for number in numbers]
-                n_early += self._evaluate(gram, y, weights, splits, models, scores, part.between(0.5, 1.0))
+                models = tuple(candidates[number].model for number in numbers)
+                tell = part.between(0.5, 1.0).tell
+                # The folds hold the matrix, so nothing but the loop holds them.
+                for fold, (found, early) in enumerate(
+                    run_jobs(
+                        [Fold(gram, y, weights, train, test, models, self.scorer_) for train, test in splits],
+                        schedule.executor,
+                        tell,
+                    )
+                ):
+                    scores[numbers, fold] = found
+                    n_early += early
         except BaseException:  # an interrupt, or an error of progress
             if not np.isnan(scores).any(axis=1).all():  # some candidates are done
                 self._set_results(candidates, scores)
@@ -196,25 +206,6 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         self.best_estimator_ = best._fit_matrix(gram, y, weights)
         best._keep_rows(inputs)
         return n_early + int(best._n_early)
-
-    def _evaluate(
-        self,
-        gram: Matrix,
-        y: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        splits: list[Split],
-        models: list[tuple[int, Any]],
-        scores: Matrix,
-        schedule: Schedule,
-    ) -> int:
-        """Fill in the scores of candidates that share a kernel; return how many machines stopped early."""
-        numbers, unfitted = zip(*models, strict=True)
-        folds = [Fold(gram, y, weights, train, test, unfitted, self.scorer_) for train, test in splits]
-        n_early = 0
-        for k, (found, early) in enumerate(run_jobs(folds, schedule.executor, schedule.tell)):
-            scores[list(numbers), k] = found
-            n_early += early
-        return n_early
 
     def _check_settings(self) -> list[Candidate]:
         missing = [name for name in _HOOKS if not hasattr(self.estimator, name)]

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.gram.targets import Floats, check_kinds, target_column
-from espalier.structures.columns import refuse_masked
+from espalier.gram.targets import Floats, check_kinds, row_numbers, target_column
 from espalier.structures.numbers import finite_number
 
 Codes = NDArray[np.intp]
@@ -39,18 +38,7 @@ def check_weights(sample_weight: object, n_rows: int) -> Floats | None:
     """Return one weight per row, finite and not negative; None if all rows count the same."""
     if sample_weight is None:
         return None
-    refuse_masked(sample_weight, "sample_weight")
-    try:
-        weights = np.array(sample_weight, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("sample_weight must hold one number per row.") from None
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise InputError(f"sample_weight must have shape ({n_rows},), one weight per row, got {weights.shape}.")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(bad):
-        raise InputError(f"A weight must be 0 or a positive finite number, got {weights[bad[0]]} in row {bad[0]}.")
+    weights = row_numbers(sample_weight, n_rows, "sample_weight")
     if not weights.any():
         raise InputError("Every weight is zero, so no row is left to learn from. Give some row a positive weight.")
     return weights

@@ -23,26 +23,17 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel
-        Any kernel. Values of unnormalised tree kernels are large, and a good ``C`` depends on their scale: use
-        ``Normalized`` unless the size of a tree should count.
     C
         The cost of an error, positive. Larger values follow the training rows more closely.
     epsilon
         The error that costs nothing, in the units of the targets.
-    tolerance
-        The tolerance at which the solver stops; None is 0.001.
-    max_iterations
-        How many iterations the solver may take; None is LIBSVM's own limit, ten million or 100 per row.
-    n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+    kernel, tolerance, max_iterations, n_threads, memory, progress, verbose
+        As for :class:`KernelSVC`.
 
     Attributes
     ----------
-    support_ : array of shape (n_support,)
-        The training rows that the machine uses, ascending.
-    support_data_
-        These rows, of the kind that ``fit`` was given; a dict or a frame becomes a ``Table``.
+    support_, support_data_
+        The training rows that the machine uses, as for :class:`KernelSVC`.
     dual_coef_ : array of shape (1, n_support)
         The coefficient of each support row.
     intercept_ : array of shape (1,)
@@ -52,8 +43,7 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
 
     Notes
     -----
-    Time and memory of ``fit`` are those of the matrix, 8 bytes for each pair of rows, and of the solver, between
-    the square and the cube of the number of rows. The matrix is dropped when ``fit`` ends.
+    ``fit`` takes as much time and memory as that of :class:`KernelSVC`.
 
     Examples
     --------

@@ -119,7 +119,7 @@ BAD = {
     "too few weights": (
         lambda: fit(options={"sample_weight": [1, 1]}),
         InputError,
-        "one number for each of the 4 examples",
+        "one number for each of the 4 rows",
     ),
     "weights are words": (
         lambda: fit(options={"sample_weight": list("abcd")}),

@@ -141,7 +141,7 @@ def test_rows_are_named_as_they_were_given_where_others_have_no_weight():
         ({"noise_variance": np.where(broken == 1, 1, -1)}, "noise_variance contains NaN|noise_variance.7. is -1"),
         ({"noise_groups": [*WHO[:7].tolist(), None, *WHO[8:]]}, r"noise_groups\[7\] is missing"),
         ({"noise_groups": WHO[:24]}, "X has 30 examples but noise_groups has 24"),
-        ({"noise_variance": np.ones(24)}, "noise_variance must hold one number for each of the 30 examples"),
+        ({"noise_variance": np.ones(24)}, "noise_variance must hold one number for each of the 30 rows"),
     ):
         given = {"y": Y, "noise_groups": WHO} | options
         with pytest.raises(InputError, match=message):

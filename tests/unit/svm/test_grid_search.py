@@ -250,7 +250,7 @@ def test_bad_targets_are_errors_before_any_matrix(matrices):
     ]:
         with pytest.raises(ValueError, match=message):
             search.fit(FOREST, y)
-    with pytest.raises(ValueError, match="sample_weight must have shape"):
+    with pytest.raises(ValueError, match="sample_weight must hold one number for each of"):
         search.fit(FOREST, LABELS, sample_weight=[1.0])
     assert matrices == []
 

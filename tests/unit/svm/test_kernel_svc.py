@@ -368,12 +368,12 @@ def test_a_column_of_labels_is_read_with_a_warning():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(3), r"sample_weight must have shape \(160,\)"),
-        (-np.ones(160), "0 or a positive finite number, got -1.0 in row 0"),
-        (np.full(160, np.nan), "got nan in row 0"),
+        (np.ones(3), r"sample_weight must hold one number for each of the 160 rows, got shape \(3,\)"),
+        (-np.ones(160), r"sample_weight\[0\] is -1; it must not be below 0"),
+        (np.full(160, np.nan), "Input sample_weight contains NaN: row 0"),
         (np.zeros(160), "Every weight is zero"),
         ((LABELS[0] == LABELS).astype(float), "Every row of class .* has the weight 0"),
-        (["a"] * 160, "one number per row"),
+        (["a"] * 160, "sample_weight must hold real numbers, one per row"),
     ],
 )
 def test_bad_weights_are_errors(weight, message):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError, user_level
 from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
 from espalier.gp.parameters import Parameter, Vector
-from espalier.gram.targets import check_finite_numbers, real_numbers
+from espalier.gram.targets import row_numbers
 from espalier.kernels.hyperparameters import (
     PerDimension,
     PerLabel,
@@ -142,12 +142,12 @@ def observed(
     checked; the rows are those of the others.
     """
     likelihood = Gaussian(noise)
-    weight = _vector(weight, n, "sample_weight") if weight is not None else np.ones(n)
+    weight = row_numbers(weight, n, "sample_weight") if weight is not None else np.ones(n)
     rows = np.flatnonzero(weight)
     if len(rows) == 0 and n:
         raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
     weight, values = weight[rows], np.zeros(len(rows))
-    known = _vector(known, n, "noise_variance", rows) if known is not None else np.zeros(len(rows))
+    known = row_numbers(known, n, "noise_variance", rows) if known is not None else np.zeros(len(rows))
     if not isinstance(noise, PerLabel):
         if groups is not None:
             raise InputError(
@@ -201,18 +201,3 @@ def _labels(groups: Any, n: int, rows: NDArray[np.intp]) -> list[str]:
         if listed[row] is None or listed[row] != listed[row]:
             raise InputError(f"noise_groups[{row}] is missing ({listed[row]}). Name a group for each example.")
     return [str(listed[row]) for row in rows.tolist()]
-
-
-def _vector(values: object, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Vector:
-    """One number for each example, finite and at least 0; only those of ``rows`` if these are given."""
-    out = real_numbers(values, name, rows)
-    if out.ndim == 0:
-        out = np.full(n, float(out))
-    if out.shape != (n,):
-        raise InputError(f"{name} must hold one number for each of the {n:,} examples, got shape {out.shape}.")
-    kept = np.arange(n) if rows is None else rows
-    check_finite_numbers(out[kept], name, kept)
-    bad = kept[out[kept] < 0]
-    if len(bad):
-        raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below 0.")
-    return out[kept]
