@@ -52,10 +52,10 @@ KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the libr
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
 
 
-def _console(*, err: bool = False) -> Console:
+def _console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=err, highlight=False)
+    return Console(highlight=False)
 
 
 def _show_version(wanted: bool) -> None:

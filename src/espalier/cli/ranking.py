@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,29 +28,17 @@ from espalier.structures.transforms import drop_outer, strip_function_tags, stri
 from espalier.structures.tree import Tree
 
 Tags = Literal["upos", "xpos"]
-
-
-class Learner(StrEnum):
-    """The learners that can choose."""
-
-    PERCEPTRON = "perceptron"
-    SVM = "svm"
-    GP = "gp"
-
+Learner = Literal["perceptron", "svm", "gp"]
 
 # Which options only some learners have, and what the command line calls them.
 _OWN = {
-    "epochs": ("--epochs", Learner.PERCEPTRON),
-    "updates": ("--updates", Learner.PERCEPTRON),
-    "C": ("--C", Learner.SVM),
-    "max_iterations": ("--passes", Learner.SVM),
-    "max_candidates": ("--max-candidates", Learner.GP),
+    "epochs": ("--epochs", "perceptron"),
+    "updates": ("--updates", "perceptron"),
+    "C": ("--C", "svm"),
+    "max_iterations": ("--passes", "svm"),
+    "max_candidates": ("--max-candidates", "gp"),
 }
-_CLASSES: dict[Learner, type[Chooser]] = {
-    Learner.PERCEPTRON: VotedPerceptron,
-    Learner.SVM: RankingSVM,
-    Learner.GP: GPPreference,
-}
+_CLASSES: dict[Learner, type[Chooser]] = {"perceptron": VotedPerceptron, "svm": RankingSVM, "gp": GPPreference}
 
 
 def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None) -> list[Group]:
@@ -82,7 +69,7 @@ def groups_and_texts(
 def check_options(learner: Learner, kernel: str | None, **options: object) -> None:
     """Refuse text that is not a kernel, and options that the learner does not have."""
     for name, (flag, owner) in _OWN.items():
-        if options.get(name) is not None and learner is not owner:
+        if options.get(name) is not None and learner != owner:
             raise InputError(f"{flag} belongs to --learner {owner}, not to {learner}.")
     chosen = SubsetTree() if kernel is None else parse_kernel(kernel)
     _learner(learner, chosen, **options)._check()
@@ -121,7 +108,7 @@ def default_kernel(learner: Learner, example: Candidate) -> Kernel:
         kernel = DependencySubtree()
     else:
         kernel = SubsetTree(decay=0.3)
-    return 1.0 * kernel if learner is Learner.GP else kernel
+    return 1.0 * kernel if learner == "gp" else kernel
 
 
 def score_weight_of(text: str | None) -> float | str | None:

@@ -100,14 +100,14 @@ def fit(
     with their outer label.
     """
     check_output(output, "A reranker", groups, gold, development, development_gold)
-    from espalier.cli.ranking import Learner, check_options, chooser_of, groups_of, score_weight_of
+    from espalier.cli.ranking import check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
     own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "max_iterations": passes, "sample": sample}
     own |= {"max_candidates": max_candidates, "target": target, "random_state": seed}
     own |= {"score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.
-    check_options(Learner(learner), kernel, **own)
+    check_options(learner, kernel, **own)
     data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
     held = None
     if development is not None and (score_weight or ("learned" if learner == "gp" else "chosen")) != "chosen":
@@ -117,7 +117,7 @@ def fit(
     elif development_gold is not None:
         raise ValueError("--development-gold needs --development.")
     with bar(f"{len(data):,} groups") as progress:
-        chooser = chooser_of(Learner(learner), kernel, data[0].candidates[0], progress, **own)
+        chooser = chooser_of(learner, kernel, data[0].candidates[0], progress, **own)
         reranker = Reranker(chooser).fit(data, development=held)
     reranker.save(output)
     fitted = reranker.chooser_

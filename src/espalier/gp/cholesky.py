@@ -90,12 +90,7 @@ def factorize(matrix: Vector, noise: Vector | float) -> Factor:
                 f"{LAST_JITTER:g} of its mean diagonal added: the kernel may not be positive semi-definite, or its "
                 "values differ too much in size. Normalise the kernel, or raise the lower bound of the noise."
             )
-        mirror_lower(matrix)
-
-
-def mirror_lower(matrix: Vector) -> None:
-    """Copy the lower triangle over the upper one, in place, block by block."""
-    mirror_upper(matrix.T)
+        mirror_upper(matrix.T)  # the lower triangle still holds the original
 
 
 def mirror_upper(matrix: Vector) -> None:

@@ -114,11 +114,6 @@ class Climb:
         """The climb that came highest."""
         return max(self.restarts, key=lambda restart: restart.objective)
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether it was stopped before its end."""
-        return self.stop is not None
-
     def run(self, starts: Sequence[Vector]) -> None:
         """Climb from each start; a failure at the first point of the first, the declared one, is an error."""
         for k, theta in enumerate(starts):

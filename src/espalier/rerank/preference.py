@@ -22,8 +22,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.choice import check_covariances, largest, pairwise
 from espalier.rerank.chooser import Chooser, Fitted, Floats
-from espalier.rerank.pair_scores import SCORE, PairScores
-from espalier.rerank.pairs import Pairs
+from espalier.rerank.pairs import SCORE, Pairs, PairScores
 from espalier.rerank.training import TrainingSet, checked, runs
 from espalier.storage import State, require
 from espalier.structures.group import Group

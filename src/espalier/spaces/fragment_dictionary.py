@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import as_forest
-from espalier.jobs.progress import Report
+from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.spaces.code_checks import SUBSET_ARRAYS, CodeChecks
-from espalier.spaces.codes import Codes, distinct_codes
-from espalier.spaces.productions import Productions
+from espalier.spaces.codes import Codes, Integers, distinct_codes
 from espalier.spaces.tree_space import tree_counts
 from espalier.structures.columns import refuse_masked
 from espalier.structures.fragment import Fragment
@@ -55,7 +54,7 @@ class FragmentDictionary(Codes[Fragment]):
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
         """Number fragments, or their brackets; one that is given twice is numbered twice."""
-        numbers = Productions()
+        numbers = _Productions()
         start, code = [0], list[int]()
         for item in fragments:
             fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
@@ -75,7 +74,7 @@ class FragmentDictionary(Codes[Fragment]):
         >>> both.names(), [place.tolist() for place in places]
         (['(A a)', '(B b)', '(C c)'], [[0, 1], [2, 0]])
         """
-        numbers = Productions()
+        numbers = _Productions()
         codes = []
         for dictionary in dictionaries:
             label = [numbers.label(name) for name in dictionary.labels]
@@ -118,7 +117,7 @@ class FragmentDictionary(Codes[Fragment]):
             depth = deeper
         return np.asarray(np.maximum.reduceat(depth, self.start[:-1]) if len(self) else self.start[:0], np.int64)
 
-    def counts(self, trees: object, *, n_threads: int | None = None, progress: Report | None = None) -> csr_matrix:
+    def counts(self, trees: object, *, n_threads: int | None = None) -> csr_matrix:
         """Count each fragment in each tree: a sparse matrix with one row for each tree.
 
         Trees may have labels and productions that no fragment has. A subtree that many trees share is read once.
@@ -132,18 +131,10 @@ class FragmentDictionary(Codes[Fragment]):
         """
         forest = as_forest(trees)
         label_of = self._labels_of(forest.vocabulary)
-        schedule = Schedule.of(n_threads, None, progress)
-        start, fragment = self._trie.match(forest.arrays, label_of, schedule.n_threads, schedule.tell)
+        start, fragment = self._trie.match(forest.arrays, label_of, Schedule.of(n_threads).n_threads, None)
         return tree_counts(forest, start, fragment, np.ones(len(fragment)), len(self))
 
-    def weighed(
-        self,
-        trees: Any,
-        weights: NDArray[np.float64],
-        *,
-        n_threads: int | None = None,
-        progress: Report | None = None,
-    ) -> NDArray[np.float64]:
+    def weighed(self, trees: Any, weights: NDArray[np.float64], *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return ``counts(trees) @ weights`` without the counts: each distinct subtree is weighed once.
 
         Examples
@@ -159,10 +150,9 @@ class FragmentDictionary(Codes[Fragment]):
         weights = np.ascontiguousarray(weights, np.float64)
         if weights.ndim != 2 or len(weights) != len(self):
             raise ValueError(f"weights must have one row for each of {len(self):,} fragments, got {weights.shape}.")
-        schedule = Schedule.of(n_threads, None, progress)
         out = np.empty((len(forest), weights.shape[1]))
         label_of = self._labels_of(forest.vocabulary)
-        self._trie.score(forest.arrays, label_of, weights, schedule.n_threads, schedule.tell, out)
+        self._trie.score(forest.arrays, label_of, weights, Schedule.of(n_threads).n_threads, None, out)
         return out
 
     @kept
@@ -235,6 +225,51 @@ class FragmentDictionary(Codes[Fragment]):
 
     def __repr__(self) -> str:
         return f"<FragmentDictionary of {len(self):,} fragments over {len(self.production_start) - 1:,} productions>"
+
+
+class _Productions:
+    """Labels and productions, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.labels: dict[str, int] = {}
+        self.productions: dict[tuple[int, ...], int] = {}
+
+    def code(self, fragment: Fragment) -> list[int]:
+        """The decisions of a fragment."""
+        if fragment.tree.is_leaf:
+            if fragment.unexpanded:
+                raise InputError(f"A fragment must have a production or be a word; {fragment} is an unexpanded node.")
+            return [self.production((-1 - self.label(fragment.tree.label),))]
+        nodes = list(fragment.tree)
+        n_leaves: dict[int, int] = {}  # below each node, by object
+        for node in reversed(nodes):
+            n_leaves[id(node)] = sum(n_leaves[id(child)] for child in node.children) if node.children else 1
+        unexpanded, leaf = set(fragment.unexpanded), 0
+        out: list[int] = []
+        for node in nodes:
+            if node.is_leaf:
+                if leaf in unexpanded:
+                    out.append(-1)
+                leaf += 1
+                continue
+            key, below = [self.label(node.label)], leaf
+            for child in node.children:
+                key.append(2 * self.label(child.label) + (child.is_leaf and below not in unexpanded))
+                below += n_leaves[id(child)]
+            out.append(self.production(tuple(key)))
+        return out
+
+    def production(self, key: tuple[int, ...]) -> int:
+        return self.productions.setdefault(key, len(self.productions))
+
+    def arrays(self) -> tuple[list[str], Integers, Integers]:
+        """Labels, and productions as arrays."""
+        start = np.concatenate([[0], np.cumsum([len(key) for key in self.productions])])
+        part = np.array([number for key in self.productions for number in key], np.int32)
+        return list(self.labels), start, part
+
+    def label(self, label: str) -> int:
+        return self.labels.setdefault(label, len(self.labels))
 
 
 def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.partial_tree import PartialTree
 from espalier.spaces.partial_dictionary import PartialDictionary, label_values
 from espalier.spaces.space import Floats, Found, Values
-from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace
+from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses
 from espalier.structures.fragment import Fragment, Position
 from espalier.structures.occurrences import partial_roots
 from espalier.structures.tree import Tree
@@ -61,7 +61,8 @@ class PartialSearch(TreeSearch):
         self.max_size = max_size or MAX_SIZE
         self._largest = min(self.max_size, _largest(forest))  # no fragment is larger than its tree
 
-    def _exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        mass = masses(self.forest, coefficients)
         found = self.native.exact(
             mass, *self._values, self._largest, n, max_visits, schedule.memory, schedule.n_threads, tell
         )

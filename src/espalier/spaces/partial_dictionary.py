@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
-from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
@@ -65,9 +64,7 @@ class PartialDictionary(Codes[Fragment]):
         code, bounds = self.code.tolist(), self.start.tolist()
         return [_brackets(code[bounds[k] : bounds[k + 1]], heads) for k in range(len(self))]
 
-    def features(
-        self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None, progress: Report | None = None
-    ) -> csr_matrix:
+    def features(self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None) -> csr_matrix:
         """The value of each fragment in each tree, summed over all the ways in which it occurs there.
 
         Examples
@@ -77,16 +74,15 @@ class PartialDictionary(Codes[Fragment]):
         array([[0.625]])
         """
         forest = as_forest(trees)
-        label_of = self._labels_of(forest.vocabulary)
-        schedule = Schedule.of(n_threads, None, progress)
+        values = label_values(kernel, forest)
         found = _core.match_partial(
             self.start,
             self.code,
             forest.arrays,
-            label_of,
-            *label_values(kernel, forest),
-            schedule.n_threads,
-            schedule.tell,
+            self._labels_of(forest.vocabulary),
+            *values,
+            Schedule.of(n_threads).n_threads,
+            None,
         )
         return tree_counts(forest, *found, len(self))
 

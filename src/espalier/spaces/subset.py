@@ -88,7 +88,8 @@ class SubsetSearch(TreeSearch):
         self._limits = (kernel.max_depth or 0, max_size or 0)
         self._is_plain = not kernel.lone_leaves and not kernel.max_depth
 
-    def _exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
+        mass = masses(self.forest, coefficients)
         found = self.native.exact(
             mass, *self._values, *self._limits, n, max_visits, schedule.memory, schedule.n_threads, tell
         )

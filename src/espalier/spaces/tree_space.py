@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest, concatenate
-from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.codes import Codes, Integers
-from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Wanted
+from espalier.spaces.space import Floats, Local, Search, Seen, Space, Wanted
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -33,13 +32,6 @@ class TreeSearch(Search):
     def __init__(self, kernel: Kernel, forest: Forest) -> None:
         super().__init__(kernel)
         self.forest = forest
-
-    def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
-        return self._exact(masses(self.forest, coefficients), n, max_visits, schedule, tell)
-
-    @abstractmethod
-    def _exact(self, mass: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
-        """The heaviest fragments, for the mass of each distinct subtree."""
 
     @abstractmethod
     def local(self, mass: Floats, count: Floats, n: int, schedule: Schedule) -> tuple[Codes[Any], Floats]:

@@ -575,7 +575,7 @@ def test_a_worse_point_never_takes_the_place_of_a_better_one():
         SimpleNamespace(n_targets=1, gradient=evaluate), parameters, max_iterations=20, tolerance=1e-5, tell=stop
     )
     climb.run([parameters.start()] * 3)
-    assert climb.interrupted and [x.log_likelihood for x in told] == [3.0, 1.0]
+    assert climb.stop is not None and [x.log_likelihood for x in told] == [3.0, 1.0]
     assert [x.best for x in told] == [3.0, 3.0]
     assert climb.best.values == {"x": 1.0} and climb.best.log_likelihood == 3.0
     assert climb.best.gradient == {"x": 1.0}

@@ -17,8 +17,7 @@ from espalier.jobs.progress import Progress
 from espalier.kernels.inputs import Inputs
 from espalier.rerank import GPPreference, Reranker
 from espalier.rerank.choice import check_covariances, largest, pairwise
-from espalier.rerank.pair_scores import SCORE, PairScores
-from espalier.rerank.pairs import Pairs
+from espalier.rerank.pairs import SCORE, Pairs, PairScores
 from espalier.rerank.training import TrainingSet
 from espalier.storage import State
 from espalier.structures.group import Group

@@ -101,14 +101,8 @@ def plot_calibration(
 
     Parameters
     ----------
-    model
-        A fitted model.
-    X, y
-        Examples and their targets; the training examples, each predicted from all others, if both are None.
-    noise_groups
-        The groups of the examples, if noise is per group.
-    ax
-        Where to draw; a new figure if None.
+    model, X, y, noise_groups, ax
+        As for :func:`plot_predictions`.
     """
     prediction, y = _predicted(model, X, y, noise_groups)
     needed = np.sort(interval_needed(prediction, y))
