@@ -3,12 +3,12 @@
 from espalier.gp.inference import Conditioned, Exact, Laplace, exact, laplace
 from espalier.gp.latent import LatentObjective, LinearMap, LinearTerm
 from espalier.gp.learned import LearnedTable
-from espalier.gp.learning import Outcome, Settings, learn
+from espalier.gp.learning import Outcome, learn
 from espalier.gp.likelihoods import Gaussian, Likelihood, Observed, ParameterSlopes, Probit, Slopes
 from espalier.gp.mean import ConstantMean, LinearMean
 from espalier.gp.model_comparison import ModelComparison, compare
 from espalier.gp.objective import Objective, kernel_at, kernel_parameters, kernel_slopes
-from espalier.gp.optimize import FitProgress, Restart
+from espalier.gp.optimize import FitProgress, Restart, Settings
 from espalier.gp.parameters import Parameter
 from espalier.gp.prediction import Prediction
 from espalier.gp.priors import Beta, Gamma, HalfNormal, LogNormal, Prior

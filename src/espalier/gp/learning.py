@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,25 +13,12 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.gp.learned import LearnedTable
 from espalier.gp.objective import Objective
-from espalier.gp.optimize import Climb, FitProgress, Restart
+from espalier.gp.optimize import Climb, Restart, Settings
 from espalier.gp.parameters import Parameters, Vector
 from espalier.structures.numbers import truth_value
 
 ENOUGH = 10  # examples of a pilot for each learned number
 LEAD = 0.1  # nats: climbs whose ends differ by less ended in the same place
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to learn."""
-
-    restarts: int
-    max_iterations: int
-    tolerance: float
-    n_threads: int | None = None
-    progress: Callable[[FitProgress], object] | None = None
-    pilot: int | None = None
-    learn: bool = True  # False keeps all hyperparameters as they are
 
 
 def settings_of(model: Any, max_iterations: int, tolerance: float) -> Settings:
@@ -84,11 +71,12 @@ def learn(
     n, size = objective.n_targets, settings.pilot
     with blas_threads(settings.n_threads):
         if part is not None and size is not None and size < n and len(parameters):
-            first = _climb(part(np.sort(rng.permutation(n)[:size])), parameters, settings, stage="pilot")
+            some = part(np.sort(rng.permutation(n)[:size]))
+            first = Climb(some, parameters, settings, stage="pilot", span=(0.0, 0.5))
             first.run(starts)
             pilot, stop = first.restarts, first.stop
             declared, starts = starts[:1], [parameters.theta(first.best.values)] if first.best.values else starts[:1]
-            del first  # and its plan
+            del first, some  # and the plan
             if stop is None and size < ENOUGH * len(parameters):
                 starts += declared
             elif stop is None:
@@ -97,7 +85,8 @@ def learn(
                 except KeyboardInterrupt:
                     stop = KeyboardInterrupt()
                 starts = declared if misled else starts
-        whole = _climb(objective, parameters, settings, stay=stop is not None, start=0.5 if pilot else 0.0)
+        own = settings if stop is None else replace(settings, max_iterations=0, progress=None)
+        whole = Climb(objective, parameters, own, span=(0.5 if pilot else 0.0, 1.0))
         try:
             whole.run(starts)
         except Exception as error:
@@ -126,23 +115,3 @@ def _height(objective: Objective, parameters: Parameters, theta: Vector) -> floa
     except Exception:
         return math.nan
     return height
-
-
-def _climb(
-    objective: Objective,
-    parameters: Parameters,
-    settings: Settings,
-    *,
-    stage: str = "all",
-    stay: bool = False,
-    start: float = 0.0,
-) -> Climb:
-    return Climb(
-        objective,
-        parameters,
-        max_iterations=0 if stay else settings.max_iterations,
-        tolerance=settings.tolerance,
-        tell=None if stay else settings.progress,
-        stage=stage,
-        span=(0.0, 0.5) if stage == "pilot" else (start, 1.0),
-    )

@@ -70,6 +70,19 @@ class LastReport:
             self(replace(self._last, fraction=1.0, seconds_left=0.0))
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How to learn."""
+
+    restarts: int
+    max_iterations: int
+    tolerance: float
+    n_threads: int | None = None
+    progress: Callable[[FitProgress], object] | None = None
+    pilot: int | None = None
+    learn: bool = True  # False keeps all hyperparameters as they are
+
+
 @dataclass
 class Restart:
     """One climb: where it started, its best point, how it ended."""
@@ -95,16 +108,14 @@ class Climb:
         self,
         objective: Objective,
         parameters: Parameters,
+        settings: Settings,
         *,
-        max_iterations: int,
-        tolerance: float,
-        tell: Callable[[FitProgress], object] | None,
         stage: str = "all",
         span: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._objective, self._parameters, self._n = objective, parameters, objective.n_targets
         self._span = span  # the part of the whole fit that these climbs are, for progress
-        self._max_iterations, self._tolerance, self._tell, self._stage = max_iterations, tolerance, tell, stage
+        self._settings, self._stage = settings, stage
         self._began = time.perf_counter()
         self.restarts: list[Restart] = []
         self.stop: BaseException | None = None  # the exception with which the user, or ``progress``, stopped it
@@ -139,16 +150,16 @@ class Climb:
             return -value / self._n, -gradient / self._n
 
         try:
-            if len(self._parameters) == 0 or self._max_iterations == 0:
+            if len(self._parameters) == 0 or self._settings.max_iterations == 0:
                 objective(theta)
                 restart.converged, restart.message = True, "nothing to learn"
                 return
             # The tolerance on the value is per example, too: 1e-9 for a thousand examples is a millionth of a nat.
             options: Any = {
-                "maxiter": self._max_iterations,
-                "maxfun": 10 * self._max_iterations,
-                "gtol": self._tolerance,
-                "ftol": 1e-3 * self._tolerance,
+                "maxiter": self._settings.max_iterations,
+                "maxfun": 10 * self._settings.max_iterations,
+                "gtol": self._settings.tolerance,
+                "ftol": 1e-3 * self._settings.tolerance,
                 "maxcor": 20,
             }
             found = minimize(
@@ -176,9 +187,9 @@ class Climb:
             restart.objective, restart.log_likelihood, restart.values = objective, log_likelihood, values
             paths = [parameter.path for parameter in self._parameters]
             restart.gradient = dict(zip(paths, gradient.tolist(), strict=True))
-        if self._tell is not None:
+        if self._settings.progress is not None:
             try:
-                self._tell(self._progress(restart, k, n_starts))
+                self._settings.progress(self._progress(restart, k, n_starts))
             except BaseException as error:
                 self.stop = error
                 raise
@@ -186,7 +197,7 @@ class Climb:
 
     def _progress(self, restart: Restart, k: int, n_starts: int) -> FitProgress:
         seconds = time.perf_counter() - self._began
-        part = (k + min(restart.n_evaluations / (self._max_iterations + 1), 1.0)) / n_starts
+        part = (k + min(restart.n_evaluations / (self._settings.max_iterations + 1), 1.0)) / n_starts
         start, end = self._span
         return FitProgress(
             f"learning, climb {k + 1} of {n_starts}",

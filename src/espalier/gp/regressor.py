@@ -12,10 +12,10 @@ from espalier.blas import blas_threads
 from espalier.gp.advice import warn_of_regression
 from espalier.gp.fitted import FittedRegressor
 from espalier.gp.learned import LearnedTable
-from espalier.gp.learning import Settings, learn, settings_of
+from espalier.gp.learning import learn, settings_of
 from espalier.gp.likelihoods.gaussian import new_noise, observed
 from espalier.gp.mean import Basis, as_mean
-from espalier.gp.optimize import LastReport
+from espalier.gp.optimize import LastReport, Settings
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Examples, Posterior, RegressionObjective
 from espalier.gp.sampling import draw, generator

@@ -15,8 +15,9 @@ from espalier.errors import InputError
 from espalier.gp.advice import warn_of_learning
 from espalier.gp.inference.laplace import Laplace
 from espalier.gp.latent import LatentObjective
-from espalier.gp.learning import Settings, learn, settings_of
+from espalier.gp.learning import learn, settings_of
 from espalier.gp.likelihoods.probit import Probit
+from espalier.gp.optimize import Settings
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs

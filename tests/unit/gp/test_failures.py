@@ -15,7 +15,7 @@ import espalier as es
 from espalier import GPRegressor, Learned
 from espalier.gp import optimize
 from espalier.gp.learned import LearnedTable
-from espalier.gp.optimize import Climb
+from espalier.gp.optimize import Climb, Settings
 from espalier.gp.parameters import Parameter, Parameters
 
 X = np.random.default_rng(1).uniform(-3, 3, size=(40, 1))
@@ -66,9 +66,7 @@ def test_an_error_without_words_is_named():
         return 1.0, {"x": 1.0}
 
     parameters = Parameters([Parameter("x", 1.0, 0.1, 10.0)])
-    climb = Climb(
-        SimpleNamespace(n_targets=1, gradient=evaluate), parameters, max_iterations=20, tolerance=1e-5, tell=None
-    )
+    climb = Climb(SimpleNamespace(n_targets=1, gradient=evaluate), parameters, Settings(0, 20, 1e-5))
     climb.run([parameters.start()])
     assert climb.best.message == "MemoryError" and climb.best.values == {"x": 1.0}
 
@@ -86,7 +84,7 @@ def test_a_step_to_nowhere_is_a_failed_evaluation(monkeypatch, place):
     monkeypatch.setattr(optimize, "minimize", minimize)
     parameters = Parameters([Parameter("x", 1.0, 0.0, math.inf)])
     objective = SimpleNamespace(n_targets=1, gradient=lambda values: (3.0, {"x": 1.0}))
-    climb = Climb(objective, parameters, max_iterations=20, tolerance=1e-5, tell=None)
+    climb = Climb(objective, parameters, Settings(0, 20, 1e-5))
     climb.run([parameters.start()])
     (value, slope), first = told[0]
     assert value > first and slope.tolist() == [0.0]

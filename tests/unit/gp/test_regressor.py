@@ -20,7 +20,7 @@ from espalier import GPRegressor, Learned, PerDimension, PerLabel, fixed
 from espalier.demo import generate
 from espalier.errors import InputError, KernelOverflowError
 from espalier.gp import FitProgress
-from espalier.gp.optimize import Climb
+from espalier.gp.optimize import Climb, Settings
 from espalier.gp.parameters import Parameter, Parameters
 from espalier.kernels.base import Plan
 from random_trees import random_trees
@@ -571,9 +571,7 @@ def test_a_worse_point_never_takes_the_place_of_a_better_one():
             raise KeyboardInterrupt
 
     parameters = Parameters([Parameter("x", 1.0, 0.1, 10.0)])
-    climb = Climb(
-        SimpleNamespace(n_targets=1, gradient=evaluate), parameters, max_iterations=20, tolerance=1e-5, tell=stop
-    )
+    climb = Climb(SimpleNamespace(n_targets=1, gradient=evaluate), parameters, Settings(0, 20, 1e-5, progress=stop))
     climb.run([parameters.start()] * 3)
     assert climb.stop is not None and [x.log_likelihood for x in told] == [3.0, 1.0]
     assert [x.best for x in told] == [3.0, 3.0]

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.scikit_learn_checks import expected_failures
 
 import espalier as es
 from espalier import GPRegressor, fixed
@@ -103,28 +104,12 @@ def test_refitting_forgets_the_form_of_the_data():
     assert not hasattr(model.set_params(kernel=PLAIN).fit(TREES, Y), "n_features_in_")
 
 
-# Checks that demand what rows of structures cannot give, or words that the kernel chooses for itself.
-FRAME = "a frame is a table, and a kernel over a table names its columns"
-NOT_AN_ARRAY = "rows are a sequence, an array, a matrix or a table, not any object with __array__"
-WORDS = "the kernel refuses such vectors with a message of its own"
 WEIGHT = "a weight of 2 is the mean of two observations, which tells less of the noise than the two"
-REASONS = {
-    "check_sample_weights_pandas_series": FRAME,
-    "check_sample_weights_not_an_array": NOT_AN_ARRAY,
-    "check_regressor_data_not_an_array": NOT_AN_ARRAY,
-    "check_n_features_in_after_fitting": WORDS,
-    "check_estimators_nan_inf": WORDS,
-    "check_fit2d_predict1d": WORDS,
-    "check_estimators_empty_data_messages": "vectors without dimensions are all equal, which a kernel may say",
-    "check_fit1d": "a list of numbers is a list of rows, each a vector of one dimension",
-    "check_sample_weight_equivalence_on_dense_data": WEIGHT,
-    "check_sample_weight_equivalence_on_sparse_data": WEIGHT,
-}
 
 
 @pytest.mark.filterwarnings("ignore:All targets are equal:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([GPRegressor(es.RBF())], expected_failed_checks=lambda estimator: REASONS)
+@parametrize_with_checks([GPRegressor(es.RBF())], expected_failed_checks=lambda estimator: expected_failures(WEIGHT))
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.scikit_learn_checks import expected_failures
 
 import espalier as es
 from espalier import KernelSVC, KernelSVR
@@ -90,26 +91,11 @@ def test_importing_the_library_does_not_import_scikit_learn():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# Checks that demand what rows of structures cannot give, or words that the kernel chooses for itself.
-FRAME = "a frame is a table, and a kernel over a table names its columns"
-NOT_AN_ARRAY = "rows are a sequence, an array, a matrix or a table, not any object with __array__"
-WORDS = "the kernel refuses such vectors with a message of its own"
 SOLVER = "equal to the solver's tolerance only; test_whole_weights_are_rows_repeated has a tight one"
-REASONS = {
-    "check_sample_weights_pandas_series": FRAME,
-    "check_sample_weights_not_an_array": NOT_AN_ARRAY,
-    "check_classifier_data_not_an_array": NOT_AN_ARRAY,
-    "check_regressor_data_not_an_array": NOT_AN_ARRAY,
-    "check_n_features_in_after_fitting": WORDS,
-    "check_estimators_nan_inf": WORDS,
-    "check_fit2d_predict1d": WORDS,
-    "check_estimators_empty_data_messages": "vectors without dimensions are all equal, which a kernel may say",
-    "check_fit1d": "a list of numbers is a list of rows, each a vector of one dimension",
-    "check_sample_weight_equivalence_on_dense_data": SOLVER,
-    "check_sample_weight_equivalence_on_sparse_data": SOLVER,
-}
 
 
-@parametrize_with_checks([KernelSVC(es.RBF()), KernelSVR(es.RBF())], expected_failed_checks=lambda estimator: REASONS)
+@parametrize_with_checks(
+    [KernelSVC(es.RBF()), KernelSVR(es.RBF())], expected_failed_checks=lambda estimator: expected_failures(SOLVER)
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
