@@ -9,7 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.properties import test_reader_fuzz
+from tests.unit.structures import test_limits
 
+from espalier import structures
 from espalier.corpus.forest import Forest
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.kernels.subset_tree import SubsetTree
@@ -39,6 +42,23 @@ INPUTS = sorted(path.relative_to(CORPUS).as_posix() for path in CORPUS.glob("*/*
 
 def test_every_kept_input_has_a_reader():
     assert {Path(name).parent.name for name in INPUTS} == set(READERS) and set(READABLE) <= set(INPUTS)
+
+
+def test_every_public_reader_is_tried_with_kept_damaged_and_large_inputs():
+    public = {name.removeprefix("read_") for name in structures.__all__ if name.startswith("read_")}
+    public.remove("text")  # what the readers themselves read with
+    assert {"brackets", "table"} < public
+    damaged = {
+        "brackets",
+        *(str(text.id).split("-")[0] for text in test_reader_fuzz.TEXTS),
+    }  # brackets have tests there
+    large = {name.split("-")[0] for name in test_limits.READERS}
+    for place, tried in (
+        ("READERS of tests/properties/test_kept_inputs.py", set(READERS)),
+        ("TEXTS of tests/properties/test_reader_fuzz.py", damaged),
+        ("READERS of tests/unit/structures/test_limits.py", large),
+    ):
+        assert public <= tried, f"Add read_{min(public - tried)} to {place}."
 
 
 @pytest.mark.parametrize("name", INPUTS)

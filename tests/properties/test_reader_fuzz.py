@@ -177,26 +177,29 @@ def test_compressed_brackets():
         tried(lambda data=data: read_brackets(io.BytesIO(data)), data)
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        (KLP, read_klp),
-        (CONLLU, read_conllu),
-        (CONLLU, lambda file: read_conllu(file, tags="xpos")),
-        (CSV, lambda file: read_table(file, format="csv", numeric=["score"])),
-        (TSV, lambda file: read_table(file, format="tsv", numeric=["score"])),
-        (TSV, lambda file: read_table(file, format="tsv", columns=["a", "b"], quotes=True)),
-        (JSONL, lambda file: read_table(file, format="jsonl")),
-        # A key that nobody reads is told by a warning.
-        pytest.param(GROUPS_JSON, read_groups, marks=pytest.mark.filterwarnings("ignore:.*these keys are ignored")),
-        (GROUPS_LAYOUT, read_groups),
-        (GROUPS_CONLLU, read_groups),
-    ],
-    ids=[
-        *("klp", "conllu", "conllu-xpos", "csv", "tsv", "tsv-quotes", "jsonl"),
-        *("groups-jsonl", "groups-layout", "groups-conllu"),
-    ],
-)
+# Each id starts with the name of its reader.
+TEXTS = [
+    pytest.param(KLP, read_klp, id="klp"),
+    pytest.param(CONLLU, read_conllu, id="conllu"),
+    pytest.param(CONLLU, lambda file: read_conllu(file, tags="xpos"), id="conllu-xpos"),
+    pytest.param(CSV, lambda file: read_table(file, format="csv", numeric=["score"]), id="table-csv"),
+    pytest.param(TSV, lambda file: read_table(file, format="tsv", numeric=["score"]), id="table-tsv"),
+    pytest.param(
+        TSV, lambda file: read_table(file, format="tsv", columns=["a", "b"], quotes=True), id="table-tsv-quotes"
+    ),
+    pytest.param(JSONL, lambda file: read_table(file, format="jsonl"), id="table-jsonl"),
+    pytest.param(
+        GROUPS_JSON,
+        read_groups,
+        id="groups-jsonl",
+        marks=pytest.mark.filterwarnings("ignore:.*these keys are ignored"),  # mutation invents keys
+    ),
+    pytest.param(GROUPS_LAYOUT, read_groups, id="groups-layout"),
+    pytest.param(GROUPS_CONLLU, read_groups, id="groups-conllu"),
+]
+
+
+@pytest.mark.parametrize(("text", "read"), TEXTS)
 @pytest.mark.filterwarnings("ignore:The first row of")  # which may become a number
 def test_text(text, read):
     n_read = sum(

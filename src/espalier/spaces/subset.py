@@ -2,8 +2,8 @@
 
 A kernel that counts in this space has, in addition to its hyperparameters, ``_label_settings()`` (decay and frontier,
 in this order), ``lone_leaves`` and ``max_depth``. One occurrence of a fragment counts for the square root of a product:
-the decay of every production in it, times the frontier for every node whose children it leaves out. Both may differ by
-label. The space can compute no other weights; a kernel with others needs a space of its own.
+the decay of every production in it, times the frontier of the parent of every node whose children it leaves out. Both
+may differ by label. The space can compute no other weights; a kernel with others needs a space of its own.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from espalier.structures.table import as_table as as_table
 from espalier.structures.table_files import read_table as read_table
 from espalier.structures.tree import Tree as Tree
 
-__all__: list[str]
+__all__: list[str]  # every name of this file: __init__.py collects them
 from espalier.structures.files import read_text as read_text
 from espalier.structures.files import write_text as write_text
 from espalier.structures.notation import escape_label as escape_label

@@ -12,12 +12,13 @@ from espalier.errors import InputError
 from espalier.structures.files import read_text
 from espalier.structures.limits import ReadLimits
 
+# Each key starts with the name of its reader.
 READERS = {
     "brackets": (es.read_brackets, "(A a)\n"),
     "conllu": (es.read_conllu, "1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n"),
     "klp": (es.read_klp, "x |BT:t| (A(B)) |ET|\n"),
-    "csv": (lambda path, **options: es.read_table(path, format="csv", **options), "a,b\n"),
-    "jsonl": (lambda path, **options: es.read_table(path, format="jsonl", **options), '{"a": 1}\n'),
+    "table-csv": (lambda path, **options: es.read_table(path, format="csv", **options), "a,b\n"),
+    "table-jsonl": (lambda path, **options: es.read_table(path, format="jsonl", **options), '{"a": 1}\n'),
     "groups": (es.read_groups, '{"candidates": [{"tree": "(A a)"}]}\n'),
     "forest": (es.Forest.from_file, "(A a)\n"),
 }
