@@ -311,7 +311,12 @@ def test_what_waits_stays_within_its_memory():
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree(), "strategy": "best"}, ValueError, "'exact' or 'greedy'"),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree(), "max_expansions": 2}, ValueError, "for strategy='greedy'"),
         (([1.0], ["(S a)"]), {"kernel": es.PartialTree(), "strategy": "greedy"}, InputError, "use 'exact'"),
-        (([1.0], [[1.0]]), {"kernel": es.RBF()}, InputError, "Those of SubsetTree, Subtree, PartialTree, BagOfWords"),
+        (
+            ([1.0], [[1.0]]),
+            {"kernel": es.RBF()},
+            InputError,
+            "Those of BagOfWords, PartialTree, Spectrum, Subsequence, SubsetTree and Subtree",
+        ),
         (([1.0], ["(S a)"]), {"kernel": es.SubsetTree() * es.Subtree()}, InputError, "not those of products"),
         ((es.KernelSVC(es.SubsetTree()),), {}, ValueError, "not fitted"),
         ((es.GPRegressor(es.SubsetTree()),), {}, ValueError, "not fitted"),
