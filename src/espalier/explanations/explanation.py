@@ -86,6 +86,11 @@ class TreeShares:
     split: str  # how a feature is shared by its nodes: a key of ``espalier.explanations.page.SPLITS``
     item: str = "tree"  # what was drawn as a tree
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the item is a plain text: words, without a tree above them."""
+        return self.tree.label == "" and not any(word.children for word in self.tree.children)
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from espalier.explanations.comparison import Comparison
-from espalier.explanations.explanation import Explanation, Reason, fragment_colours, node_colours
+from espalier.explanations.explanation import Explanation, Reason, TreeShares, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
+from espalier.structures.palette import FOR
 
 _PAGE = """\
 <!doctype html>
@@ -24,6 +25,8 @@ body{background:#f6f8fa}
 .espalier-page td,.espalier-page th{padding:.15rem 1rem .15rem 0;text-align:left;vertical-align:top}
 .espalier-page .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .espalier-page code{font-size:.9em;overflow-wrap:anywhere}
+.text{line-height:2}.text mark{color:inherit;padding:.15rem .3rem;border-radius:4px;font-weight:600}
+.text .up{background:#1a7f3726;outline:1px solid #1a7f3780}.text .down{background:#cf222e1f;outline:1px solid #cf222e80}
 .bar{height:.7rem;border-radius:3px;margin-top:.4rem}.for{background:#1a7f37}.against{background:#cf222e}
 @media (prefers-color-scheme:dark){body{background:#0d1117}.espalier-page{color:#e6edf3}
 .for{background:#3fb950}.against{background:#f85149}}
@@ -117,18 +120,31 @@ def explanation_page(explanation: Explanation) -> str:
 
 def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
     """A heading, what is marked, and a drawing, for each tree of an example, or for two candidates together."""
-    pushed = "Marked are the nodes that push most: up in green, down in red."
+    pushed = "Marked are the {} that raise the score most, in green, or lower it most, in red."
     if isinstance(explanation, Comparison):
         of_words = f"{_WORDS} {SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
         return [("", of_words or (_MARKED if len(explanation) else ""), explanation.to_svg())]
     return [
         (
             own.column or f"The {own.item}",
-            f"{pushed} {SPLITS[own.split]}",
-            tree_svg(own.tree, highlight=node_colours(own)),
+            f"{pushed.format('words' if own.is_text else 'nodes')} {SPLITS[own.split]}",
+            _running_text(own) if own.is_text else tree_svg(own.tree, highlight=node_colours(own)),
         )
         for own in explanation.trees
     ]
+
+
+def _running_text(own: TreeShares) -> str:
+    """A text as a paragraph, its words marked."""
+    from markupsafe import escape
+
+    colours = node_colours(own)
+    words = []
+    for place, word in enumerate(own.tree.children):
+        colour = colours.get((place,))
+        kind = "up" if colour == FOR else "down"
+        words.append(f'<mark class="{kind}">{escape(word.label)}</mark>' if colour else str(escape(word.label)))
+    return f'<p class="text">{" ".join(words)}</p>'
 
 
 def _least_width(svg: str) -> int:

@@ -398,3 +398,11 @@ def test_a_browser_shows_the_page(explanations, tmp_path):
         red = (image[..., 0] > image[..., 1] + 0.4) & (image[..., 0] > image[..., 2] + 0.4)
         # Something is written, something pushes up, and not all of the page is one colour.
         assert image.std() > 0.02 and green.sum() > 200 and (red | green).sum() < 0.5 * red.size
+
+
+def test_a_text_is_a_paragraph_with_its_words_marked_and_escaped():
+    texts = ["a <b> c", "a d", "e <b>", "e d"]
+    model = es.KernelSVC(es.BagOfWords()).fit(texts, ["x", "x", "y", "y"])
+    page = es.explain(model, "a <b> e").to_html()
+    assert '<p class="text"><mark class="down">a</mark> &lt;b&gt; <mark class="up">e</mark></p>' in page
+    assert "Marked are the words that raise the score most" in page and "<b>" not in page
