@@ -12,6 +12,8 @@ from espalier import KernelSVC, Normalized
 from espalier.kernels import Constant, Idf, Linear, Precomputed, SmoothedPartialTree, Tagging, WeisfeilerLehman, fixed
 from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
 from espalier.spaces import SPACES, listable_terms, parts_of
+from espalier.spaces.space import Seen
+from espalier.spaces.tree_space import TreeSearch
 from espalier.testing import check_kernel, check_space
 
 
@@ -107,6 +109,17 @@ def test_what_a_kernel_lacks_for_its_space_is_named():
     model = KernelSVC(Bare()).fit(TREES, [1, 1, 0, 0])
     with pytest.raises(TypeError, match=r"needs _label_settings, lone_leaves, max_depth, but Bare has no _label_sett"):
         es.mine_fragments(model)
+
+
+def test_a_search_in_python_need_not_say_how_far_it_is():
+    class InPython(TreeSearch):
+        def _exact(self, *_):
+            raise NotImplementedError
+
+        def local(self, *_):
+            raise NotImplementedError
+
+    assert InPython(Productions(), es.Forest.from_trees(TREES)).seen() == Seen()
 
 
 def test_kernels_whose_features_can_be_listed_are_named_from_their_classes():
