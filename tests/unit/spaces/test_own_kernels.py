@@ -113,7 +113,7 @@ def test_what_a_kernel_lacks_for_its_space_is_named():
 
 def test_a_search_in_python_need_not_say_how_far_it_is():
     class InPython(TreeSearch):
-        def _exact(self, *_):
+        def exact(self, *_):
             raise NotImplementedError
 
         def local(self, *_):
