@@ -70,7 +70,8 @@ def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
     for name in (*measures(first), "less error"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, own in found.items():
-        less = "" if own is first else f"{own.improvement(first):.1f} %"
+        nothing_to_gain = own is first or first.score == 100.0
+        less = "" if nothing_to_gain else f"{own.improvement(first):.1f} %"
         table.add_row(name, *(f"{value:.2f}" for value in measures(own).values()), less)
     return table
 

@@ -455,3 +455,11 @@ def test_an_interruption_exits_with_130_and_keeps_the_old_file(here):
     assert process.returncode == 130
     assert (out, err) == ("", "Interrupted.\n")
     assert Path("r").read_bytes() == old and sorted(here.iterdir()) == before
+
+
+def test_nothing_is_gained_where_the_parser_makes_no_error(here):
+    right, wrong = "(S (N cats) (V sleep))", "(S (X cats) (V sleep))"
+    record = {"candidates": [{"tree": right, "score": -1.0}, {"tree": wrong, "score": -2.0}], "gold": {"tree": right}}
+    Path("easy.jsonl").write_text(json.dumps(record) + "\n")
+    shown = done("score", "r", "easy.jsonl").stdout
+    assert "less error" in shown and "%" not in shown
