@@ -34,7 +34,7 @@ class _Rival(NamedTuple):
     candidate: Candidate
 
 
-def compare(model: Any, group: Group, winner: Which, loser: Which, wanted: Wanted) -> Comparison:
+def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wanted: Wanted) -> Comparison:
     """Say why a model values one candidate of a group more than another."""
     chooser = _chooser_of(model)
     dual: DualForm = model.dual_form()

@@ -92,9 +92,9 @@ def explain(
         )
     wanted = Wanted(n, max_size, Schedule.of(n_threads, memory))
     if isinstance(example, Group):
-        from espalier.explanations.comparing import compare
+        from espalier.explanations.comparing import compare_candidates
 
-        return compare(model, example, winner, loser, wanted)
+        return compare_candidates(model, example, winner, loser, wanted)
     if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
         raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:

@@ -1,6 +1,6 @@
 """Gaussian processes: learners that also learn the kernel, and predict with error bars."""
 
-from espalier.gp.inference import Conditioned, Exact, Laplace, exact, laplace
+from espalier.gp.inference import Conditioned, ExactPosterior, LaplacePosterior, exact, laplace
 from espalier.gp.latent import LatentObjective, LinearMap, LinearTerm
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome, learn
@@ -20,13 +20,13 @@ __all__ = [
     "BoxCox",
     "Conditioned",
     "ConstantMean",
-    "Exact",
+    "ExactPosterior",
     "FitProgress",
     "GPRegressor",
     "Gamma",
     "Gaussian",
     "HalfNormal",
-    "Laplace",
+    "LaplacePosterior",
     "LatentObjective",
     "LearnedTable",
     "Likelihood",

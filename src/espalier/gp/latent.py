@@ -63,7 +63,7 @@ class LatentPosterior:
     """A function at some hyperparameters, given what was observed of it."""
 
     kernel: Kernel
-    given: laplace.Laplace
+    given: laplace.LaplacePosterior
 
 
 @dataclass(eq=False)
@@ -135,7 +135,7 @@ class LatentObjective(Generic[T]):
             K += np.outer(self.term.variance(values) * self.term.feature, self.term.feature)
         return K
 
-    def _condition(self, K: Vector, likelihood: Likelihood[T]) -> laplace.Laplace:
+    def _condition(self, K: Vector, likelihood: Likelihood[T]) -> laplace.LaplacePosterior:
         largest = float(np.abs(K).max(initial=0.0))
         if not largest <= _LARGEST:
             raise KernelOverflowError(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from espalier.gp.priors import Beta, Prior
 
 Vector = NDArray[np.float64]
-Space = Literal["log", "logit", "linear"]
+SearchSpace = Literal["log", "logit", "linear"]
 
 TINY = 1e-12  # the largest number that replaces a bound of 0 in log space; the distance of the logit's interval from 1
 REACH = 1e3  # a start is drawn at most this factor away from the declared value
@@ -58,7 +58,7 @@ class Parameter:
             )
 
     @property
-    def space(self) -> Space:
+    def space(self) -> SearchSpace:
         """The space in which the number is searched."""
         if self.signed:
             return "linear"

@@ -110,7 +110,7 @@ class Posterior:
     kernel: Kernel
     likelihood: Gaussian
     target: TargetUnits
-    given: exact.Exact
+    given: exact.ExactPosterior
     log_likelihood: float  # of the targets in the user's units
 
 

@@ -17,7 +17,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite, check_rows
 from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient
-from espalier.kernels.plan import SMALLER, Evaluation, Gradients, Matrix, Plan, Pullback
+from espalier.kernels.plan import SMALLER, Evaluated, Gradients, Matrix, Plan, Pullback
 from espalier.kernels.rows import ByRows, inner_product
 
 
@@ -27,7 +27,7 @@ class SumPlan(CompositePlan):
     def _values(self, kernel: Any) -> Matrix:
         return _joined(self._plans, kernel.terms, _add_in_place)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         out: Matrix | None = None
         pullbacks: list[tuple[str, Pullback]] = []
         for plan, (prefix, term) in zip(self._plans, kernel._children(), strict=True):
@@ -46,7 +46,7 @@ class SumPlan(CompositePlan):
             cotangent = check_cotangent(cotangent, self.shape)
             return added(*(_prefixed(prefix, pullback(cotangent)) for prefix, pullback in pullbacks))
 
-        return Evaluation(out, pull_back)
+        return Evaluated(out, pull_back)
 
 
 class ProductPlan(CompositePlan):
@@ -55,7 +55,7 @@ class ProductPlan(CompositePlan):
     def _values(self, kernel: Any) -> Matrix:
         return _joined(self._plans, kernel.factors, _multiply_in_place)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         parts = [plan._evaluate(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
         values = [part.values for part in parts]
 
@@ -68,7 +68,7 @@ class ProductPlan(CompositePlan):
                     gradients.append(_prefixed(prefix, parts[k].pull_back(inner)))
             return added(*gradients)
 
-        return Evaluation(_multiplied(values), pull_back)
+        return Evaluated(_multiplied(values), pull_back)
 
 
 class ScaledPlan(WrapperPlan):
@@ -78,7 +78,7 @@ class ScaledPlan(WrapperPlan):
         out = self._plans[0]._values(kernel.kernel)
         return _scale_in_place(out, hyper.number_of(kernel.scale))
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         inside = self._plans[0]._evaluate(kernel.kernel)
         inner, pullback = inside.values, inside.pull_back
         scale = hyper.number_of(kernel.scale)
@@ -95,7 +95,7 @@ class ScaledPlan(WrapperPlan):
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 return scale * inner[rows]
 
-        return Evaluation(ByRows(self.shape, read), pull_back)
+        return Evaluated(ByRows(self.shape, read), pull_back)
 
 
 class PowerPlan(WrapperPlan):
@@ -105,7 +105,7 @@ class PowerPlan(WrapperPlan):
         inner = self._plans[0]._values(kernel.kernel)
         return _power(inner, kernel.exponent, out=inner)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         inside = self._plans[0]._evaluate(kernel.kernel)
         inner, exponent = inside.taken(), kernel.exponent
 
@@ -120,7 +120,7 @@ class PowerPlan(WrapperPlan):
             slope *= cotangent
             return self._gradients(kernel, inside.pull_back(slope))
 
-        return Evaluation(_power(inner, exponent, out=np.empty_like(inner)), pull_back)
+        return Evaluated(_power(inner, exponent, out=np.empty_like(inner)), pull_back)
 
 
 class ConstantPlan(Plan):

@@ -12,7 +12,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Labels, Matrix, Plan
+from espalier.kernels.plan import Evaluated, Labels, Matrix, Plan
 
 MOST = 8  # diagonals that one side of a call keeps
 
@@ -40,7 +40,7 @@ class RememberedDiagonalPlan(Plan):
         values: Matrix = known[kernel]
         return values.copy()
 
-    def _evaluate(self, kernel: Kernel) -> Evaluation:
+    def _evaluate(self, kernel: Kernel) -> Evaluated:
         return self._plan._evaluate(kernel)
 
     def _labels(self) -> Labels:

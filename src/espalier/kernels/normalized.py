@@ -14,7 +14,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_rows
 from espalier.kernels.composite import Wrapper, WrapperPlan, learns, no_gradients
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Gradients, Matrix, Plan, bound
+from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan, bound
 from espalier.kernels.rows import ByRows, row_blocks
 from espalier.kernels.underflow import Mask, check_cancellation, lack, may_cancel, without_fragment
 
@@ -77,7 +77,7 @@ class NormalizedPlan(WrapperPlan):
             np.fill_diagonal(values, np.isfinite(rows))
         return rows, columns
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
         values, diagonals = inside.taken(), [side.taken() for side in sides]
         roots = self._normalize(values, diagonals, kernel.kernel)
@@ -97,7 +97,7 @@ class NormalizedPlan(WrapperPlan):
             named = bound(kernel, self._labels())
             return _checked(named, gradients, cotangent, values, constant_diagonal=is_symmetric)
 
-        return Evaluation(values, pull_back, is_kept=True)
+        return Evaluated(values, pull_back, is_kept=True)
 
 
 class NormalizedDiagonalPlan(WrapperPlan):

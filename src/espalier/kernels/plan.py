@@ -1,7 +1,7 @@
 """Plans: what a kernel prepares from its inputs, and what evaluating it gives, values and gradients.
 
 A plan computes the matrix of one input with itself, the matrix of two inputs, or a diagonal. Evaluating it gives an
-:class:`Evaluation`. The plan of a kernel that is made of other kernels evaluates their plans.
+:class:`Evaluated`. The plan of a kernel that is made of other kernels evaluates their plans.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels in
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluated:
     """The values of a kernel, and the function that pulls gradient weights of them back to the hyperparameters.
 
     Attributes
@@ -173,9 +173,9 @@ class Plan:
         """The values alone; the caller owns the array."""
         return self._evaluate(kernel).taken()
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         """The values with their pull-back."""
-        return Evaluation(
+        return Evaluated(
             self._values(kernel),
             lambda cotangent: self._pull_back(kernel, check_cotangent(cotangent, self.shape)),
         )

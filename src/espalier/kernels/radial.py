@@ -13,7 +13,7 @@ from espalier.kernels.checks import check_cotangent
 from espalier.kernels.composite import UnitDiagonalPlan, Wrapper, WrapperPlan, learns, own_gradient
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluation, Gradients, Labels, Matrix, Plan
+from espalier.kernels.plan import Evaluated, Gradients, Labels, Matrix, Plan
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.underflow import Mask
 
@@ -74,7 +74,7 @@ class RadialPlan(WrapperPlan):
         _halve_distances(kernel, values, *(diagonals or [values.diagonal().copy()]))
         return _fall(values, kernel, out=values)
 
-    def _evaluate(self, kernel: Any) -> Evaluation:
+    def _evaluate(self, kernel: Any) -> Evaluated:
         inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
         half = inside.taken()
         _halve_distances(kernel, half, *([side.taken() for side in sides] or [half.diagonal().copy()]))
@@ -93,7 +93,7 @@ class RadialPlan(WrapperPlan):
             parts += [side.pull_back(-0.5 * pulled.sum(axis=1 - k)) for k, side in enumerate(sides)]
             return own | self._gradients(kernel, *parts)
 
-        return Evaluation(_fall(half, kernel, out=np.empty_like(half)), pull_back)
+        return Evaluated(_fall(half, kernel, out=np.empty_like(half)), pull_back)
 
 
 def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matrix | None = None) -> None:

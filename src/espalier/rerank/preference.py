@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gp.advice import warn_of_learning
-from espalier.gp.inference.laplace import Laplace
+from espalier.gp.inference.laplace import LaplacePosterior
 from espalier.gp.latent import LatentObjective
 from espalier.gp.learning import learn, settings_of
 from espalier.gp.likelihoods.probit import Probit
@@ -117,7 +117,7 @@ class GPPreference(Chooser):
     array([0.1, 0.9])
     """
 
-    _posterior: tuple[Inputs, Laplace] | None = field(default=None, init=False)
+    _posterior: tuple[Inputs, LaplacePosterior] | None = field(default=None, init=False)
 
     _: KW_ONLY
     sample: int | None = 2
@@ -242,7 +242,7 @@ class GPPreference(Chooser):
         check_covariances(covariances, sizes)
         return covariances
 
-    def _conditioned(self) -> tuple[Inputs, Laplace]:
+    def _conditioned(self) -> tuple[Inputs, LaplacePosterior]:
         """The training items, and the posterior of their differences; computed on first use."""
         support = Inputs.of(self.support_)
         objective = self._objective(self.kernel_, support)

@@ -25,9 +25,9 @@ from espalier.structures.numbers import number_in_text
 from espalier.structures.table import Table, unknown_column
 from espalier.structures.table_header import Rows, named_columns, warn_of_values_as_names
 
-Format = Literal["jsonl", "csv", "tsv", "parquet"]
+TableFormat = Literal["jsonl", "csv", "tsv", "parquet"]
 
-_FORMATS: dict[str, Format] = {
+_FORMATS: dict[str, TableFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".csv": "csv",
@@ -40,7 +40,7 @@ _FORMATS: dict[str, Format] = {
 def read_table(
     path: Readable,
     *,
-    format: Format | None = None,
+    format: TableFormat | None = None,
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     numeric: Collection[str] = (),
@@ -118,7 +118,7 @@ def read_table(
     return table
 
 
-def _format(path: Readable, format: Format | None) -> Format:
+def _format(path: Readable, format: TableFormat | None) -> TableFormat:
     if format is not None:
         if format not in _FORMATS.values():
             raise ValueError(f"format must be jsonl, csv, tsv or parquet, got {format!r}.")

@@ -20,15 +20,15 @@ from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine
 from espalier.svm.labels import (
-    Codes,
     Fold,
+    LabelCodes,
     check_class_weight,
     check_classes,
     check_folds,
     check_labels,
     shown_label,
 )
-from espalier.svm.machines import Machines, Strategy, class_scores, solve_classifier, winners
+from espalier.svm.machines import Machines, MachineStrategy, class_scores, solve_classifier, winners
 
 
 def _gives_probabilities(model: Any) -> None:
@@ -111,7 +111,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     """
 
     _: KW_ONLY
-    strategy: Strategy = "one-vs-rest"
+    strategy: MachineStrategy = "one-vs-rest"
     class_weight: Any = None
     probability: bool = False
     calibration_folds: int = 5
@@ -186,7 +186,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             raise ValueError(f"probability must be True or False, got {self.probability!r}.")
         self._check_whole("calibration_folds", least=2)
 
-    def _check_targets(self, y: object, n_rows: int) -> tuple[NDArray[Any], Codes]:
+    def _check_targets(self, y: object, n_rows: int) -> tuple[NDArray[Any], LabelCodes]:
         classes, codes = check_labels(y, n_rows)
         check_classes(classes, codes, None)
         check_class_weight(self.class_weight, classes)
@@ -199,7 +199,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
                 )
         return classes, codes
 
-    def _learn(self, gram: Matrix, targets: tuple[NDArray[Any], Codes], weights: Floats | None) -> None:
+    def _learn(self, gram: Matrix, targets: tuple[NDArray[Any], LabelCodes], weights: Floats | None) -> None:
         classes, codes = targets
         check_classes(classes, codes, weights)
         splitter = StratifiedKFold(self.calibration_folds, shuffle=True, random_state=self.random_state)
@@ -212,13 +212,13 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         if self.probability:
             self.calibration_ = self._calibrate(gram, codes, weights, folds)
 
-    def _solve(self, gram: Matrix, codes: Codes, classes: NDArray[Any], weights: Floats | None) -> Machines:
+    def _solve(self, gram: Matrix, codes: LabelCodes, classes: NDArray[Any], weights: Floats | None) -> Machines:
         class_weight = check_class_weight(self.class_weight, classes)
         if class_weight is None:
             class_weight = self.class_weight
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
 
-    def _calibrate(self, gram: Matrix, codes: Codes, weights: Floats | None, folds: list[Fold]) -> Matrix:
+    def _calibrate(self, gram: Matrix, codes: LabelCodes, weights: Floats | None, folds: list[Fold]) -> Matrix:
         """Fit sigmoids to scores of rows that were left out, one fold after the other."""
         n_classes = len(self.classes_)
         scores = np.empty((len(gram), 1 if n_classes == 2 else n_classes))

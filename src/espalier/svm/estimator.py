@@ -34,7 +34,7 @@ from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
 from espalier.svm.labels import check_weights
-from espalier.svm.machines import Machines, Solver, check_matrix
+from espalier.svm.machines import Machines, Solver, check_gram
 from espalier.svm.rows import MatrixRows, kept_rows, row_data
 
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none
@@ -205,7 +205,7 @@ class KernelMachine(KernelEstimator):
 def kernel_matrix(kernel: Kernel, a: Inputs, b: object, schedule: Schedule) -> Matrix:
     """Compute the matrix and check it, because a user's kernel may return anything."""
     matrix = compute_gram(kernel, a, b, n_threads=schedule.n_threads, memory=schedule.memory, progress=schedule.report)
-    check_matrix(matrix)
+    check_gram(matrix)
     return matrix
 
 

@@ -25,11 +25,11 @@ from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
 from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
-from espalier.svm.candidates import Candidate, by_kernel, columns_of, make_candidates
 from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
 from espalier.svm.folds import Fold
 from espalier.svm.labels import check_weights
 from espalier.svm.rows import row_data
+from espalier.svm.trials import Trial, by_kernel, columns_of, make_candidates
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -160,7 +160,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
 
     def _search(
         self,
-        candidates: list[Candidate],
+        candidates: list[Trial],
         inputs: Inputs,
         y: NDArray[Any],
         weights: NDArray[np.float64] | None,
@@ -207,7 +207,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         best._keep_rows(inputs)
         return n_early + int(best._n_early)
 
-    def _check_settings(self) -> list[Candidate]:
+    def _check_settings(self) -> list[Trial]:
         missing = [name for name in _HOOKS if not hasattr(self.estimator, name)]
         if missing or not isinstance(getattr(self.estimator, "kernel", None), Kernel):
             raise TypeError(
@@ -219,7 +219,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         check_progress(self.progress)
         return make_candidates(self.estimator, self.param_grid)
 
-    def _set_results(self, candidates: list[Candidate], scores: Matrix) -> None:
+    def _set_results(self, candidates: list[Trial], scores: Matrix) -> None:
         mean = scores.mean(axis=1)
         listed = [candidate.params for candidate in candidates]
         ranked = rankdata(np.where(np.isnan(mean), np.inf, -mean), method="min").astype(np.int32)

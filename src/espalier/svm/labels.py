@@ -11,11 +11,11 @@ from espalier.errors import InputError
 from espalier.gram.targets import Floats, check_kinds, row_numbers, target_column
 from espalier.structures.numbers import finite_number
 
-Codes = NDArray[np.intp]
+LabelCodes = NDArray[np.intp]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
 
 
-def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], Codes]:
+def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], LabelCodes]:
     """Return the classes in order, and for each row the number of its class.
 
     Examples
@@ -44,7 +44,7 @@ def check_weights(sample_weight: object, n_rows: int) -> Floats | None:
     return weights
 
 
-def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
+def check_classes(classes: NDArray[Any], codes: LabelCodes, weights: Floats | None) -> None:
     """Refuse weights that leave a class without rows to learn from."""
     if len(classes) < 2:
         raise InputError(
@@ -58,7 +58,7 @@ def check_classes(classes: NDArray[Any], codes: Codes, weights: Floats | None) -
         )
 
 
-def check_folds(folds: list[Fold], classes: NDArray[Any], codes: Codes, weights: Floats | None) -> None:
+def check_folds(folds: list[Fold], classes: NDArray[Any], codes: LabelCodes, weights: Floats | None) -> None:
     """Refuse folds for calibration if leaving one out takes all the weight of a class."""
     if weights is None:
         return
@@ -88,7 +88,7 @@ def check_class_weight(class_weight: object, classes: NDArray[Any]) -> Floats | 
     return np.array(weights, np.float64)
 
 
-def _without_weight(classes: NDArray[Any], codes: Codes, weights: Floats) -> Codes:
+def _without_weight(classes: NDArray[Any], codes: LabelCodes, weights: Floats) -> LabelCodes:
     """The numbers of the classes whose rows all have the weight 0."""
     return np.flatnonzero(np.bincount(codes, weights, minlength=len(classes)) == 0)
 

@@ -20,9 +20,9 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
-from espalier.svm.labels import Codes
+from espalier.svm.labels import LabelCodes
 
-Strategy = Literal["one-vs-rest", "one-vs-one"]
+MachineStrategy = Literal["one-vs-rest", "one-vs-one"]
 
 _LARGEST = 2.0**60  # the solver stores values in single precision, which ends at 2 ** 128
 _FEWEST_ITERATIONS = 10_000_000  # LIBSVM's own limit is this or 100 per row
@@ -75,8 +75,8 @@ class Machines:
 
 def solve_classifier(
     gram: Matrix,
-    codes: Codes,
-    strategy: Strategy,
+    codes: LabelCodes,
+    strategy: MachineStrategy,
     solver: Solver,
     *,
     class_weight: object,
@@ -135,7 +135,7 @@ def _pairs_won(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> tuple
     return votes, clarity
 
 
-def check_matrix(gram: Matrix) -> None:
+def check_gram(gram: Matrix) -> None:
     """Refuse a kernel value that is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(gram.sum()):
@@ -149,7 +149,7 @@ def check_matrix(gram: Matrix) -> None:
         )
 
 
-def _row_weights(codes: Codes, class_weight: object, weights: Floats | None) -> Floats | None:
+def _row_weights(codes: LabelCodes, class_weight: object, weights: Floats | None) -> Floats | None:
     """Return the weight of each row: its own times that of its class."""
     if class_weight is None:
         return weights

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.kernels.plan import Evaluation, Labels, bound
+from espalier.kernels.plan import Evaluated, Labels, bound
 from espalier.kernels.rows import ByRows
 
 TREES = ["(S (NP (D the) (N cat)) (VP (V sleeps)))", "(S (NP (N cats)) (VP (V sleep)))", "(NP (D the) (N dog))"]
@@ -55,8 +55,8 @@ def test_every_plan_refuses_a_kernel_of_another_form(method):
 
 def test_values_that_a_pull_back_keeps_are_copied_for_who_takes_them():
     values = np.ones((2, 2))
-    assert Evaluation(values, dict).taken() is values
-    taken = Evaluation(values, dict, is_kept=True).taken()
+    assert Evaluated(values, dict).taken() is values
+    taken = Evaluated(values, dict, is_kept=True).taken()
     assert taken is not values and np.array_equal(taken, values)
 
 
@@ -68,7 +68,7 @@ def test_values_that_come_by_rows_are_added_without_a_matrix():
         return np.full((300, 300), 2.0)[part]
 
     out = np.ones((300, 300))
-    Evaluation(ByRows((300, 300), rows), dict).add_to(out)
+    Evaluated(ByRows((300, 300), rows), dict).add_to(out)
     assert (out == 3.0).all()
     assert len(read) > 1
 

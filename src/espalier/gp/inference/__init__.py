@@ -2,7 +2,7 @@
 
 from espalier.gp.inference import exact, laplace
 from espalier.gp.inference.conditioned import Conditioned
-from espalier.gp.inference.exact import Exact
-from espalier.gp.inference.laplace import Laplace
+from espalier.gp.inference.exact import ExactPosterior
+from espalier.gp.inference.laplace import LaplacePosterior
 
-__all__ = ["Conditioned", "Exact", "Laplace", "exact", "laplace"]
+__all__ = ["Conditioned", "ExactPosterior", "LaplacePosterior", "exact", "laplace"]

@@ -26,7 +26,7 @@ _LOST = 1e-14  # a smaller precision, relative to its parts, is only rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Exact(Conditioned):
+class ExactPosterior(Conditioned):
     """A process given normal targets ``z``."""
 
     z: Vector = field(kw_only=True)
@@ -44,7 +44,7 @@ class Exact(Conditioned):
 
 
 @blas_threads()
-def condition(K: Vector, likelihood: Gaussian, targets: Observed, columns: Vector) -> Exact:
+def condition(K: Vector, likelihood: Gaussian, targets: Observed, columns: Vector) -> ExactPosterior:
     """Condition a process with prior covariances ``K``, in whose place the factor is made, on its targets.
 
     ``columns`` are those of the mean at the training examples; there may be none.
@@ -58,11 +58,11 @@ def condition(K: Vector, likelihood: Gaussian, targets: Observed, columns: Vecto
     fit = float(residual @ dual + weights.mean @ weights.mean)
     log_determinant = factor.log_determinant + weights.log_determinant
     log_evidence = -0.5 * (fit + log_determinant + len(z) * math.log(2 * math.pi))
-    return Exact(dual, factor, weights, log_evidence, z=z)
+    return ExactPosterior(dual, factor, weights, log_evidence, z=z)
 
 
 @blas_threads()
-def cotangent(given: Exact) -> Vector:
+def cotangent(given: ExactPosterior) -> Vector:
     """The derivative of the log evidence by the covariances; its diagonal is the derivative by the noise variances.
 
     This overwrites the factor: its matrix is the result.

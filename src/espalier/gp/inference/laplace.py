@@ -31,7 +31,7 @@ _LOST = 1e-10  # an observation that changes its own latent variance by a smalle
 
 
 @dataclass(frozen=True, eq=False)
-class Laplace(Conditioned):
+class LaplacePosterior(Conditioned):
     """The most probable latent values, and the normal approximation around them.
 
     Attributes
@@ -72,7 +72,7 @@ class Cotangent(NamedTuple):
 @blas_threads()
 def condition(
     K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, dual: Vector | None = None
-) -> Laplace:
+) -> LaplacePosterior:
     """Climb to the mode by Newton's method, with halved steps if whole ones go too far.
 
     Parameters
@@ -112,12 +112,12 @@ def condition(
         dual, f, gain = dual + length * step, f + length * move, found - height
         height = max(found, height)
     log_evidence = height - 0.5 * factor.log_determinant
-    return Laplace(dual, factor, Weights.none(len(K)), log_evidence, root, latent=f, ratio=ratio)
+    return LaplacePosterior(dual, factor, Weights.none(len(K)), log_evidence, root, latent=f, ratio=ratio)
 
 
 @blas_threads()
 def cotangent(
-    given: Laplace, K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0
+    given: LaplacePosterior, K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0
 ) -> Cotangent:
     """The derivatives of the log evidence at the mode; this overwrites the factor.
 

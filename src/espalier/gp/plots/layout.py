@@ -51,7 +51,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PanelLayout:
     """Panels in lines, from the top of the page, and their scale relative to full size."""
 
     lines: list[list[Panel]]
@@ -77,11 +77,11 @@ class Layout:
         return [panel.heading(self.cell(line)) for line in self.lines for panel in line]
 
 
-def arrange(panels_of: Callable[[int], list[Panel]], top: int, ax: Axes | None) -> Layout:
+def arrange(panels_of: Callable[[int], list[Panel]], top: int, ax: Axes | None) -> PanelLayout:
     """Panels of up to ``top`` numbers for a figure of their own, or as many as fit into the place of ``ax``."""
     if ax is None:
         lines = _lines(panels_of(top), _COLUMNS)
-        return Layout(lines, 7.0 if max(map(len, lines)) < 3 else 9.5)
+        return PanelLayout(lines, 7.0 if max(map(len, lines)) < 3 else 9.5)
     _lay_out(ax.figure)
     width, height = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
     for layout in _candidates(panels_of, top, width):
@@ -90,7 +90,7 @@ def arrange(panels_of: Callable[[int], list[Panel]], top: int, ax: Axes | None) 
     return layout
 
 
-def divide(ax: Axes | None, layout: Layout) -> list[Axes]:
+def divide(ax: Axes | None, layout: PanelLayout) -> list[Axes]:
     """Axes for the panels of a layout: the first of single numbers across the page, then up to three in a row."""
     if ax is not None and len(layout.panels) == 1:
         return [ax]
@@ -109,7 +109,7 @@ def divide(ax: Axes | None, layout: Layout) -> list[Axes]:
     return [figure.add_subplot(part[k]) for part in inner for k in range(part.ncols)]
 
 
-def settle(ax: Axes, axes: list[Axes], layout: Layout) -> None:
+def settle(ax: Axes, axes: list[Axes], layout: PanelLayout) -> None:
     """Draw in each panel until its labels lie in its part of the place of ``ax``, and leave out ticks without room."""
     if _is_placed_by_hand(ax):
         for part, cell in zip(axes, _cells(ax, layout), strict=True):
@@ -126,7 +126,7 @@ def _lines(panels: list[Panel], columns: int) -> list[list[Panel]]:
     return lines + [panels[k : k + columns] for k in range(wide, len(panels), columns)]
 
 
-def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float) -> Iterator[Layout]:
+def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float) -> Iterator[PanelLayout]:
     """Layouts that become smaller: first in size, then in how many numbers are drawn."""
     panels = panels_of(top)
     longest = max(len(panel.rows) for panel in panels)
@@ -134,7 +134,7 @@ def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float)
         panels = panels_of(shown)
         for scale in _SCALES if shown == top else _SCALES[-1:]:
             columns = max(1, min(_COLUMNS, int(width / (_WIDTH * scale))))
-            yield Layout(_lines(panels, columns), width, scale)
+            yield PanelLayout(_lines(panels, columns), width, scale)
 
 
 def _is_placed_by_hand(ax: Axes) -> bool:
@@ -148,7 +148,7 @@ def _lay_out(figure: Figure | SubFigure) -> None:
         engine.execute(figure.figure)  # the whole figure, if this is a part
 
 
-def _cells(ax: Axes, layout: Layout) -> list[tuple[float, float, float, float]]:
+def _cells(ax: Axes, layout: PanelLayout) -> list[tuple[float, float, float, float]]:
     """The part of each panel in the place of ``ax``: left, bottom, width and height in fractions of the figure."""
     box, total = ax.get_position(original=True), sum(layout.heights)
     cells, above = [], 0.0

@@ -15,17 +15,17 @@ from espalier.svm.estimator import KernelMachine
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Trial:
     """One point of the grid: its parameters, and an estimator that has them."""
 
     params: dict[str, Any]
     model: KernelMachine
 
 
-def make_candidates(estimator: object, grid: object) -> list[Candidate]:
+def make_candidates(estimator: object, grid: object) -> list[Trial]:
     """Return every point of the grid, in the order of scikit-learn's ``ParameterGrid``."""
     _check_names(grid, estimator)
-    candidates = [Candidate(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
+    candidates = [Trial(params, clone(estimator).set_params(**params)) for params in ParameterGrid(grid)]
     if not candidates:
         raise ValueError(f"param_grid contains nothing to try, got {grid!r}.")
     for candidate in candidates:
@@ -36,7 +36,7 @@ def make_candidates(estimator: object, grid: object) -> list[Candidate]:
     return candidates
 
 
-def by_kernel(candidates: list[Candidate]) -> list[tuple[Kernel, list[int]]]:
+def by_kernel(candidates: list[Trial]) -> list[tuple[Kernel, list[int]]]:
     """The distinct kernels, each with the numbers of its candidates."""
     groups: dict[Any, tuple[Kernel, list[int]]] = {}
     for number, candidate in enumerate(candidates):
