@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from espalier.blas import blas_threads
 from espalier.errors import KernelOverflowError
 from espalier.gp.objective import Objective
 from espalier.gp.parameters import Parameters, Vector
+from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import Progress
 
 FAILURES = (np.linalg.LinAlgError, KernelOverflowError, FloatingPointError)  # from which the line search steps back
@@ -81,6 +83,7 @@ class Settings:
     progress: Callable[[FitProgress], object] | None = None
     pilot: int | None = None
     learn: bool = True  # False keeps all hyperparameters as they are
+    executor: Executor | None = None  # runs the climbs; they run here, one after the other, if None
 
 
 @dataclass
@@ -125,23 +128,49 @@ class Climb:
         """The climb that came highest."""
         return max(self.restarts, key=lambda restart: restart.objective)
 
-    def run(self, starts: Sequence[Vector]) -> None:
-        """Climb from each start; a failure at the first point of the first, the declared one, is an error."""
+    def run(self, starts: Sequence[Vector], executor: Executor | None = None) -> None:
+        """Climb from each start; a failure at the first point of the first, the declared one, is an error.
+
+        With an executor the climbs are its jobs, and ``progress`` is told of each at its end.
+        """
+        if executor is not None and len(starts) > 1:
+            self._run_jobs(starts, executor)
+            return
         for k, theta in enumerate(starts):
-            restart = Restart(self._parameters.values(theta))
-            self.restarts.append(restart)
-            began = time.perf_counter()
-            try:
-                self._climb(restart, theta, k, len(starts))
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt) and self.stop is None:
-                    self.stop = KeyboardInterrupt()  # a new one, because the old one keeps matrices alive
-                elif error is not self.stop:
-                    raise
-                restart.message = "interrupted"
+            self.run_one(theta, k, len(starts))
+            if self.stop is not None:
                 return
-            finally:
-                restart.seconds = time.perf_counter() - began
+
+    def run_one(self, theta: Vector, k: int, n_starts: int) -> None:
+        """Climb from start ``k`` of several."""
+        restart = Restart(self._parameters.values(theta))
+        self.restarts.append(restart)
+        began = time.perf_counter()
+        try:
+            self._climb(restart, theta, k, n_starts)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and self.stop is None:
+                self.stop = KeyboardInterrupt()  # a new one, because the old one keeps matrices alive
+            elif error is not self.stop:
+                raise
+            restart.message = "interrupted"
+        finally:
+            restart.seconds = time.perf_counter() - began
+
+    def _run_jobs(self, starts: Sequence[Vector], executor: Executor) -> None:
+        silent = replace(self._settings, progress=None, executor=None)  # jobs are pickled, and reports are not
+        jobs = [
+            ClimbJob(self._objective, self._parameters, silent, self._stage, theta, k, len(starts))
+            for k, theta in enumerate(starts)
+        ]
+        try:
+            for k, restart in enumerate(run_jobs(jobs, executor)):
+                self.restarts.append(restart)
+                if self._settings.progress is not None and restart.trace:
+                    self._settings.progress(self._progress(restart, k, len(starts)))
+        except KeyboardInterrupt:
+            self.stop = KeyboardInterrupt()
+            self.restarts = self.restarts or [Restart(self._parameters.values(starts[0]), message="interrupted")]
 
     def _climb(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> None:
         def objective(theta: Vector) -> tuple[float, Vector]:
@@ -233,6 +262,30 @@ class Climb:
                 "the targets (standardize=True), or normalise the kernel."
             )
         return values, log_likelihood, objective, gradient
+
+
+@dataclass(frozen=True, eq=False)
+class ClimbJob:
+    """A job: one climb. A pickled objective leaves its plan behind and makes it again."""
+
+    objective: Objective
+    parameters: Parameters
+    settings: Settings
+    stage: str
+    theta: Vector
+    k: int
+    n_starts: int
+
+    @property
+    def cost(self) -> float:
+        """Climbs cost alike, as far as anybody knows beforehand."""
+        return 1.0
+
+    def __call__(self) -> Restart:
+        climb = Climb(self.objective, self.parameters, self.settings, stage=self.stage)
+        with blas_threads(self.settings.n_threads):
+            climb.run_one(self.theta, self.k, self.n_starts)
+        return climb.restarts[0]
 
 
 def _plain(message: str) -> str:

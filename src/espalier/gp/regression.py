@@ -127,6 +127,9 @@ class RegressionObjective:
         """How many targets there are."""
         return len(self.examples.y)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _objective, (self.examples, dict(self.options))  # a plan holds buffers of the core: it is made again
+
     def part(self, rows: NDArray[np.intp]) -> RegressionObjective:
         """The objective of some of the examples."""
         return self.examples.part(rows).objective(**self.options)
@@ -168,3 +171,7 @@ class RegressionObjective:
         observed = examples.observed.in_units(z, target.scale)
         given = exact.condition(matrix, likelihood, observed, examples.basis.columns)
         return Posterior(kernel, likelihood, target, given, given.log_evidence + jacobian), observed
+
+
+def _objective(examples: Examples, options: dict[str, Any]) -> RegressionObjective:
+    return examples.objective(**options)

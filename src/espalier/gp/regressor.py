@@ -24,6 +24,7 @@ from espalier.gp.units import TargetUnits
 from espalier.gram.targets import check_numbers
 from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.executor import Executor
 from espalier.jobs.progress import check_progress
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -131,6 +132,7 @@ class GPRegressor(FittedRegressor):
         sample_weight: object = None,
         noise_variance: object = None,
         noise_groups: object = None,
+        executor: Executor | None = None,
     ) -> Self:
         """Learn all hyperparameters and condition on the training targets.
 
@@ -147,6 +149,8 @@ class GPRegressor(FittedRegressor):
             Known variances, added to the learned noise; in squared units of the (transformed) target.
         noise_groups
             The group of each example, if ``noise`` is ``PerLabel``.
+        executor
+            Runs the climbs from several starts, such as :class:`~espalier.jobs.Processes`; one after the other if None.
 
         Raises
         ------
@@ -158,7 +162,7 @@ class GPRegressor(FittedRegressor):
         objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
             last = LastReport(report)
-            settings = replace(settings, progress=last if report else None)
+            settings = replace(settings, progress=last if report else None, executor=executor)
             found = learn(objective, settings, generator(self.random_state), objective.part)
             self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
             self._trained_on = objective.examples.inputs.description()

@@ -22,6 +22,7 @@ from espalier.errors import InputError, KernelOverflowError
 from espalier.gp import FitProgress
 from espalier.gp.optimize import Climb, Settings
 from espalier.gp.parameters import Parameter, Parameters
+from espalier.jobs import Processes
 from espalier.kernels.base import Plan
 from random_trees import random_trees
 
@@ -82,6 +83,22 @@ def test_restarts_are_seeded():
     best = max(r.log_likelihood for r in a.restarts_)
     assert a.log_marginal_likelihood_ == pytest.approx(best, rel=1e-12)
     assert all(r.trace and max(r.trace) == r.log_likelihood for r in a.restarts_)
+
+
+@pytest.mark.parametrize("pilot", [None, 20])
+def test_restarts_in_other_processes_give_the_same_bits(pilot):
+    told = []
+    options = {"restarts": 2, "pilot": pilot, "max_iterations": 8, "learn": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        here = GPRegressor(KERNEL, **options).fit(TREES, Y)
+        with Processes(2) as executor:
+            there = GPRegressor(KERNEL, progress=told.append, **options).fit(TREES, Y, executor=executor)
+    assert [r.trace for r in there.restarts_] == [r.trace for r in here.restarts_]
+    assert [r.trace for r in there.pilot_restarts_] == [r.trace for r in here.pilot_restarts_]
+    assert there.kernel_ == here.kernel_
+    np.testing.assert_array_equal(there.predict(TREES[:5]), here.predict(TREES[:5]))
+    assert told[-1].fraction == 1.0 and [x.fraction for x in told] == sorted(x.fraction for x in told)
 
 
 def test_restarts_find_what_one_start_misses():
