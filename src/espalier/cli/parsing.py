@@ -201,14 +201,14 @@ def candidates(
     """
     check_output(output, "What is proposed", *treebank, json=True)
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import Search
+    from espalier.cli.proposals import GrammarSearch
     from espalier.cli.ranking import summary
     from espalier.rerank.candidates import check_folds, jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
     check_folds("--folds", folds, trees)
-    search = Search(coarse, memory)
+    search = GrammarSearch(coarse, memory)
     options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
     options |= {"make": search.grammar}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:

@@ -76,24 +76,24 @@ class Proposals:
 
 
 @dataclass
-class Search:
+class GrammarSearch:
     """How grammars of parts of a treebank search; counts the sentences for which memory did not suffice."""
 
     coarse: float | None
     memory: str
     n_narrowed: int = 0
 
-    def grammar(self, trees: Sequence[Tree], **options: Any) -> Searched:
+    def grammar(self, trees: Sequence[Tree], **options: Any) -> SearchingGrammar:
         """Return a grammar that searches in this way."""
-        return Searched(PCFG.from_treebank(trees, **options), self)
+        return SearchingGrammar(PCFG.from_treebank(trees, **options), self)
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchingGrammar:
     """A grammar, and how it searches."""
 
     parser: PCFG
-    search: Search
+    search: GrammarSearch
 
     def propose(self, sentences: Sequence[list[object]], k: int, **options: Any) -> list[KBest[Parse]]:
         """The best parses of each sentence."""

@@ -28,7 +28,7 @@ from espalier.structures.transforms import drop_outer, strip_function_tags, stri
 from espalier.structures.tree import Tree
 
 Tags = Literal["upos", "xpos"]
-Learner = Literal["perceptron", "svm", "gp"]
+LearnerName = Literal["perceptron", "svm", "gp"]
 
 # Which options only some learners have, and what the command line calls them.
 _OWN = {
@@ -38,7 +38,7 @@ _OWN = {
     "max_iterations": ("--passes", "svm"),
     "max_candidates": ("--max-candidates", "gp"),
 }
-_CLASSES: dict[Learner, type[Chooser]] = {"perceptron": VotedPerceptron, "svm": RankingSVM, "gp": GPPreference}
+_CLASSES: dict[LearnerName, type[Chooser]] = {"perceptron": VotedPerceptron, "svm": RankingSVM, "gp": GPPreference}
 
 
 def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None) -> list[Group]:
@@ -66,7 +66,7 @@ def groups_and_texts(
     return groups, texts
 
 
-def check_options(learner: Learner, kernel: str | None, **options: object) -> None:
+def check_options(learner: LearnerName, kernel: str | None, **options: object) -> None:
     """Refuse text that is not a kernel, and options that the learner does not have."""
     for name, (flag, owner) in _OWN.items():
         if options.get(name) is not None and learner != owner:
@@ -76,7 +76,7 @@ def check_options(learner: Learner, kernel: str | None, **options: object) -> No
 
 
 def chooser_of(
-    learner: Learner, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: object
+    learner: LearnerName, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: object
 ) -> Chooser:
     """Make the learner that the options describe; options that are None keep their defaults."""
     chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)
@@ -87,7 +87,7 @@ def chooser_of(
     return _learner(learner, chosen, progress=progress, **options)
 
 
-def _learner(learner: Learner, kernel: Kernel, **options: Any) -> Chooser:
+def _learner(learner: LearnerName, kernel: Kernel, **options: Any) -> Chooser:
     return _CLASSES[learner](kernel, **{name: value for name, value in options.items() if value is not None})
 
 
@@ -100,7 +100,7 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     return reranker
 
 
-def default_kernel(learner: Learner, example: Candidate) -> Kernel:
+def default_kernel(learner: LearnerName, example: Candidate) -> Kernel:
     """Return the default kernel for candidates of a kind."""
     if isinstance(example, TaggedSequence):
         kernel: Kernel = Tagging()

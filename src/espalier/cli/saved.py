@@ -42,7 +42,7 @@ def _lines(contents: Contents) -> Iterator[str]:
     if "settings" in own:
         yield from _section("settings", own.part("settings").values())
     yield from _section("learned", _learned(own))
-    arrays = contents.arrays.items()
+    arrays = sorted(contents.arrays.items())
     yield from _section("arrays", {name: f"{array.dtype} {_shape(array.shape)}" for name, array in arrays})
 
 

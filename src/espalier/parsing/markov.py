@@ -13,7 +13,7 @@ from espalier.structures.tree import Tree
 
 Symbol = tuple[str, ...]  # a label and those of its ancestors that count
 Rules = Counter[tuple[Symbol, tuple[Symbol, ...]]]
-Seen = tuple[str, Symbol, bool]  # a word, its tag, and whether it begins its sentence
+SeenWord = tuple[str, Symbol, bool]  # a word, its tag, and whether it begins its sentence
 
 
 _MARK = "^"
@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     """
 
     rules: Rules
-    words: Counter[Seen]
+    words: Counter[SeenWord]
     chains: Counter[int]
     root: str
 
@@ -179,7 +179,7 @@ def shorten(counts: Counts, least: int) -> Counts:
     rules: Rules = Counter()
     for (parent, children), count in counts.rules.items():
         rules[short.get(parent, parent), tuple([short[child] for child in children])] += count
-    words: Counter[Seen] = Counter()
+    words: Counter[SeenWord] = Counter()
     for (word, tag, is_first), count in counts.words.items():
         words[word, short[tag], is_first] += count
     return counts._replace(rules=rules, words=words)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from espalier.parsing.lexicon import Lexicon
-from espalier.parsing.markov import Seen, spelled
+from espalier.parsing.markov import SeenWord, spelled
 from espalier.structures.interop import as_tree
 from espalier.structures.transforms import TRACE, drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
@@ -34,7 +34,7 @@ def is_tagged(tree: Tree) -> bool:
     )
 
 
-def lexicon_of(words: Mapping[Seen, int], rare: int, smoothing: float, *, split_tags: bool) -> Lexicon:
+def lexicon_of(words: Mapping[SeenWord, int], rare: int, smoothing: float, *, split_tags: bool) -> Lexicon:
     """The lexicon of counted words, whose tags may remember their parents."""
     seen: Counter[tuple[str, str, bool]] = Counter()
     parts: Counter[tuple[str, str, str]] = Counter()

@@ -18,10 +18,10 @@ from espalier.storage import State, require
 from espalier.structures.columns import read_only
 
 Integers = NDArray[Any]
-Feature = TypeVar("Feature")
+AnyFeature = TypeVar("AnyFeature")
 
 
-class Codes(Sequence[Feature]):
+class Codes(Sequence[AnyFeature]):
     """Many features as codes, one after the other; a subclass defines what a code means.
 
     Attributes
@@ -85,10 +85,10 @@ class Codes(Sequence[Feature]):
         return len(self.start) - 1
 
     @overload
-    def __getitem__(self, rows: int) -> Feature: ...
+    def __getitem__(self, rows: int) -> AnyFeature: ...
     @overload
     def __getitem__(self, rows: Rows) -> Self: ...
-    def __getitem__(self, rows: int | Rows) -> Feature | Self:
+    def __getitem__(self, rows: int | Rows) -> AnyFeature | Self:
         if isinstance(rows, int | np.integer):
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
@@ -97,10 +97,10 @@ class Codes(Sequence[Feature]):
         arrays["start"], arrays["code"] = chosen_codes(rows, self.start, self.code)
         return self._of(self.labels, *arrays.values())
 
-    def __iter__(self) -> Iterator[Feature]:
+    def __iter__(self) -> Iterator[AnyFeature]:
         return (self._feature(row) for row in range(len(self)))
 
-    def _feature(self, row: int) -> Feature:
+    def _feature(self, row: int) -> AnyFeature:
         raise NotImplementedError
 
     def names(self) -> list[str]:

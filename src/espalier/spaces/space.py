@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Values = Literal[
     "kernel", "count", "binary"
 ]  # of a feature: as the kernel counts it, how often it occurs, whether it occurs
-Corpus = TypeVar("Corpus")
+SpaceCorpus = TypeVar("SpaceCorpus")
 
 
 class Feature(Protocol):
@@ -119,7 +119,7 @@ class Search(ABC):
         return Seen()
 
 
-class Space(ABC, Generic[Corpus]):
+class Space(ABC, Generic[SpaceCorpus]):
     """The features of one kernel."""
 
     name: ClassVar[str]  # as kernels and files write it
@@ -143,19 +143,19 @@ class Space(ABC, Generic[Corpus]):
         return False
 
     @abstractmethod
-    def corpus(self, inputs: Inputs) -> Corpus:
+    def corpus(self, inputs: Inputs) -> SpaceCorpus:
         """What the kernel reads from its inputs."""
 
     @abstractmethod
-    def search(self, corpus: Corpus, max_size: int | None) -> Search:
+    def search(self, corpus: SpaceCorpus, max_size: int | None) -> Search:
         """Prepare to search features of at most ``max_size``; of a size that suits the space if None."""
 
     @abstractmethod
-    def features(self, listed: Any, corpus: Corpus, values: Values, *, n_threads: int | None) -> csr_matrix:
+    def features(self, listed: Any, corpus: SpaceCorpus, values: Values, *, n_threads: int | None) -> csr_matrix:
         """One row for each item and one column for each listed feature: as the kernel counts it, or how often."""
 
     def weighed(
-        self, listed: Any, corpus: Corpus, values: Values, weights: Floats, *, n_threads: int | None
+        self, listed: Any, corpus: SpaceCorpus, values: Values, weights: Floats, *, n_threads: int | None
     ) -> Floats | None:
         """Return ``features(...) @ weights`` if that needs no features, else None."""
         return None
@@ -172,7 +172,7 @@ class Space(ABC, Generic[Corpus]):
         """Take apart the scores of examples, each times its factor, in a model with weights of listed features."""
 
     def _listed_contributions(
-        self, listed: Any, weights: Floats, corpus: Corpus, factors: Floats, wanted: Wanted
+        self, listed: Any, weights: Floats, corpus: SpaceCorpus, factors: Floats, wanted: Wanted
     ) -> tuple[Any, Floats]:
         """The listed features that add most to the scores, or subtract most, and what they add."""
         rows = self.features(listed, corpus, "kernel", n_threads=wanted.schedule.n_threads)
@@ -194,7 +194,7 @@ class Space(ABC, Generic[Corpus]):
         counting: Kernel = replace(self.kernel, **ones)
         return counting
 
-    def hashed(self, corpus: Corpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
+    def hashed(self, corpus: SpaceCorpus, max_size: int, values: Values) -> tuple[Any, Any, Any]:
         """The hashes of all features up to a size and the value of each, by distinct part of a corpus."""
         raise NotImplementedError
 

@@ -20,7 +20,7 @@ from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
 from espalier.svm.estimator import KernelMachine
 from espalier.svm.labels import (
-    Fold,
+    FoldRows,
     LabelCodes,
     check_class_weight,
     check_classes,
@@ -218,7 +218,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             class_weight = self.class_weight
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
 
-    def _calibrate(self, gram: Matrix, codes: LabelCodes, weights: Floats | None, folds: list[Fold]) -> Matrix:
+    def _calibrate(self, gram: Matrix, codes: LabelCodes, weights: Floats | None, folds: list[FoldRows]) -> Matrix:
         """Fit sigmoids to scores of rows that were left out, one fold after the other."""
         n_classes = len(self.classes_)
         scores = np.empty((len(gram), 1 if n_classes == 2 else n_classes))

@@ -12,7 +12,7 @@ from espalier.gram.targets import Floats, check_kinds, row_numbers, target_colum
 from espalier.structures.numbers import finite_number
 
 LabelCodes = NDArray[np.intp]
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
+FoldRows = tuple[NDArray[np.intp], NDArray[np.intp]]  # the rows to learn from, and those that are left out
 
 
 def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], LabelCodes]:
@@ -58,7 +58,7 @@ def check_classes(classes: NDArray[Any], codes: LabelCodes, weights: Floats | No
         )
 
 
-def check_folds(folds: list[Fold], classes: NDArray[Any], codes: LabelCodes, weights: Floats | None) -> None:
+def check_folds(folds: list[FoldRows], classes: NDArray[Any], codes: LabelCodes, weights: Floats | None) -> None:
     """Refuse folds for calibration if leaving one out takes all the weight of a class."""
     if weights is None:
         return
