@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.budget import check_matrix, enough
+from espalier.jobs.executor import Executor
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan
@@ -25,6 +26,7 @@ def nearest(
     n_threads: int | None = None,
     memory: int | str | None = None,
     progress: Report | None = None,
+    executor: Executor | None = None,
 ) -> tuple[NDArray[np.int64], Matrix]:
     """Return, for each query, the ``k`` items of the corpus with the largest kernel values.
 
@@ -40,6 +42,8 @@ def nearest(
         What the kernel reads: corpora, lists, arrays or tables.
     k
         How many to return; at most the size of the corpus.
+    n_threads, memory, progress, executor
+        As for :func:`~espalier.gram`.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def nearest(
     >>> indices.tolist(), values.tolist()
     ([[0, 1]], [[3.0, 3.0]])
     """
-    schedule = Schedule.of(n_threads, memory, progress)
+    schedule = Schedule.of(n_threads, memory, progress, executor, what="nearest items")
     trees = kernel._tree_columns()
     rows = Inputs.of(corpus).read_strings(trees, "trees")
     n_items, n_queries = len(rows), len(Inputs.of(queries))

@@ -113,3 +113,13 @@ def test_progress_goes_up_with_an_executor():
 def test_what_cannot_run_jobs_is_refused():
     with pytest.raises(TypeError, match="executor must have a method submit"):
         es.gram(es.SubsetTree(), FOREST, executor=4)
+
+
+def test_nearest_items_are_found_with_an_executor():
+    kernel = es.Normalized(es.SubsetTree())
+    here = es.nearest(kernel, FOREST, FOREST[:120], k=3)
+    elsewhere = Elsewhere()
+    there = es.nearest(kernel, FOREST, FOREST[:120], k=3, executor=elsewhere)
+    np.testing.assert_array_equal(there[0], here[0])
+    np.testing.assert_allclose(there[1], here[1], rtol=1e-12)
+    assert elsewhere.sizes
