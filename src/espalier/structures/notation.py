@@ -139,67 +139,33 @@ def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
         )
 
 
-def write(tree: Tree, max_nodes: int | None = MAX_NODES) -> str:
-    """The one-line form of a tree; parsing it gives an equal tree."""
+def write(tree: Tree, max_nodes: int | None = MAX_NODES, width: int | None = None) -> str:
+    """Write a tree on one line, or with a width indented over several; parsing the text gives an equal tree.
+
+    With a width, a subtree that fits its line is written on it.
+    """
     check_size(tree, max_nodes)
     pieces: list[str] = []
-    stack: list[Tree | str] = [_leaf_token(tree, bracketed=True) if tree.is_leaf else tree]
+    stack: list[tuple[Tree | str, int]] = [(tree, 0)]
     while stack:
-        item = stack.pop()
+        item, indent = stack.pop()
         if isinstance(item, str):
             pieces.append(item)
         elif not item.children:
-            pieces.append(_leaf_token(item, bracketed=False))
+            token = escape_label(item.label)
+            # The first word below a node without a label would be read as that label.
+            is_bare = token and pieces and pieces[-2] != "("
+            pieces.append(token if is_bare else f"({token})")
+        elif width is not None and (item.is_preterminal or _fits(item, width - indent)):
+            pieces.append(write(item))
         else:
+            inner = 0 if width is None else min(indent + 2, width // 2)
+            gap = " " if width is None else "\n" + " " * inner
             pieces.append(f"({escape_label(item.label)}")
-            stack.append(")")
-            for index in range(len(item.children) - 1, -1, -1):
-                child = item.children[index]
-                if index == 0 and _must_bracket_first(item):
-                    stack.append(_leaf_token(child, bracketed=True))
-                else:
-                    stack.append(child)
-                stack.append(" ")
+            stack.append((")", 0))
+            for child in reversed(item.children):
+                stack.extend([(child, inner), (gap, 0)])
     return "".join(pieces)
-
-
-def write_indented(tree: Tree, width: int, max_nodes: int | None = MAX_NODES) -> str:
-    """The form over several lines; a subtree that fits its line is written on it."""
-    check_size(tree, max_nodes)
-    pieces: list[str] = []
-    stack: list[tuple[Tree, int] | str] = [(tree, 0)]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            pieces.append(item)
-            continue
-        node, indent = item
-        if node is not tree and node.is_leaf:
-            pieces.append(_leaf_token(node, bracketed=False))
-        elif node.is_leaf or node.is_preterminal or _fits(node, width - indent):
-            pieces.append(write(node))
-        else:
-            pieces.append(f"({escape_label(node.label)}")
-            stack.append(")")
-            inner = min(indent + 2, width // 2)
-            for index in range(len(node.children) - 1, -1, -1):
-                child = node.children[index]
-                if index == 0 and _must_bracket_first(node):
-                    stack.append(_leaf_token(child, bracketed=True))
-                else:
-                    stack.append((child, inner))
-                stack.append("\n" + " " * inner)
-    return "".join(pieces)
-
-
-def _must_bracket_first(node: Tree) -> bool:
-    """Whether a bare first child would be read as the label that the node does not have."""
-    return not node.label and not node.children[0].children
-
-
-def _leaf_token(leaf: Tree, *, bracketed: bool) -> str:
-    token = escape_label(leaf.label)
-    return f"({token})" if bracketed or not token else token
 
 
 def _fits(tree: Tree, width: int) -> bool:

@@ -137,7 +137,7 @@ class Tree:
           (NP (D the) (N cat))
           (VP (V sat)))
         """
-        return notation.write_indented(self, width, max_nodes)
+        return notation.write(self, max_nodes, width)
 
     @property
     def is_leaf(self) -> bool:
