@@ -92,13 +92,9 @@ class DependencyTree:
         The word is written in lower case, as its lemma if lemmas are known.
         Several roots are put below a node ``TOP``.
         """
-        labels = _Labels(self, prefixes)
-
-        def node(token: int, before: list[Tree], after: list[Tree]) -> Tree:
-            own = Tree(labels.tag(token), [labels.word(token)])
-            return Tree(labels.relation(token), [*before, own, *after])
-
-        return self._build(node)
+        return self._build(
+            lambda relation, tag, word, before, after: Tree(relation, [*before, Tree(tag, [word]), *after]), prefixes
+        )
 
     def lexical_tree(self, *, prefixes: bool = True) -> Tree:
         """Write words as inner nodes (LCT): dependents first, then the tag and the relation.
@@ -106,21 +102,16 @@ class DependencyTree:
         The place of the head among its dependents is not recorded. ``prefixes`` and the notes are
         as in ``grammatical_relation_tree``.
         """
-        labels = _Labels(self, prefixes)
-
-        def node(token: int, before: list[Tree], after: list[Tree]) -> Tree:
-            own = [Tree(labels.tag(token)), Tree(labels.relation(token))]
-            return Tree(labels.word(token), [*before, *after, *own])
-
-        return self._build(node)
+        return self._build(
+            lambda relation, tag, word, before, after: Tree(word, [*before, *after, tag, relation]), prefixes
+        )
 
     def location_tree(self, *, prefixes: bool = True) -> Tree:
         """Write only words (LOCT), each above its dependents.
 
         ``prefixes`` and the notes are as in ``grammatical_relation_tree``.
         """
-        labels = _Labels(self, prefixes)
-        return self._build(lambda token, before, after: Tree(labels.word(token), [*before, *after]))
+        return self._build(lambda relation, tag, word, before, after: Tree(word, [*before, *after]), prefixes)
 
     @staticmethod
     def from_grammatical_relation_tree(tree: Tree) -> DependencyTree:
@@ -135,52 +126,59 @@ class DependencyTree:
         >>> DependencyTree.from_grammatical_relation_tree(tree).heads
         (2, 0)
         """
-        return _read_relations(tree)
+        # Tags are numbered in reading order; each is the token of the relation node above it.
+        roots = tree.children if tree.label == _SEVERAL_ROOTS else (tree,)
+        tokens: list[tuple[str, str, str, int]] = []  # lemma, tag, relation, its relation node
+        parents: list[int] = []  # of relation nodes, in the order in which they are met; -1 at a root
+        token_of: dict[int, int] = {-1: 0}
+        stack = [(root, -1, "") for root in reversed(roots)]
+        while stack:
+            node, above, relation = stack.pop()
+            if node.label.startswith("SYNT##"):
+                relation = node.label.removeprefix("SYNT##")
+                stack.extend((child, len(parents), relation) for child in reversed(node.children))
+                parents.append(above)
+            elif node.label.startswith("POS##") and node.is_preterminal and above not in token_of:
+                lemma = node.children[0].label.removeprefix("LEX##").rpartition("::")[0]
+                tokens.append((lemma, node.label.removeprefix("POS##"), relation, above))
+                token_of[above] = len(tokens)
+            else:
+                raise _not_a_relation_tree(f"the node {node.label!r} is out of place")
+        if len(token_of) <= len(parents):
+            raise _not_a_relation_tree("a SYNT## node has no POS## node among its children")
+        lemmas, tags, relations, nodes = zip(*tokens, strict=True) if tokens else ((), (), (), ())
+        heads = [token_of[parents[number]] for number in nodes]
+        return DependencyTree(lemmas, tags, heads, relations, lemmas=lemmas)
 
     def _repr_svg_(self) -> str:
         from espalier.structures.drawing import tree_svg
 
         return tree_svg(self.grammatical_relation_tree(prefixes=False))
 
-    def _build(self, node: _NodeMaker) -> Tree:
-        """Make the trees of dependents before those of their heads."""
-        dependents: list[list[int]] = [[] for _ in range(len(self) + 1)]
-        for token, head in enumerate(self.heads, 1):
-            dependents[head].append(token)
+    def _build(self, node: _NodeMaker, prefixes: bool) -> Tree:
+        """Make the trees of dependents before those of their heads, each of its labels and of those around it."""
+        labels = self._labels(prefixes)
+        dependents = _dependents(self.heads)
         made: dict[int, Tree] = {}
         for token in reversed(_reachable(dependents)):
-            below = dependents[token]
-            made[token] = node(
-                token,
-                [made.pop(other) for other in below if other < token],
-                [made.pop(other) for other in below if other > token],
-            )
+            before = [made.pop(other) for other in dependents[token] if other < token]
+            after = [made.pop(other) for other in dependents[token] if other > token]
+            made[token] = node(*labels[token - 1], before, after)
         trees = [made[root] for root in dependents[0]]
         return trees[0] if len(trees) == 1 else Tree(_SEVERAL_ROOTS, trees)
 
+    def _labels(self, prefixes: bool) -> list[tuple[str, str, str]]:
+        """How the relation, the tag and the word of each token are spelled in a tree."""
+        words = (word.lower() for word in self.lemmas or self.words)
+        parts = zip(self.relations, self.tags, words, strict=True)
+        if not prefixes:
+            return list(parts)
+        return [
+            (f"SYNT##{relation}", f"POS##{tag}", f"LEX##{word}::{tag[:1].lower()}") for relation, tag, word in parts
+        ]
 
-_NodeMaker = Callable[[int, list[Tree], list[Tree]], Tree]
 
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """The spelling of the parts of one token in a tree."""
-
-    source: DependencyTree
-    prefixes: bool
-
-    def relation(self, token: int) -> str:
-        relation = self.source.relations[token - 1]
-        return f"SYNT##{relation}" if self.prefixes else relation
-
-    def tag(self, token: int) -> str:
-        tag = self.source.tags[token - 1]
-        return f"POS##{tag}" if self.prefixes else tag
-
-    def word(self, token: int) -> str:
-        texts = self.source.words if self.source.lemmas is None else self.source.lemmas
-        word = texts[token - 1].lower()
-        return f"LEX##{word}::{self.source.tags[token - 1][:1].lower()}" if self.prefixes else word
+_NodeMaker = Callable[[str, str, str, list[Tree], list[Tree]], Tree]
 
 
 def _as_heads(heads: Sequence[int]) -> tuple[int, ...]:
@@ -197,15 +195,13 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
     """Refuse an empty sentence, a head that is not a token, and tokens that reach no root."""
     if not words:
         raise InputError("A DependencyTree needs at least one token, got none.")
-    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for token, head in enumerate(heads, 1):
         if not 0 <= head <= len(heads):
             raise InputError(
                 f"Token {token} ({words[token - 1]!r}) has head {head}, but heads are numbered "
                 f"from 1 to {len(heads)}, and 0 for a root."
             )
-        dependents[head].append(token)
-    reached = set(_reachable(dependents))
+    reached = set(_reachable(_dependents(heads)))
     if len(reached) < len(heads):
         token = next(token for token in range(1, len(heads) + 1) if token not in reached)
         path: dict[int, None] = {}  # ordered
@@ -218,39 +214,20 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
         raise InputError(f"The heads form a circle: {chain}. Every token must reach a root, whose head is 0.")
 
 
+def _dependents(heads: Sequence[int]) -> list[list[int]]:
+    """The dependents of each token by its number; those of 0 are the roots."""
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for token, head in enumerate(heads, 1):
+        dependents[head].append(token)
+    return dependents
+
+
 def _reachable(dependents: list[list[int]]) -> list[int]:
     """The tokens below a root, each after its head."""
     order = list(dependents[0])
     for token in order:
         order.extend(dependents[token])
     return order
-
-
-def _read_relations(tree: Tree) -> DependencyTree:
-    """Number the tags in reading order; each is the token of the relation node above it."""
-    several = tree.label == _SEVERAL_ROOTS
-    roots = tree.children if several else (tree,)
-    tokens: list[tuple[str, str, str, int]] = []  # lemma, tag, relation, its relation node
-    parents: list[int] = []  # of relation nodes, in the order in which they are met; -1 at a root
-    token_of: dict[int, int] = {-1: 0}
-    stack = [(root, -1, "") for root in reversed(roots)]
-    while stack:
-        node, above, relation = stack.pop()
-        if node.label.startswith("SYNT##"):
-            relation = node.label.removeprefix("SYNT##")
-            stack.extend((child, len(parents), relation) for child in reversed(node.children))
-            parents.append(above)
-        elif node.label.startswith("POS##") and node.is_preterminal and above not in token_of:
-            lemma = node.children[0].label.removeprefix("LEX##").rpartition("::")[0]
-            tokens.append((lemma, node.label.removeprefix("POS##"), relation, above))
-            token_of[above] = len(tokens)
-        else:
-            raise _not_a_relation_tree(f"the node {node.label!r} is out of place")
-    if len(token_of) <= len(parents):
-        raise _not_a_relation_tree("a SYNT## node has no POS## node among its children")
-    lemmas, tags, relations, nodes = zip(*tokens, strict=True) if tokens else ((), (), (), ())
-    heads = [token_of[parents[number]] for number in nodes]
-    return DependencyTree(lemmas, tags, heads, relations, lemmas=lemmas)
 
 
 def _not_a_relation_tree(reason: str) -> InputError:
