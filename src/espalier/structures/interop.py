@@ -63,22 +63,20 @@ def as_tree(obj: object) -> Tree:
     """
     if isinstance(obj, str):
         return Tree.from_brackets(obj)
-    stack: list[tuple[str, int] | _Pending] = [_Pending(obj)]
+    stack: list[tuple[str | None, Any]] = [(None, obj)]  # None and an object, or a label and a number of children
     done: list[Tree] = []
     while stack:
-        item = stack.pop()
-        if isinstance(item, tuple):
-            label, n = item
-            children = done[len(done) - n :]
-            del done[len(done) - n :]
-            done.append(Tree(label, children))
+        label, value = stack.pop()
+        if label is not None:
+            start = len(done) - value
+            done[start:] = [Tree(label, done[start:])]
             continue
-        found = _open(item.value)
+        found = _open(value)
         if isinstance(found, Tree):
             done.append(found)
         else:
             stack.append((found[0], len(found[1])))
-            stack.extend(_Pending(child) for child in reversed(found[1]))
+            stack.extend((None, child) for child in reversed(found[1]))
     return done[0]
 
 
@@ -87,18 +85,13 @@ def as_dependency_tree(obj: object) -> DependencyTree:
 
     Tags are spaCy's ``tag_`` and Stanza's ``xpos``, or the universal tag if those are empty.
     """
-    if isinstance(obj, DependencyTree):
-        return obj
-    tokens = _spacy_tokens(obj)
-    if tokens is not None:
-        return _from_spacy(tokens)
-    words = _stanza_words(obj)
-    if words is not None:
-        return _from_stanza(words)
-    raise TypeError(
-        "as_dependency_tree converts a Token, Span or Doc of spaCy or a Sentence of Stanza, "
-        f"got {type(obj).__name__}. read_conllu reads files."
-    )
+    tree = _dependencies(obj)
+    if tree is None:
+        raise TypeError(
+            "as_dependency_tree converts a Token, Span or Doc of spaCy or a Sentence of Stanza, "
+            f"got {type(obj).__name__}. read_conllu reads files."
+        )
+    return tree
 
 
 def python_tree(source: str) -> Tree:
@@ -110,15 +103,6 @@ def python_tree(source: str) -> Tree:
     except (RecursionError, MemoryError):
         raise InputError("Python's own parser cannot read code that is nested this deep.") from None
     return as_tree(module)
-
-
-class _Pending:
-    """An object that is still to be converted; wrapped, because it can be anything."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
 
 
 def _open(obj: Any) -> Tree | _Node:
@@ -181,11 +165,8 @@ def _open_element(obj: Any) -> _Node | None:
 
 
 def _open_dependencies(obj: object) -> Tree | None:
-    if isinstance(obj, DependencyTree):
-        return obj.grammatical_relation_tree()
-    if _spacy_tokens(obj) is None and _stanza_words(obj) is None:
-        return None
-    return as_dependency_tree(obj).grammatical_relation_tree()
+    tree = _dependencies(obj)
+    return None if tree is None else tree.grammatical_relation_tree()
 
 
 def _open_labelled(obj: object) -> _Node | None:
@@ -212,11 +193,17 @@ def _ast_value(value: object) -> object:
     return value if isinstance(value, (ast.AST, str)) else repr(value)
 
 
-def _spacy_tokens(obj: Any) -> list[object] | None:
-    """The tokens of a Doc or Span, or of the subtree of a Token."""
+def _dependencies(obj: Any) -> DependencyTree | None:
+    """What spaCy and Stanza have parsed: a Doc or Span, the subtree of a Token, or a sentence."""
+    if isinstance(obj, DependencyTree):
+        return obj
     if hasattr(obj, "dep_") and hasattr(obj, "subtree"):
-        return list(obj.subtree)
-    return list(obj) if hasattr(obj, "sents") and hasattr(obj, "ents") else None
+        return _from_spacy(list(obj.subtree))
+    if hasattr(obj, "sents") and hasattr(obj, "ents"):
+        return _from_spacy(list(obj))
+    if hasattr(obj, "tokens") and isinstance(getattr(obj, "words", None), list):
+        return _from_stanza(obj.words)
+    return None
 
 
 def _from_spacy(tokens: list[Any]) -> DependencyTree:
@@ -233,13 +220,6 @@ def _from_spacy(tokens: list[Any]) -> DependencyTree:
         [token.dep_ for token in tokens],
         lemmas=[token.lemma_ or token.text for token in tokens],
     )
-
-
-def _stanza_words(obj: object) -> list[object] | None:
-    words = getattr(obj, "words", None)
-    if not isinstance(words, list) or not hasattr(obj, "tokens"):
-        return None
-    return words
 
 
 def _from_stanza(words: list[Any]) -> DependencyTree:
