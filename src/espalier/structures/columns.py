@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 
 _HOLDERS = (list, tuple, dict)
-_OPEN = object()  # stands for the copy of a holder whose values are not all copied yet
 
 
 def unshared(array: NDArray[Any]) -> NDArray[Any]:
@@ -65,56 +64,43 @@ def frozen(values: object) -> object:
     if not _holds_what_changes(values):
         return _closed(values)
     copies: dict[int, object] = {}  # by the identity of what was given, which its holder keeps alive
-    holders = [_Holder(values)]
-    while True:  # no recursion: trees that are written as tuples may be deep
-        inner = holders[-1].advance(copies)
-        if inner is not None:
-            copies[id(inner)] = _OPEN
-            holders.append(_Holder(inner))
+    opened: set[int] = set()
+    holders = [values]
+    while holders:  # no recursion: trees that are written as tuples may be deep
+        holder = holders[-1]
+        if id(holder) in copies:  # it occurs twice
+            holders.pop()
             continue
-        done = holders.pop()
-        copies[id(done.given)] = done.made()
-        if not holders:
-            return copies[id(done.given)]
-        holders[-1].done.append(copies[id(done.given)])
-
-
-class _Holder:
-    """A container, and those of its values that are frozen so far."""
-
-    __slots__ = ("_rest", "done", "given")
-
-    def __init__(self, given: object) -> None:
-        self.given = given
-        self.done: list[object] = []
-        self._rest = iter(_held(given))
-
-    def advance(self, copies: dict[int, object]) -> object:
-        """Freeze values up to the next container and return it, or None if all are done."""
-        for value in self._rest:
-            kind = type(value)
-            if not _can_change(kind):
-                self.done.append(value)
+        inner: list[object] = []
+        for value in _held(holder):
+            if not _can_change(type(value)) or id(value) in copies:
                 continue
-            if id(value) not in copies:
-                if _is_holder(value) and _holds_what_changes(value):
-                    return value
+            if id(value) in opened:
+                what = type(value).__name__
+                raise InputError(f"A {what} in a column contains itself, so it cannot be copied. Remove it.")
+            if _is_holder(value) and _holds_what_changes(value):
+                inner.append(value)
+            else:
                 copies[id(value)] = _closed(value)
-            if copies[id(value)] is _OPEN:
-                raise InputError(f"A {kind.__name__} in a column contains itself, so it cannot be copied. Remove it.")
-            self.done.append(copies[id(value)])
-        return None
+        if inner:
+            opened.add(id(holder))
+            holders += inner
+        else:
+            copies[id(holder)] = _copied(holder, copies)
+    return copies[id(values)]
 
-    def made(self) -> object:
-        """Return the same kind of container with the frozen values."""
-        if isinstance(self.given, dict):
-            return dict(zip(self.given, self.done, strict=True))
-        if not isinstance(self.given, np.ndarray):
-            return tuple(self.done)
-        array = np.empty(len(self.done), object)
-        for place, value in enumerate(self.done):  # one by one: numpy would take equally long tuples for rows
-            array[place] = value
-        return read_only(array.reshape(self.given.shape))
+
+def _copied(holder: Any, copies: dict[int, object]) -> object:
+    """Return the same kind of container with copies of those values that have one."""
+    done = [copies.get(id(value), value) for value in _held(holder)]
+    if isinstance(holder, dict):
+        return dict(zip(holder, done, strict=True))
+    if not isinstance(holder, np.ndarray):
+        return tuple(done)
+    array = np.empty(len(done), object)
+    for place, value in enumerate(done):  # one by one: numpy would take equally long tuples for rows
+        array[place] = value
+    return read_only(array.reshape(holder.shape))
 
 
 def _is_holder(value: object) -> bool:
