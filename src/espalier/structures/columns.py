@@ -28,9 +28,8 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array over a read-only buffer, so that numpy does not let anybody make it writable again."""
     if not array.flags.writeable:
         return array
-    if (
-        array.dtype.kind not in "biufcO"
-    ):  # dates and some texts have no buffers, but views of what is closed stay closed
+    # Dates and some texts have no buffers, but views of what is closed stay closed.
+    if array.dtype.kind not in "biufcO":
         array.flags.writeable = False
         return array.view()
     return np.asarray(array.data.toreadonly())

@@ -16,7 +16,7 @@ from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
-from espalier.structures.numbers import number_in_text
+from espalier.structures.numbers import finite_in_text
 from espalier.structures.table import Table, _restore
 from espalier.structures.tree import Tree, trees_from_arrays
 
@@ -160,7 +160,7 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
         row: dict[str, float] = {}
         for item in notation.split_words(text):
             feature, separator, value = item.rpartition(":")
-            number = _finite(value) if separator else None
+            number = finite_in_text(value) if separator else None
             if number is None:
                 raise InputError(f"{place}, line {line}: {item!r} is not a feature:number.")
             if feature in row:
@@ -188,19 +188,11 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
     return matrix, tuple(names)
 
 
-def _finite(value: str) -> float | None:
-    try:
-        number = number_in_text(value)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
-
-
 def _dense(parts: dict[int, str], name: str, column: str) -> object:
     rows: list[list[float | None]] = []
     for line, text in sorted(parts.items()):
         items = notation.split_words(text.replace(",", " "))
-        row = [_finite(item) for item in items]
+        row = [finite_in_text(item) for item in items]
         if None in row:
             item = items[row.index(None)]
             raise InputError(f"{name}, line {line}, vector {column!r}: {item!r} is not a number.")

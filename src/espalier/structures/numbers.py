@@ -141,6 +141,15 @@ def number_in_text(text: str) -> float:
     return float(text)
 
 
+def finite_in_text(text: str) -> float | None:
+    """The finite number that a field of a file spells, as :func:`number_in_text` reads it; None if there is none."""
+    try:
+        number = number_in_text(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def float_array(given: object, name: str) -> NDArray[np.float64]:
     """Return a new array of float64; an integer that is too large for a float64 raises an error with its name.
 

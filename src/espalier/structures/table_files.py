@@ -11,7 +11,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NoReturn
 
 import numpy as np
@@ -21,9 +21,9 @@ from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
 from espalier.structures.notation import BLANKS
-from espalier.structures.numbers import number_in_text
+from espalier.structures.numbers import finite_in_text
 from espalier.structures.table import Table, unknown_column
-from espalier.structures.table_header import Rows, named_columns, warn_of_values_as_names
+from espalier.structures.table_header import NumberedRows, named_columns, warn_of_values_as_names
 
 TableFormat = Literal["jsonl", "csv", "tsv", "parquet"]
 
@@ -133,7 +133,7 @@ def _format(path: Readable, format: TableFormat | None) -> TableFormat:
     return _FORMATS[suffix]
 
 
-def _rows(text: str, separator: str, quotes: bool, name: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str, separator: str, quotes: bool, name: str) -> NumberedRows:
     """The rows of a text file, each with the number of its first line."""
     if not quotes:
         lines = text.removesuffix("\n").split("\n") if text else []
@@ -153,23 +153,18 @@ def _rows(text: str, separator: str, quotes: bool, name: str) -> Iterator[tuple[
         ) from None
 
 
-def _read_rows(
-    rows: Rows,
-    columns: Sequence[str],
-    numeric: Collection[str],
-    name: str,
-) -> Table:
+def _read_rows(rows: NumberedRows, columns: Sequence[str], numeric: Collection[str], name: str) -> Table:
     names = list(columns)
     if len(set(names)) < len(names):
         twice = first_repeated(names)
         raise InputError(f"{name}: there are two columns named {twice!r}; rename one of them.")
     if isinstance(numeric, str):
         raise TypeError(f"numeric must be a collection of names, got the str {numeric!r}.")
-    numeric, known = set(numeric), set(names)
-    for column in sorted(numeric - known, key=str):
+    numeric = set(numeric)
+    for column in sorted(numeric.difference(names), key=str):
         raise unknown_column(column, names)
     values: list[list[object]] = [[] for _ in names]
-    parsers: list[Callable[[str], object]] = [_number if column in numeric else str for column in names]
+    parsers: list[Callable[[str], object]] = [finite_in_text if column in numeric else str for column in names]
     for line, row in rows:
         if len(row) != len(names):
             raise InputError(
@@ -177,21 +172,14 @@ def _read_rows(
                 f"({', '.join(names)}). Remove or escape a separator inside a value."
             )
         for column, parser, field, into in zip(names, parsers, row, values, strict=True):
-            try:
-                into.append(parser(field))
-            except ValueError:
-                raise InputError(f"{name}, line {line}, column {column!r}: {field!r} is not a finite number.") from None
+            value = parser(field)
+            if value is None:
+                raise InputError(f"{name}, line {line}, column {column!r}: {field!r} is not a finite number.")
+            into.append(value)
     return Table(
         (column, np.array(listed, dtype=np.float64) if column in numeric else listed)
         for column, listed in zip(names, values, strict=True)
     )
-
-
-def _number(field: str) -> float:
-    value = number_in_text(field)
-    if not math.isfinite(value):
-        raise ValueError(field)
-    return value
 
 
 def _read_json_lines(text: str, name: str) -> dict[str, list[object]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import warnings
 from collections.abc import Iterator, Sequence
 
@@ -12,17 +11,17 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.limits import shortened
-from espalier.structures.numbers import number_in_text
+from espalier.structures.numbers import finite_in_text
 from espalier.structures.table import Table
 
 _REMEDY = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
 
-Rows = Iterator[tuple[int, list[str]]]  # each with the number of its first line
+NumberedRows = Iterator[tuple[int, list[str]]]  # each with the number of its first line
 
 
 def named_columns(
-    rows: Rows, columns: Sequence[str] | None, header: bool | None, name: str
-) -> tuple[Sequence[str], Rows]:
+    rows: NumberedRows, columns: Sequence[str] | None, header: bool | None, name: str
+) -> tuple[Sequence[str], NumberedRows]:
     """The names of the columns, and the rows that follow."""
     if isinstance(columns, str):
         raise TypeError(f"columns must be a sequence of names, got the str {columns!r}.")
@@ -34,13 +33,12 @@ def named_columns(
     if header is None and columns is not None:
         return columns, rows
     first = next(rows, None)
-    if first is None:
-        if header is not None and not header:
-            return columns or [], rows
-        raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
     if header is not None and not header:
-        made_up = [f"column_{k}" for k in range(1, len(first[1]) + 1)]
-        return made_up if columns is None else columns, itertools.chain([first], rows)
+        every_row = [] if first is None else [first]
+        made_up = [f"column_{k}" for _, fields in every_row for k in range(1, len(fields) + 1)]
+        return made_up if columns is None else columns, itertools.chain(every_row, rows)
+    if first is None:
+        raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
     if header is None:
         _check_header(first[1], name)
     return first[1] if columns is None else columns, rows
@@ -65,7 +63,7 @@ def _check_header(fields: Sequence[str], name: str) -> None:
     for field in fields:
         if _is_tree(field):
             raise InputError(f"The first row of {name} contains a tree, {shortened(field)!r}, not names. {_REMEDY}")
-    numbers = [field for field in fields if _is_number(field)]
+    numbers = [field for field in fields if finite_in_text(field) is not None]
     if numbers:
         warnings.warn(
             f"The first row of {name} was read as the names of the columns, but it contains numbers, such as "
@@ -81,11 +79,4 @@ def _is_tree(field: str) -> bool:
     try:
         return len(notation.parse(field)[1]) > 1  # a name in brackets, as (km), is no tree
     except TreeSyntaxError:
-        return False
-
-
-def _is_number(field: str) -> bool:
-    try:
-        return math.isfinite(number_in_text(field))
-    except ValueError:
         return False
