@@ -36,16 +36,12 @@ def read_klp(
 
     Parameters
     ----------
-    path
-        A path or an open file, plain or compressed with gzip.
+    path, encoding, limits
+        As for :func:`read_brackets`.
     feature_names
         For columns of sparse vectors, the features and their order: pass the ``feature_names`` of
         the training table to give test vectors the same columns. Other features are left out, with
         one warning that counts them. By default all features of the file, sorted.
-    encoding
-        How the file is encoded.
-    limits
-        The largest text that is read; see :class:`ReadLimits`.
 
     Returns
     -------
@@ -90,11 +86,9 @@ def read_klp(
             columns[column], features[column] = _sparse(found, wanted, f"{name}, vector {column!r}")
         elif kind == "DV":
             columns[column] = _dense(found, name, column)
-        elif kind == "T":
-            trees = _trees(found, name)
-            columns[column] = [trees.get(n + 1) for n in range(len(lines))]
         else:
-            columns[column] = [found.get(n + 1) for n in range(len(lines))]
+            values = _trees(found, name) if kind == "T" else found
+            columns[column] = [values.get(line) for line in range(1, len(lines) + 1)]
     table = Table(columns)
     return _restore(dict(table._columns), len(table), features)
 
@@ -172,10 +166,8 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
     kept = [[(column_of[f], v) for f, v in row.items() if f in column_of] for row in rows]
     n_left_out = sum(map(len, rows)) - sum(map(len, kept))
     if n_left_out:
-        warnings.warn(
-            f"{place}: {n_left_out} values of features that are not in feature_names are ignored.",
-            stacklevel=3,
-        )
+        message = f"{place}: {n_left_out} values of features that are not in feature_names are ignored."
+        warnings.warn(message, stacklevel=3)
     matrix = csr_array(
         (
             np.array([value for row in kept for _, value in row], dtype=np.float64),
