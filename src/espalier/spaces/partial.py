@@ -19,7 +19,6 @@ from espalier.spaces.partial_dictionary import PartialDictionary, label_values
 from espalier.spaces.space import Floats, Found, Values
 from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses
 from espalier.structures.fragment import Fragment, Position
-from espalier.structures.occurrences import partial_roots
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class PartialSpace(TreeSpace):
         return listed.features(corpus, kernel, n_threads=n_threads)
 
     def locate(self, feature: Fragment, tree: Tree | None) -> tuple[Position, ...]:
-        return () if tree is None else partial_roots(feature, tree)
+        return () if tree is None else feature.partial_roots(tree)
 
     def _local_size(self, largest: int, max_size: int | None) -> int:
         return min(max_size or MAX_SIZE, largest)  # no fragment of a tree is larger than the tree

@@ -144,15 +144,42 @@ class Fragment:
         """The positions in a tree at which the fragment is rooted, from left to right."""
         return [position for position, node in walk(tree) if self.matches(node)]
 
+    def partial_roots(self, tree: Tree) -> tuple[Position, ...]:
+        """The positions at which the fragment is rooted as a partial tree: by labels alone, with children left out.
+
+        Examples
+        --------
+        >>> tree = Tree.from_brackets("(NP (D the) (A old) (N cat))")
+        >>> Fragment.from_brackets("(NP (D) (N cat))").partial_roots(tree)
+        ((),)
+        """
+        roots = _matches(self, tree)[id(self.tree)]
+        return tuple(position for position, node in walk(tree) if id(node) in roots)
+
     def positions(self, root: Position = ()) -> Iterator[Position]:
         """The positions of all nodes of the fragment in a tree where it is rooted at ``root``."""
         return ((*root, *position) for position in self.tree.positions())
 
     def nodes(self, tree: Tree, root: Position) -> list[Position]:
-        """The nodes of a tree that the fragment covers where it is rooted at one of them; also as a partial tree."""
-        from espalier.structures.occurrences import nodes_of
+        """The nodes of a tree that the fragment covers where it is rooted at one of them, also as a partial tree.
 
-        return nodes_of(self, tree, root)
+        If there are several ways, the leftmost counts.
+
+        Examples
+        --------
+        >>> tree = Tree.from_brackets("(NP (D the) (A old) (N cat))")
+        >>> Fragment.from_brackets("(NP (D) (N cat))").nodes(tree, ())
+        [(), (0,), (2,), (2, 0)]
+        """
+        matched = _matches(self, tree)
+        out: list[Position] = []
+        stack = [(self.tree, tree[root], root)]
+        while stack:
+            part, node, position = stack.pop()
+            out.append(position)
+            kept = list(enumerate(_kept(part, node, matched) or []))
+            stack.extend((part.children[j], node.children[k], (*position, k)) for j, k in reversed(kept))
+        return out
 
     def _repr_svg_(self) -> str:
         from espalier.structures.drawing import UNEXPANDED, tree_svg
@@ -170,3 +197,28 @@ class Fragment:
 def walk(tree: Tree) -> Iterator[tuple[Position, Tree]]:
     """All nodes with their positions, each before its children, from left to right."""
     return zip(tree.positions(), tree, strict=True)
+
+
+def _matches(fragment: Fragment, tree: Tree) -> dict[int, set[int]]:
+    """For every node of a fragment, by identity, the nodes of a tree that it can stand at as a partial tree."""
+    nodes = list(tree)
+    matched: dict[int, set[int]] = {}
+    for part in reversed(list(fragment.tree)):  # children come before their parents
+        alike = [node for node in nodes if node.label == part.label]
+        matched[id(part)] = {id(node) for node in alike if _kept(part, node, matched) is not None}
+    return matched
+
+
+def _kept(part: Tree, node: Tree, matched: dict[int, set[int]]) -> list[int] | None:
+    """Which children of a node stand for those of a fragment's, from the left; None where they do not all."""
+    kept: list[int] = []
+    k = 0
+    for child in part.children:
+        found = matched[id(child)]
+        while k < len(node.children) and id(node.children[k]) not in found:
+            k += 1
+        if k == len(node.children):
+            return None
+        kept.append(k)
+        k += 1
+    return kept

@@ -22,7 +22,6 @@ from espalier.explanations.comparison import Comparison
 from espalier.spaces.partial import PartialSpace
 from espalier.spaces.subset import SubsetSpace
 from espalier.structures.group import Group
-from espalier.structures.occurrences import nodes_of
 from espalier.structures.tree import Tree
 
 MANY = 100_000
@@ -336,7 +335,7 @@ def test_partial_fragments_are_found_with_children_left_out():
     for text, true in cases.items():
         fragment = es.Fragment.from_brackets(text)
         roots = PartialSpace(es.PartialTree()).locate(fragment, tree)
-        assert {root: nodes_of(fragment, tree, root) for root in roots} == true
+        assert {root: fragment.nodes(tree, root) for root in roots} == true
         assert set(SubsetSpace(es.SubsetTree()).locate(fragment, tree)) <= set(roots)
 
 
@@ -351,7 +350,7 @@ def test_reasons_stand_where_their_fragments_do(name):
             assert reason.in_winner or reason.in_loser
             for tree, roots in ((why.winner, reason.in_winner), (why.loser, reason.in_loser)):
                 for root in roots:
-                    labels = [tree[position].label for position in nodes_of(reason.fragment, tree, root)]
+                    labels = [tree[position].label for position in reason.fragment.nodes(tree, root)]
                     assert labels == [node.label for node in reason.fragment.tree]
         frame = why.to_frame()
         assert frame["in_winner"].tolist() == [len(reason.in_winner) for reason in why]

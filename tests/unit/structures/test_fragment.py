@@ -71,3 +71,10 @@ def test_a_deep_fragment_reads_matches_and_prints():
     assert fragment.matches(Tree.from_brackets(text.replace("(B)", "(B b)")))
     assert not fragment.matches(Tree.from_brackets(text.replace("(B)", "(C b)")))
     assert pickle.loads(pickle.dumps(fragment)) == fragment
+
+
+def test_a_fragment_with_equal_parts_is_found_as_a_partial_tree():
+    fragment = Fragment.from_brackets("(S (A x) (A x))")
+    tree = Tree.from_brackets("(S (A x) (B y) (A x))")
+    assert fragment.partial_roots(tree) == ((),)
+    assert fragment.nodes(tree, ()) == [(), (0,), (0, 0), (2,), (2, 0)]
