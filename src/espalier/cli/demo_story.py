@@ -14,9 +14,8 @@ from espalier.corpus.describe import ForestDescription
 from espalier.demo.answers import DECAYS, NEIGHBOURS, AnsweredQuestion, Answers, Score, tree_score_name
 from espalier.jobs.memory import show_bytes
 from espalier.structures.drawing import side_by_side_text
+from espalier.structures.fragment import Position
 from espalier.structures.tree import Tree
-
-Position = tuple[int, ...]
 
 _MARKED = r"\[[^\[\]\s]+\]|[┃┫┣╋┻┳┏┓┗┛━]+"
 _DEPTHS = (6, 5, 4, 3, 2)

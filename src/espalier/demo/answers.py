@@ -21,6 +21,7 @@ from espalier.explanations import SharedFragment, shared_fragments
 from espalier.gram import nearest
 from espalier.kernels.normalized import Normalized
 from espalier.kernels.subset_tree import SubsetTree
+from espalier.structures.fragment import Position
 from espalier.structures.table import Table
 from espalier.structures.tree import Tree
 
@@ -29,8 +30,6 @@ DECAYS = (0.1, 0.2, 0.4, 0.6)
 SHOWN_CLASSES = CLASSES[:3]
 SHOWN_FRAGMENTS = 3
 SMALLEST = 4 * BLOCK
-
-Position = tuple[int, ...]
 
 
 @dataclass(frozen=True)

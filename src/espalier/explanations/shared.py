@@ -13,11 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from espalier.errors import InputError, KernelOverflowError
-from espalier.structures.fragment import Fragment
+from espalier.structures.fragment import Fragment, Position
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.tree import Tree
-
-Position = tuple[int, ...]
 
 # A part of a fragment: a word (False, label), an unexpanded node (True, label), or a fragment's number.
 _Part = int | tuple[bool, str]

@@ -85,7 +85,7 @@ def read_conllu(
     return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
 
 
-class Sentence(NamedTuple):
+class ConlluSentence(NamedTuple):
     """A sentence of a file: the facts in its comments, its tree, and the text of both."""
 
     metadata: dict[str, Any]
@@ -93,9 +93,9 @@ class Sentence(NamedTuple):
     text: str
 
 
-def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
+def conllu_sentences(text: str, name: str, tags: str) -> list[ConlluSentence]:
     """Every sentence of a text; errors name the file."""
-    found: list[Sentence] = []
+    found: list[ConlluSentence] = []
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for number, block in enumerate(conllu.parse_sentences(io.StringIO(text)), 1):
         try:
@@ -103,7 +103,7 @@ def conllu_sentences(text: str, name: str, tags: str) -> list[Sentence]:
             sentence = conllu.parse_token_and_metadata(block, fields=_FIELDS, field_parsers=_FIELD_PARSERS)
             words = [token for token in sentence if isinstance(token["id"], int)]
             if len(sentence):
-                found.append(Sentence(dict(sentence.metadata), _dependency_tree(words, tags), block))
+                found.append(ConlluSentence(dict(sentence.metadata), _dependency_tree(words, tags), block))
         except (ParseException, InputError, KeyError) as error:
             reason = str(error)
             if isinstance(error, KeyError):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
-from espalier.structures.layout import Highlight, Position, cells, list_nodes, pixels, place, printable
+from espalier.structures.fragment import Position
+from espalier.structures.layout import Highlight, cells, list_nodes, pixels, place, printable
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, EDGE, FOR, LINE, MUTED, TEXT, WORD
 from espalier.structures.tree import Tree, nodes
 from espalier.structures.tree_elements import GAP, MARK, MARKED, MAX_LABEL, tree_elements

@@ -14,7 +14,7 @@ from typing import ClassVar
 from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
 
-Position = tuple[int, ...]
+Position = tuple[int, ...]  # of a node: the indices of children on the way down from the root
 
 _TOKEN = re.compile(r"[()]|(?:\\[() \t\n\r\v\f\\]|[^() \t\n\r\v\f])+")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from espalier.errors import InputError
 from espalier.structures.columns import first_repeated
@@ -14,8 +14,6 @@ from espalier.structures.group import Candidate, Group, group_at
 from espalier.structures.notation import BLANKS
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
-
-Score = TypeVar("Score")
 
 _EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
 _COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
@@ -81,7 +79,7 @@ def groups_of_json(text: str, name: str) -> list[Group]:
     return groups
 
 
-def all_or_none(scores: list[Score | None], place: str) -> list[Score] | None:
+def all_or_none(scores: list[float | None], place: str) -> list[float] | None:
     """Return scores if there are any. If some are given, all must be: a missing one would look best or worst."""
     known = [score for score in scores if score is not None]
     if known and len(known) < len(scores):

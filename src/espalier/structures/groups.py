@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from espalier.errors import InputError
-from espalier.structures.conllu import Sentence, conllu_lines, conllu_sentences
+from espalier.structures.conllu import ConlluSentence, conllu_lines, conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.group import Group, group_at
@@ -179,18 +179,17 @@ def _no_place_for_name(name: str) -> InputError:
     return InputError(f"The name {name!r} cannot be read back from this layout. Write to a .jsonl file.")
 
 
-def _of_sentences(label: str, found: list[Sentence], name: str) -> Group:
+def _of_sentences(label: str, found: list[ConlluSentence], name: str) -> Group:
     place = f"{name}, sent_id {label}"
-    written = [str(own.metadata["score"]) if "score" in own.metadata else None for own in found]
-    scores = all_or_none(written, place)
+    facts = [sentence.metadata for sentence in found]
     try:
-        numbers = None if scores is None else [number_in_text(score) for score in scores]
+        scores = [number_in_text(str(own["score"])) if "score" in own else None for own in facts]
     except ValueError:
         raise InputError(f"{place}: '# score = ...' must be a number.") from None
-    return group_at(place, [sentence.tree for sentence in found], numbers, None, label)
+    return group_at(place, [sentence.tree for sentence in found], all_or_none(scores, place), None, label)
 
 
-def _by_sentence(sentences: list[Sentence], name: str) -> Iterator[tuple[str, list[Sentence]]]:
+def _by_sentence(sentences: list[ConlluSentence], name: str) -> Iterator[tuple[str, list[ConlluSentence]]]:
     """Yield the consecutive candidates of each sentence, by its name."""
     for number, sentence in enumerate(sentences, 1):
         if "sent_id" not in sentence.metadata:

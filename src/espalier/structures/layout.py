@@ -11,10 +11,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from espalier.structures.fragment import Position
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree
 
-Position = tuple[int, ...]
 Highlight = Iterable[Position] | Mapping[Position, str]
 
 _JOINERS = "\u200c\u200d"  # they decide how Persian, Hindi or an emoji is drawn

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from html import escape
 
-from espalier.structures.layout import Highlight, Nodes, Position, list_nodes, pixels, place
+from espalier.structures.fragment import Position
+from espalier.structures.layout import Highlight, Nodes, list_nodes, pixels, place
 from espalier.structures.palette import LINE, ORANGE, TEXT, WORD
 from espalier.structures.tree import Tree
 
