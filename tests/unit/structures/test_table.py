@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_val_score
 
@@ -15,34 +14,6 @@ import espalier as es
 from espalier import SubsetTree
 from espalier.errors import InputError
 from espalier.structures import Table, Tree, as_table
-
-
-class Corpus:
-    """Stands for a Forest: a length, and views by an array of indices."""
-
-    def __init__(self, items):
-        self.items = list(items)
-
-    def __len__(self):
-        return len(self.items)
-
-    def __getitem__(self, key):
-        if isinstance(key, int):
-            return self.items[key]
-        return Corpus(self.items[index] for index in key)
-
-
-@pytest.fixture
-def table() -> Table:
-    return Table(
-        {
-            "tree": [Tree("A"), Tree("B"), Tree("C")],
-            "vector": np.arange(6.0).reshape(3, 2),
-            "sparse": sparse.csr_array(np.eye(3)),
-            "corpus": Corpus("abc"),
-        },
-        label=["x", "y", "x"],
-    )
 
 
 def test_columns_by_name(table):

@@ -14,35 +14,7 @@ import espalier as es
 from espalier.errors import InputError
 from espalier.kernels.embedding import Embedding
 from espalier.kernels.similarity import SimilarityTable
-from espalier.structures import Table, Tree
-
-
-class Corpus:
-    """Stands for a Forest: a length, and views by an array of indices."""
-
-    def __init__(self, items):
-        self.items = list(items)
-
-    def __len__(self):
-        return len(self.items)
-
-    def __getitem__(self, key):
-        if isinstance(key, int):
-            return self.items[key]
-        return Corpus(self.items[index] for index in key)
-
-
-@pytest.fixture
-def table() -> Table:
-    return Table(
-        {
-            "tree": [Tree("A"), Tree("B"), Tree("C")],
-            "vector": np.arange(6.0).reshape(3, 2),
-            "sparse": sparse.csr_array(np.eye(3)),
-            "corpus": Corpus("abc"),
-        },
-        label=["x", "y", "x"],
-    )
+from espalier.structures import Table
 
 
 def test_a_table_does_not_follow_the_arrays_that_it_was_made_of():
