@@ -63,7 +63,7 @@ class RankingSVM(Chooser):
     Examples
     --------
     >>> from espalier.kernels import SubsetTree
-    >>> from espalier.structures.groups import Group
+    >>> from espalier.structures.group import Group
     >>> right, wrong = "(S (NP (N cats)) (VP (V sleep)))", "(S (NP (N cats) (V sleep)))"
     >>> groups = [Group([wrong, right], gold=right)] * 5
     >>> RankingSVM(SubsetTree(0.5)).fit(groups).chosen(groups)

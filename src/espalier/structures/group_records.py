@@ -26,14 +26,14 @@ def group_record(group: Group) -> dict[str, object]:
     """Return a group as a JSON object."""
     scored = zip(group.candidates, group.scores or (), strict=True)
     record: dict[str, Any] = {} if group.name is None else {"id": group.name}
-    record["candidates"] = [candidate_record(one) | {"score": score} for one, score in scored]
+    record["candidates"] = [_candidate_record(one) | {"score": score} for one, score in scored]
     if group.gold is not None:
-        gold = candidate_record(group.gold)
+        gold = _candidate_record(group.gold)
         record["gold"] = gold.get("tree", gold)
     return record
 
 
-def candidate_record(candidate: Candidate) -> dict[str, object]:
+def _candidate_record(candidate: Candidate) -> dict[str, object]:
     """Return a candidate as a JSON object."""
     if isinstance(candidate, Tree):
         return {"tree": candidate.to_brackets()}

@@ -14,21 +14,13 @@ from espalier.structures.conllu import ConlluSentence, conllu_lines, conllu_sent
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.group import Group, group_at
-from espalier.structures.group_records import (
-    all_or_none,
-    candidate_of,
-    candidate_record,
-    group_record,
-    groups_of_json,
-)
+from espalier.structures.group_records import all_or_none, group_record, groups_of_json
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.numbers import number_in_text
 from espalier.structures.tree import Tree
 
-MOST_DIGITS = 18  # of a number of candidates
-
-__all__ = ["Group", "candidate_of", "candidate_record", "read_groups", "write_groups"]
+_MOST_DIGITS = 18  # of a number of candidates
 
 
 def read_groups(
@@ -55,12 +47,8 @@ def read_groups(
         Either all candidates of a group have scores, or none has.
     gold
         The right ones in the order of the groups, if the file does not contain them.
-    tags
-        Which column of CoNLL-U gives the tags.
-    encoding
-        Of the file.
-    limits
-        The largest text that is read; see :class:`ReadLimits`.
+    tags, encoding, limits
+        As for :func:`read_conllu`.
     """
     groups, _ = read_with_texts(path, tags=tags, encoding=encoding, limits=limits)
     return groups if gold is None else with_gold(groups, gold, source_name(path))
@@ -146,9 +134,8 @@ def layout_lines(group: Group) -> list[str]:
     scored = zip(group.candidates, group.scores or (), strict=True)
     header = str(len(group))
     if group.name is not None:
-        if group.name.startswith("("):  # a score and a tree, to those who read it
-            raise _no_place_for_name(group.name)
-        header = f"{header} {name_on_a_line(group.name)}"
+        # A bracket would be a score and a tree to those who read it.
+        header = f"{header} {name_on_a_line(group.name, bracket=False)}"
     lines = [header, *(f"{score!r} {tree.to_brackets()}" for tree, score in scored), ""]
     if any("\n" in line for line in lines):
         raise InputError("A label has a line break, which this layout cannot contain. Write to a .jsonl file.")
@@ -168,15 +155,11 @@ def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
     return lines
 
 
-def name_on_a_line(name: str) -> str:
-    """Return a name that can be read back from a line, or raise an error."""
-    if not name or name != name.strip() or len(name.splitlines()) > 1:
-        raise _no_place_for_name(name)
+def name_on_a_line(name: str, *, bracket: bool = True) -> str:
+    """Return a name that can be read back from a line, or raise an error; if asked, also for a bracket before it."""
+    if not name or name != name.strip() or len(name.splitlines()) > 1 or (name.startswith("(") and not bracket):
+        raise InputError(f"The name {name!r} cannot be read back from this layout. Write to a .jsonl file.")
     return name
-
-
-def _no_place_for_name(name: str) -> InputError:
-    return InputError(f"The name {name!r} cannot be read back from this layout. Write to a .jsonl file.")
 
 
 def _of_sentences(label: str, found: list[ConlluSentence], name: str) -> Group:
@@ -214,7 +197,7 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
     while at < len(lines):
         number, line = lines[at]
         count, label = _parted(line)
-        if count.isdecimal() and len(count) > MOST_DIGITS:
+        if count.isdecimal() and len(count) > _MOST_DIGITS:
             raise InputError(f"{name}, line {number}: no sentence has {count[:20]}... candidates.")
         if count.isdecimal() and int(count) == 0:
             raise InputError(

@@ -16,7 +16,7 @@ from espalier.errors import MemoryBudgetError
 from espalier.gram import gram, nearest
 from espalier.jobs import budget, memory
 from espalier.rerank import GPPreference
-from espalier.structures.groups import Group
+from espalier.structures.group import Group
 
 TREES = [
     "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))",

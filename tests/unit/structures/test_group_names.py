@@ -10,7 +10,7 @@ import pickle
 import pytest
 
 import espalier as es
-from espalier.structures.groups import Group, read_groups, write_groups
+from espalier.structures import Group, read_groups, write_groups
 
 A, B, C = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))", "(S (N cats) (V sleep))"
 ARCS = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])

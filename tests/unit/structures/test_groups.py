@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.structures.groups import Group, read_groups, write_groups
+from espalier.structures import Group, read_groups, write_groups
 
 A, B, C = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))", "(S (N cats) (V sleep))"
 TAGS = es.TaggedSequence(["cats", "sleep"], ["N", "V"])
