@@ -152,15 +152,7 @@ def unmasked(values: Any) -> NDArray[Any] | tuple[object, ...]:
 
 
 def refuse_masked(values: object, name: str, rows: NDArray[np.intp] | None = None) -> None:
-    """Refuse an array that masks something, or something in ``rows``: numpy would use the numbers under the mask.
-
-    Examples
-    --------
-    >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
-    Traceback (most recent call last):
-      ...
-    espalier.errors.InputError: y is masked in 1 rows, the first is row 1. Drop the masked entries, or fill them in.
-    """
+    """Refuse an array that masks something, or something in ``rows``: numpy would use the numbers under the mask."""
     if not isinstance(values, np.ma.MaskedArray):
         return
     mask = np.ma.getmaskarray(values)

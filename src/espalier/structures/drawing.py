@@ -212,7 +212,7 @@ def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) 
     marks = nodes.marks(tree, highlight, MARK)
     texts = [f"[{text}]" if n in marks else text or "·" for n, text in enumerate(nodes.texts)]
     widths = [cells(text) for text in texts]
-    centre = place(nodes, widths, 2).centre
+    centre, _ = place(nodes, widths, 2)
     lines: list[list[tuple[int, str, int]]] = [[] for _ in range(2 * nodes.depth[-1] + 1)]
     for n, text in enumerate(texts):
         row = 2 * nodes.depth[n]

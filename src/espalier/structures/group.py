@@ -114,27 +114,22 @@ def as_candidate(item: object, known: Known | None = None) -> Candidate:
 
 def group_at(place: str, candidates: Any, scores: Any, gold: object, name: str | None) -> Group:
     """Make a group that was read from a file; errors name the place."""
+    known: Known = {}
+    listed: list[Candidate] = []
+    what = ""
     try:
-        return Group(candidates, scores, gold, name=name)
+        for rank, candidate in enumerate(candidates, 1):
+            what = f"candidate {rank}"
+            listed.append(as_candidate(candidate, known))
+        what = "the gold tree"
+        return Group(listed, scores, None if gold is None else as_candidate(gold, known), name=name)
     except TreeSyntaxError as error:
-        which = _misspelled([*candidates, gold])
-        what = "the gold tree" if which == len(candidates) else f"candidate {which + 1}"
         named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
         raise InputError(str(named)) from None
     except CandidateError as error:
         raise InputError(f"{place}: {error.in_file}") from None
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
-
-
-def _misspelled(items: list[object]) -> int:
-    """Return the first that is not a tree."""
-    for place, item in enumerate(items):
-        try:
-            as_candidate(item)
-        except TreeSyntaxError:
-            return place
-    return len(items) - 1
 
 
 def rows_by_sentence(sentences: Iterable[Sequence[str]]) -> list[list[int]]:

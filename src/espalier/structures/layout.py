@@ -81,16 +81,8 @@ def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
     return nodes
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The centre of each node, the edges of its band, and the width of the whole, in whole columns."""
-
-    centre: list[int]
-    width: int
-
-
-def place(nodes: Nodes, widths: list[int], gap: int) -> Layout:
-    """Give every node a column: leaves from left to right, parents centred over their children."""
+def place(nodes: Nodes, widths: list[int], gap: int) -> tuple[list[int], int]:
+    """Return the centre of each node and the width of the whole: leaves from left to right, parents over children."""
     n_nodes = len(widths)
     below = [0] * n_nodes  # columns that the children of a node take together
     band = widths[:]
@@ -114,7 +106,7 @@ def place(nodes: Nodes, widths: list[int], gap: int) -> Layout:
         else:
             middle = left[n] + (band[n] - 1) // 2
         centre[n] = min(max(middle, left[n] + before), left[n] + band[n] - 1 - after)
-    return Layout(centre, band[0])
+    return centre, band[0]
 
 
 def printable(label: str, max_length: int) -> str:

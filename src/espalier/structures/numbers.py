@@ -23,13 +23,7 @@ _SPELLED = re.compile(
 
 
 def is_whole(value: object) -> bool:
-    """True for integers of Python and of numpy.
-
-    Examples
-    --------
-    >>> is_whole(3), is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
-    (True, True, False, False)
-    """
+    """True for integers of Python and of numpy."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -73,17 +67,7 @@ def whole_number(
 
 
 def finite_number(name: str, value: object, *, zero: bool = False) -> float:
-    """Return an argument that is a positive finite number, or with ``zero`` also 0; or say what is wrong with it.
-
-    Examples
-    --------
-    >>> finite_number("C", np.float32(0.5))
-    0.5
-    >>> finite_number("C", 10**400)
-    Traceback (most recent call last):
-      ...
-    ValueError: C must be a positive finite number, got an integer of about 401 digits.
-    """
+    """Return an argument that is a positive finite number, or with ``zero`` also 0; or say what is wrong with it."""
     number = as_float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
     if 0 < number < math.inf or (zero and number == 0):
         return number
@@ -91,30 +75,14 @@ def finite_number(name: str, value: object, *, zero: bool = False) -> float:
 
 
 def truth_value(name: str, value: object) -> bool:
-    """Return an argument as a truth value of Python; 1 and "no" are none.
-
-    Examples
-    --------
-    >>> truth_value("lone_leaves", np.True_)
-    True
-    >>> truth_value("lone_leaves", "no")
-    Traceback (most recent call last):
-      ...
-    TypeError: lone_leaves must be True or False, got 'no'.
-    """
+    """Return an argument as a truth value of Python; 1 and "no" are none."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {shown(value)}.")
 
 
 def as_float(value: Any) -> float:
-    """Return a number as a float; infinite if no float is large enough.
-
-    Examples
-    --------
-    >>> as_float(2), as_float(-(10**400))
-    (2.0, -inf)
-    """
+    """Return a number as a float; infinite if no float is large enough."""
     try:
         return float(value)
     except OverflowError:
@@ -122,19 +90,10 @@ def as_float(value: Any) -> float:
 
 
 def number_in_text(text: str) -> float:
-    r"""The number that a field of a file spells, in ASCII and between ASCII blanks; others are a ValueError.
+    """The number that a field of a file spells, in ASCII and between ASCII blanks; others are a ValueError.
 
     ``float`` alone also reads ``1_000``, digits of other scripts, and numbers between no-break spaces, which belong to
     words. As for ``float``, a number may be too large, infinite or NaN; the caller handles these.
-
-    Examples
-    --------
-    >>> number_in_text(" -1.5e3"), number_in_text("inf")
-    (-1500.0, inf)
-    >>> number_in_text("1_000")
-    Traceback (most recent call last):
-      ...
-    ValueError: '1_000' is not a number.
     """
     if _SPELLED.fullmatch(text) is None:
         raise ValueError(f"{text[:40]!r} is not a number.")
@@ -151,15 +110,7 @@ def finite_in_text(text: str) -> float | None:
 
 
 def float_array(given: object, name: str) -> NDArray[np.float64]:
-    """Return a new array of float64; an integer that is too large for a float64 raises an error with its name.
-
-    Examples
-    --------
-    >>> float_array([1, 10**400], "matrix")
-    Traceback (most recent call last):
-      ...
-    espalier.errors.InputError: matrix contains an integer that is too large for a float64. Use smaller numbers.
-    """
+    """Return a new array of float64; an integer that is too large for a float64 raises an error with its name."""
     try:
         return np.array(given, np.float64)
     except OverflowError:
@@ -167,13 +118,7 @@ def float_array(given: object, name: str) -> NDArray[np.float64]:
 
 
 def shown(value: object) -> str:
-    """Show a value in a message; of an integer with very many digits, show only their number.
-
-    Examples
-    --------
-    >>> shown(-5), shown("x"), shown(10**400)
-    ('-5', "'x'", 'an integer of about 401 digits')
-    """
+    """Show a value in a message; of an integer with very many digits, show only their number."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of about {math.ceil(value.bit_length() * math.log10(2)):,} digits"
     return repr(value)

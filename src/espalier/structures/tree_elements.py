@@ -31,21 +31,21 @@ def tree_elements(
     for n, note in nodes.marks(tree, notes, "").items():
         nodes.texts[n] += f" {note}"
     widths = [max(8, pixels(text) + (6 if n in marks else 0)) for n, text in enumerate(nodes.texts)]
-    layout = place(nodes, widths, GAP)
+    x, width = place(nodes, widths, GAP)
     y = [depth * _LEVEL + 12 for depth in nodes.depth]
     texts, frames = [], []
     for n, text in enumerate(nodes.texts):
-        label = _label(text, layout.centre[n], y[n], marks.get(n), nodes.is_word[n])
+        label = _label(text, x[n], y[n], marks.get(n), nodes.is_word[n])
         texts.append(f'<g opacity="{_PALE}">{label}</g>' if n in back else label)
         if n in marks:
-            left = layout.centre[n] - (widths[n] + 2) // 2
+            left = x[n] - (widths[n] + 2) // 2
             frames.append(
                 f'<rect class="{_class(marks[n], "p")}" x="{left}" y="{y[n] - 12}" width="{widths[n] + 2}" '
                 f'height="22" rx="7" fill="{marks[n]}" fill-opacity=".13" stroke="{marks[n]}" '
                 f'stroke-opacity=".55"/>'
             )
-    edges = _edges(nodes, layout.centre, y, marks, back)
-    return "".join([*edges, *frames, *texts]), layout.width, y[-1] + 12
+    edges = _edges(nodes, x, y, marks, back)
+    return "".join([*edges, *frames, *texts]), width, y[-1] + 12
 
 
 def _label(text: str, x: int, y: int, mark: str | None, is_word: bool) -> str:

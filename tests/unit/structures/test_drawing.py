@@ -55,24 +55,24 @@ def test_labels_of_one_level_do_not_overlap_and_parents_stand_over_children(seed
     tree = random_tree(60, random.Random(seed))
     nodes = list_nodes(tree, max_nodes=10_000, max_label=40)
     widths = [pixels(text) for text in nodes.texts]
-    layout = place(nodes, widths, gap)
+    centre, width = place(nodes, widths, gap)
     ends: dict[int, int] = {}
     for n, depth in enumerate(nodes.depth):
-        start = layout.centre[n] - (widths[n] - 1) // 2
+        start = centre[n] - (widths[n] - 1) // 2
         assert start >= 0
         assert depth not in ends or ends[depth] + gap <= start
         ends[depth] = start + widths[n]
-        assert ends[depth] <= layout.width
+        assert ends[depth] <= width
         children = nodes.children(n)
         if children and widths[n] < 20:
-            assert layout.centre[children[0]] <= layout.centre[n] <= layout.centre[children[-1]]
+            assert centre[children[0]] <= centre[n] <= centre[children[-1]]
 
 
 def test_leaves_read_from_left_to_right():
     tree = random_tree(40, random.Random(1))
     nodes = list_nodes(tree, max_nodes=10_000, max_label=40)
-    layout = place(nodes, [pixels(text) for text in nodes.texts], 16)
-    leaves = sorted((layout.centre[n], nodes.texts[n]) for n, word in enumerate(nodes.is_word) if word)
+    centre, _ = place(nodes, [pixels(text) for text in nodes.texts], 16)
+    leaves = sorted((centre[n], nodes.texts[n]) for n, word in enumerate(nodes.is_word) if word)
     assert [text for _, text in leaves] == tree.words()
 
 

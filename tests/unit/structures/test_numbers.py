@@ -14,7 +14,15 @@ from espalier.kernels import fixed as fixed_number
 from espalier.kernels.expressions import parse_kernel
 from espalier.parsing import PCFG, Tagger
 from espalier.rerank import jackknifed
-from espalier.structures.numbers import as_float, number_in_text, shown, whole_number
+from espalier.structures.numbers import (
+    as_float,
+    finite_in_text,
+    finite_number,
+    is_whole,
+    number_in_text,
+    shown,
+    whole_number,
+)
 
 TREES = ["(S (NP (N cats)) (VP (V sleep)))", "(S (NP (D the) (N dog)) (VP (V barks)))"]
 KERNELS = {
@@ -146,6 +154,13 @@ def test_numbers_of_numpy_print_as_they_are_read():
         assert parse_kernel(repr(es.SubsetTree(setting))) == es.SubsetTree(setting)
 
 
+def test_checks_return_numbers_of_python():
+    assert [is_whole(value) for value in (3, np.int64(3), True, 3.0)] == [True, True, False, False]
+    assert finite_number("C", np.float32(0.5)) == 0.5 and as_float(2) == 2.0
+    assert finite_number("C", 0, zero=True) == 0.0
+    assert shown(-5) == "-5" and shown("x") == "'x'"
+
+
 def test_large_integers_are_shown_short():
     assert shown(10**5000) == "an integer of about 5,001 digits"
     assert as_float(10**400) == math.inf == -as_float(-(10**400))
@@ -232,3 +247,8 @@ def test_numbers_in_texts_are_those_of_float(text):
 def test_other_texts_are_no_numbers(text):
     with pytest.raises(ValueError, match="is not a number"):
         number_in_text(text)
+
+
+def test_finite_numbers_in_texts():
+    assert finite_in_text(" -1.5e3") == -1500.0
+    assert [finite_in_text(text) for text in ("inf", "nan", "1e999", "1_000", "")] == [None] * 5
