@@ -6,6 +6,7 @@ differ by shape as well as by colour. ``layout`` says where things go; ``explain
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
@@ -166,13 +167,9 @@ def _check_one_per_tree(trees: Sequence[Tree], **options: Sequence[object]) -> N
 
 def summary(tree: Tree) -> str:
     """Describe the picture for readers who cannot see it."""
-    words: list[str] = []
-    for node in nodes(tree):
-        if node.is_leaf:
-            words.append(printable(node.label, MAX_LABEL))
-        if len(words) > 30:
-            return f"tree of {' '.join(words[:30])} …"
-    return f"tree of {' '.join(words)}"
+    leaves = (printable(node.label, MAX_LABEL) for node in nodes(tree) if node.is_leaf)
+    words = " ".join(itertools.islice(leaves, 30))
+    return f"tree of {words}" if next(leaves, None) is None else f"tree of {words} …"
 
 
 # Arms of a character: up, down, left, right.
@@ -285,8 +282,7 @@ def side_by_side_text(
 def _joined(blocks: list[list[str]]) -> str:
     widths = [max(map(cells, block)) for block in blocks]
     lines = []
-    for k in range(max(map(len, blocks))):
-        shown = [block[k] if k < len(block) else "" for block in blocks]
+    for shown in itertools.zip_longest(*blocks, fillvalue=""):
         padded = [text + " " * (width - cells(text)) for text, width in zip(shown, widths, strict=True)]
         lines.append((" " * _APART).join(padded).rstrip())
     return "\n".join(lines)

@@ -88,10 +88,7 @@ def parse(text: str, *, source: str | None = None) -> PostOrder:
             text.encode()
         except UnicodeEncodeError as error:
             raise syntax_error(
-                "this is half of a surrogate pair, not valid Unicode",
-                text,
-                error.start,
-                source=source,
+                "this is half of a surrogate pair, not valid Unicode", text, error.start, source=source
             ) from None
     try:
         arrays: Any = _core.parse_brackets(text)

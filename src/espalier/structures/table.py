@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.structures.columns import equal_columns, frozen, read_only, read_only_sparse, unmasked, unshared
+from espalier.structures.columns import (
+    equal_columns,
+    first_repeated,
+    frozen,
+    read_only,
+    read_only_sparse,
+    unmasked,
+    unshared,
+)
 
 
 @final
@@ -33,10 +41,6 @@ class Table:
 
     Attributes
     ----------
-    columns
-        The names, in order.
-    shape
-        The numbers of rows and of columns.
     feature_names
         For a column of vectors, the names of its dimensions, if they are known.
 
@@ -235,9 +239,8 @@ def _pairs(data: object) -> Iterable[tuple[object, object]]:
     names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, the others
     if names is not None and hasattr(data, "__getitem__"):
         names = list(names)
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise InputError(f"The frame has two columns named {name!r}; rename one of them.")
+        if len(set(names)) < len(names):
+            raise InputError(f"The frame has two columns named {first_repeated(names)!r}; rename one of them.")
         return [(name, data[name]) for name in names]
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
         pairs = list(data)

@@ -20,14 +20,7 @@ TRACE = "-NONE-"  # the tag of words that are not there
 _INDICES = re.compile(r"(?<=.)(?:[-=][0-9]+)+\Z", re.DOTALL)
 _FUNCTION = re.compile(r"(?<=.)[-=].*\Z", re.DOTALL)
 _FRAMED = re.compile(r"(-[^-=]+-)(?:[-=].*)?", re.DOTALL)  # -LRB- and its kin, which may have functions too
-_BRACKET_NAMES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-LSB-": "[",
-    "-RSB-": "]",
-}
+_BRACKET_NAMES = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"}
 _BRACKETS = {bracket: name for name, bracket in _BRACKET_NAMES.items()}
 _NAMED_BRACKET = re.compile("|".join(_BRACKET_NAMES))
 _MARK = "|<"

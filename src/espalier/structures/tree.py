@@ -31,10 +31,6 @@ class Tree:
 
     Attributes
     ----------
-    label
-        The node's label.
-    children
-        The node's subtrees, in order.
     size
         The number of nodes, leaves included.
     height
