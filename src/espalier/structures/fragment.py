@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from espalier.structures.notation import escape_label
+from espalier.structures import notation
 from espalier.structures.tree import Tree
 
 Position = tuple[int, ...]  # of a node: the indices of children on the way down from the root
@@ -86,25 +86,7 @@ class Fragment:
 
     def to_brackets(self) -> str:
         """Write the fragment on one line, with ``(X)`` for an unexpanded node and ``X`` for a word."""
-        unexpanded = set(self.unexpanded)
-        pieces: list[str] = []
-        n_leaves = 0
-        stack: list[Tree | str] = [self.tree]
-        while stack:
-            item = stack.pop()
-            if isinstance(item, str):
-                pieces.append(item)
-            elif item.children:
-                pieces.append(f"({escape_label(item.label)}")
-                stack.append(")")
-                for child in reversed(item.children):
-                    stack.extend([child, " "])
-            else:
-                token = escape_label(item.label)
-                bare = n_leaves not in unexpanded and token
-                pieces.append(token if bare else f"({token})")
-                n_leaves += 1
-        return "".join(pieces)
+        return notation.write(self.tree, None, unexpanded=set(self.unexpanded))
 
     @property
     def n_productions(self) -> int:

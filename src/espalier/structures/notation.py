@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,12 +137,19 @@ def check_size(tree: Tree, max_nodes: int | None = MAX_NODES) -> None:
         )
 
 
-def write(tree: Tree, max_nodes: int | None = MAX_NODES, width: int | None = None) -> str:
+def write(
+    tree: Tree,
+    max_nodes: int | None = MAX_NODES,
+    width: int | None = None,
+    unexpanded: Collection[int] | None = None,
+) -> str:
     """Write a tree on one line, or with a width indented over several; parsing the text gives an equal tree.
 
-    With a width, a subtree that fits its line is written on it.
+    With a width, a subtree that fits its line is written on it. If leaves are given by their numbers as unexpanded,
+    these are in brackets and other leaves are not, which is the notation of a fragment.
     """
     check_size(tree, max_nodes)
+    n_leaves = 0
     pieces: list[str] = []
     stack: list[tuple[Tree | str, int]] = [(tree, 0)]
     while stack:
@@ -150,9 +158,12 @@ def write(tree: Tree, max_nodes: int | None = MAX_NODES, width: int | None = Non
             pieces.append(item)
         elif not item.children:
             token = escape_label(item.label)
-            # The first word below a node without a label would be read as that label.
-            is_bare = token and pieces and pieces[-2] != "("
-            pieces.append(token if is_bare else f"({token})")
+            if unexpanded is None:  # the first word below a node without a label would be read as that label
+                is_bare = bool(pieces) and pieces[-2] != "("
+            else:
+                is_bare = n_leaves not in unexpanded
+            pieces.append(token if is_bare and token else f"({token})")
+            n_leaves += 1
         elif width is not None and (item.is_preterminal or _fits(item, width - indent)):
             pieces.append(write(item))
         else:
