@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal, NoReturn
 
 import numpy as np
 
-from espalier.errors import InputError, MissingDependencyError
+from espalier.errors import InputError, MissingDependencyError, TreeSyntaxError
+from espalier.structures import notation
 from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
-from espalier.structures.notation import BLANKS
 from espalier.structures.numbers import finite_in_text
 from espalier.structures.table import Table, unknown_column
-from espalier.structures.table_header import NumberedRows, named_columns, warn_of_values_as_names
 
 TableFormat = Literal["jsonl", "csv", "tsv", "parquet"]
+NumberedRows = Iterator[tuple[int, list[str]]]  # each with the number of its first line
 
 _FORMATS: dict[str, TableFormat] = {
     ".jsonl": "jsonl",
@@ -35,6 +37,7 @@ _FORMATS: dict[str, TableFormat] = {
     ".tab": "tsv",
     ".parquet": "parquet",
 }
+_REMEDY = "Pass header=False or columns= if the file has no header row, or header=True if this is one."
 
 
 def read_table(
@@ -111,10 +114,10 @@ def read_table(
         quotes = kind == "csv"
     rows = _rows(text, "," if kind == "csv" else "\t", quotes, name)
     is_guessed = header is None and columns is None
-    columns, rows = named_columns(rows, columns, header, name)
+    columns, rows = _named_columns(rows, columns, header, name)
     table = _read_rows(rows, columns, numeric, name)
     if is_guessed:
-        warn_of_values_as_names(table, name)
+        _warn_of_values_as_names(table, name)
     return table
 
 
@@ -153,6 +156,69 @@ def _rows(text: str, separator: str, quotes: bool, name: str) -> NumberedRows:
         ) from None
 
 
+def _named_columns(
+    rows: NumberedRows, columns: Sequence[str] | None, header: bool | None, name: str
+) -> tuple[Sequence[str], NumberedRows]:
+    """The names of the columns, and the rows that follow."""
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a sequence of names, got the str {columns!r}.")
+    if header is not None and not isinstance(header, (bool, np.bool_)):
+        raise TypeError(
+            f"header must be True, False or None, got {header!r}. It says whether the first row contains the names; "
+            "pass the names themselves as columns=[...], which reads every row."
+        )
+    if header is None and columns is not None:
+        return columns, rows
+    first = next(rows, None)
+    if header is not None and not header:
+        every_row = [] if first is None else [first]
+        made_up = [f"column_{k}" for _, fields in every_row for k in range(1, len(fields) + 1)]
+        return made_up if columns is None else columns, itertools.chain(every_row, rows)
+    if first is None:
+        raise InputError(f"{name} is empty: a header row with the names of columns is needed.")
+    if header is None:
+        _check_header(first[1], name)
+    return first[1] if columns is None else columns, rows
+
+
+def _warn_of_values_as_names(table: Table, name: str) -> None:
+    """Warn if a first row that was read as names contains a value of its own column."""
+    for column in table.columns:
+        values = table[column]
+        if isinstance(values, tuple) and column in values:
+            warnings.warn(
+                f"The first row of {name} was read as the names of the columns, but {shortened(column)!r} is also a "
+                f"value of its column. {_REMEDY}",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def _check_header(fields: Sequence[str], name: str) -> None:
+    """Refuse a first row that can hardly be a header, and warn if it may not be one."""
+    for field in fields:
+        if _is_tree(field):
+            raise InputError(f"The first row of {name} contains a tree, {shortened(field)!r}, not names. {_REMEDY}")
+    numbers = [field for field in fields if finite_in_text(field) is not None]
+    if numbers:
+        warnings.warn(
+            f"The first row of {name} was read as the names of the columns, but it contains numbers, such as "
+            f"{shortened(numbers[0])!r}. {_REMEDY}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _is_tree(field: str) -> bool:
+    if not field.startswith("("):
+        return False
+    try:
+        return len(notation.parse(field)[1]) > 1  # a name in brackets, as (km), is no tree
+    except TreeSyntaxError:
+        return False
+
+
 def _read_rows(rows: NumberedRows, columns: Sequence[str], numeric: Collection[str], name: str) -> Table:
     names = list(columns)
     if len(set(names)) < len(names):
@@ -183,7 +249,7 @@ def _read_rows(rows: NumberedRows, columns: Sequence[str], numeric: Collection[s
 
 
 def _read_json_lines(text: str, name: str) -> dict[str, list[object]]:
-    lines = text.removesuffix("\n").split("\n") if text.strip(BLANKS) else []
+    lines = text.removesuffix("\n").split("\n") if text.strip(notation.BLANKS) else []
     columns: dict[str, list[object]] = {}
     for number, line in enumerate(lines, 1):
         try:
