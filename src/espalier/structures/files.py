@@ -21,7 +21,7 @@ from typing import IO, TypeVar, cast
 
 from espalier.errors import InputError
 from espalier.structures.drafts import drafted, is_draft
-from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, check_local, too_large
+from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, check_local
 
 Readable = str | os.PathLike[str] | IO[str] | IO[bytes]
 
@@ -50,10 +50,10 @@ def read_text(source: Readable, *, encoding: str = "utf-8", limits: ReadLimits =
     if not isinstance(limits, ReadLimits):
         raise TypeError(f"limits must be ReadLimits, got {limits!r}.")
     name = source_name(source)
-    data = _read(source, limits.max_bytes)
+    data = _read(source, limits)
     if isinstance(data, bytes):
         if data.startswith(_GZIP):
-            data = _decompressed(data, name, limits.max_bytes)
+            data = _decompressed(data, name, limits)
         elif name.endswith(".gz") and data:
             raise InputError(f"{name} is named like a gzip file, but is not one. Rename it without .gz.")
         if data[8:9] == b"{" and b"\0" in data[:8]:  # the length of a header, and the header
@@ -75,21 +75,21 @@ def read_text(source: Readable, *, encoding: str = "utf-8", limits: ReadLimits =
 
 def read_bytes(source: Readable, *, limits: ReadLimits = DEFAULT_LIMITS) -> bytes:
     """Read all bytes of a path or of a file that is open for bytes."""
-    data = _read(source, limits.max_bytes)
+    data = _read(source, limits)
     if isinstance(data, str):
         raise TypeError(f"{source_name(source)} is open as text, and bytes are needed. Open it with mode 'rb'.")
     return data
 
 
-def _read(source: Readable, most: int | None) -> bytes | str:
+def _read(source: Readable, limits: ReadLimits) -> bytes | str:
     if isinstance(source, (str, os.PathLike)):
         check_local(os.fspath(source))
         with Path(source).open("rb") as stream:
-            return _bounded(stream, most, os.fspath(source))
+            return _bounded(stream, limits, os.fspath(source))
     if not hasattr(source, "read"):
         raise TypeError(f"A path or an open file is needed, got {source!r} of type {type(source).__name__}.")
     try:
-        return _bounded(cast("IO[bytes]", source), most, source_name(source))
+        return _bounded(cast("IO[bytes]", source), limits, source_name(source))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source_name(source)} is not text in {error.encoding}: {error.reason} at byte "
@@ -97,24 +97,23 @@ def _read(source: Readable, most: int | None) -> bytes | str:
         ) from None
 
 
-def _bounded(stream: IO[S], most: int | None, name: str) -> S:
+def _bounded(stream: IO[S], limits: ReadLimits, name: str) -> S:
     """All that a stream holds, which is text or bytes; hardly more than the limit is ever read."""
-    if most is None:
+    if limits.max_bytes is None:
         return stream.read()
     parts: list[S] = []
     size = 0
-    while part := stream.read(min(_PIECE, most + 1 - size)):
+    while part := stream.read(min(_PIECE, limits.max_bytes + 1 - size)):
         parts.append(part)
         size += len(part)
-        if size > most:
-            raise too_large(name, f"holds more than {most:,} bytes", "max_bytes")
+        limits.check_bytes(size, name)
     return parts[0][:0].join(parts) if parts else part
 
 
-def _decompressed(data: bytes, name: str, most: int | None) -> bytes:
+def _decompressed(data: bytes, name: str, limits: ReadLimits) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return _bounded(cast("IO[bytes]", stream), most, f"{name}, decompressed,")
+            return _bounded(cast("IO[bytes]", stream), limits, f"{name}, decompressed,")
     except EOFError:
         raise InputError(f"{name} is a gzip file that ends too early. Copy it again.") from None
     except (OSError, zlib.error) as error:

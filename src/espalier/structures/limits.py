@@ -45,10 +45,19 @@ class ReadLimits:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, whole_number(name, value, most=math.inf, none=True))
 
+    def check_bytes(self, n_bytes: int, name: str) -> None:
+        """Refuse too many bytes."""
+        if self.max_bytes is not None and n_bytes > self.max_bytes:
+            raise _too_large(name, f"holds more than {self.max_bytes:,} bytes", "max_bytes")
+
+    def check_rows(self, n_rows: int, name: str, what: str = "rows") -> None:
+        """Refuse too many rows, or lines of a text."""
+        if self.max_lines is not None and n_rows > self.max_lines:
+            raise _too_large(name, f"has more than {self.max_lines:,} {what}", "max_lines")
+
     def check_lines(self, text: str, name: str) -> None:
         """Refuse a text of too many lines, or with a line that is too long."""
-        if self.max_lines is not None and text.count("\n") - text.endswith("\n") >= self.max_lines:
-            raise too_large(name, f"has more than {self.max_lines:,} lines", "max_lines")
+        self.check_rows(text.count("\n") + 1 - text.endswith("\n"), name, "lines")
         if self.max_line is None:
             return
         first = 0
@@ -57,7 +66,7 @@ class ReadLimits:
             found = text.rfind("\n", first, first + self.max_line + 1)
             if found < 0:
                 line = text.count("\n", 0, first) + 1
-                raise too_large(f"{name}, line {line}", f"has more than {self.max_line:,} characters", "max_line")
+                raise _too_large(f"{name}, line {line}", f"has more than {self.max_line:,} characters", "max_line")
             first = found + 1
 
 
@@ -70,7 +79,7 @@ def shortened(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def too_large(name: str, what: str, argument: str) -> InputError:
+def _too_large(name: str, what: str, argument: str) -> InputError:
     """Make the error for a text that exceeds a limit."""
     return InputError(
         f"{name} {what}, the limit.\nIf it is meant to be so large, pass limits=ReadLimits({argument}=...) with a "

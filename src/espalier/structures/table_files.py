@@ -22,7 +22,7 @@ from espalier.errors import InputError, MissingDependencyError, TreeSyntaxError
 from espalier.structures import notation
 from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
-from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened, too_large
+from espalier.structures.limits import DEFAULT_LIMITS, MOST_DIGITS, ReadLimits, shortened
 from espalier.structures.numbers import finite_in_text
 from espalier.structures.table import Table, unknown_column
 
@@ -321,7 +321,7 @@ def _is_numeric(values: Sequence[object]) -> bool:
 
 
 def _read_parquet(path: Readable, limits: ReadLimits) -> object:
-    most = limits.max_lines
+    most, name = limits.max_lines, source_name(path)
     try:
         import polars
     except ImportError:
@@ -332,10 +332,10 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> object:
         try:
             frame = polars.read_parquet(source, n_rows=None if most is None else most + 1)
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-            raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
-        _check_rows(len(frame), path, most)
+            raise InputError(f"{name} is not a Parquet file: {error}") from None
+        limits.check_rows(len(frame), name)
         # A value that comes back often is stored once, here as in the file, but not by what reads the table.
-        _check_bytes(int(frame.estimated_size()), path, limits)
+        limits.check_bytes(int(frame.estimated_size()), name)
         return frame
     try:
         import pyarrow
@@ -344,19 +344,9 @@ def _read_parquet(path: Readable, limits: ReadLimits) -> object:
         raise MissingDependencyError("polars or pyarrow", extra="tables", purpose="Reading a Parquet file") from None
     try:
         file = parquet.ParquetFile(io.BytesIO(read_bytes(path, limits=limits)))
-        _check_rows(file.metadata.num_rows, path, most)
+        limits.check_rows(file.metadata.num_rows, name)
         table = file.read()
-        _check_bytes(table.nbytes, path, limits)
+        limits.check_bytes(table.nbytes, name)
         return table.to_pydict()
     except pyarrow.ArrowInvalid as error:
-        raise InputError(f"{source_name(path)} is not a Parquet file: {error}") from None
-
-
-def _check_rows(n_rows: int, path: Readable, most: int | None) -> None:
-    if most is not None and n_rows > most:
-        raise too_large(source_name(path), f"has more than {most:,} rows", "max_lines")
-
-
-def _check_bytes(n_bytes: int, path: Readable, limits: ReadLimits) -> None:
-    if limits.max_bytes is not None and n_bytes > limits.max_bytes:
-        raise too_large(source_name(path), f"holds more than {limits.max_bytes:,} bytes", "max_bytes")
+        raise InputError(f"{name} is not a Parquet file: {error}") from None
