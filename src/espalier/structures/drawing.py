@@ -214,8 +214,7 @@ def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) 
     for n, text in enumerate(texts):
         row = 2 * nodes.depth[n]
         lines[row].append((centre[n] - (widths[n] - 1) // 2, text, widths[n]))
-        if nodes.n_children[n]:
-            children = nodes.children(n)
+        if children := nodes.children[n]:
             heavy = n in marks and all(child in marks for child in children)
             columns = [centre[child] for child in children]
             lines[row + 1].append(_connector(centre[n], columns, _HEAVY if heavy else _LIGHT))

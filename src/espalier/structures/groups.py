@@ -214,7 +214,12 @@ def _from_layout(text: str, name: str) -> Iterator[Group]:
             which = f"candidate {rank} of the {count} that line {number} promises"
             here, line = lines[at] if at < len(lines) else (lines[-1][0] + 1, "")
             score, tree = _parted(line)
-            scores.append(_score(score, f"{name}, line {here}: expected the score of {which}", line))
+            try:
+                scores.append(number_in_text(score))
+            except ValueError:
+                raise InputError(
+                    f"{name}, line {here}: expected the score of {which} here, got {line[:60]!r}."
+                ) from None
             if not tree:  # the tree stands on the next line
                 at += 1
                 here, tree = lines[at] if at < len(lines) else (here + 1, "")
@@ -229,10 +234,3 @@ def _parted(line: str) -> tuple[str, str]:
     """Split a line into its first word and the rest."""
     first = next(iter(split_words(line)), "")
     return first, line.removeprefix(first).strip(BLANKS)
-
-
-def _score(text: str, what: str, line: str) -> float:
-    try:
-        return number_in_text(text)
-    except ValueError:
-        raise InputError(f"{what} here, got {line[:60]!r}.") from None

@@ -27,21 +27,16 @@ class Nodes:
     texts: list[str]
     parent: list[int]
     depth: list[int]
-    first_child: list[int]
-    n_children: list[int]
+    children: list[range]  # the numbers of the children of each
     is_word: list[bool]
-
-    def children(self, n: int) -> range:
-        """The numbers of the children of node ``n``."""
-        return range(self.first_child[n], self.first_child[n] + self.n_children[n])
 
     def number(self, position: Position) -> int | None:
         """Return the number of the node at a position, or None if the drawing was cut above it."""
         n = 0
         for index in position:
-            if not self.n_children[n]:
+            if not self.children[n]:
                 return None
-            n = self.first_child[n] + (index if index >= 0 else index + self.n_children[n])
+            n = self.children[n][index]
         return n
 
     def marks(self, tree: Tree, highlight: Highlight, default: str) -> dict[int, str]:
@@ -64,7 +59,7 @@ def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
         raise TypeError(f"Only a Tree can be drawn, got {type(tree).__name__}. espalier.as_tree converts it.")
     whole_number("max_nodes", max_nodes, most=math.inf)
     trees = [tree]
-    nodes = Nodes([], [-1], [0], [], [], [])
+    nodes = Nodes([], [-1], [0], [], [])
     for n, node in enumerate(trees):  # the list grows while it is read: breadth first
         text = printable(node.label, max_label)
         n_children = len(node.children)
@@ -72,8 +67,7 @@ def list_nodes(tree: Tree, *, max_nodes: int, max_label: int) -> Nodes:
             text, n_children = f"{text} … {node.size - 1:,} more", 0
         nodes.texts.append(text)
         nodes.is_word.append(not node.children)
-        nodes.first_child.append(len(trees))
-        nodes.n_children.append(n_children)
+        nodes.children.append(range(len(trees), len(trees) + n_children))
         if n_children:
             trees.extend(node.children)
             nodes.parent.extend([n] * n_children)
@@ -87,21 +81,20 @@ def place(nodes: Nodes, widths: list[int], gap: int) -> tuple[list[int], int]:
     below = [0] * n_nodes  # columns that the children of a node take together
     band = widths[:]
     for n in range(n_nodes - 1, -1, -1):  # children have larger numbers than parents
-        below[n] += gap * max(0, nodes.n_children[n] - 1)
+        below[n] += gap * max(0, len(nodes.children[n]) - 1)
         band[n] = max(widths[n], below[n])
         if n:
             below[nodes.parent[n]] += band[n]
     left = [0] * n_nodes
     for n in range(n_nodes):
         start = left[n] + (band[n] - below[n]) // 2
-        for child in nodes.children(n):
+        for child in nodes.children[n]:
             left[child] = start
             start += band[child] + gap
     centre = [0] * n_nodes
     for n in range(n_nodes - 1, -1, -1):
         before, after = (widths[n] - 1) // 2, widths[n] // 2
-        if nodes.n_children[n]:
-            children = nodes.children(n)
+        if children := nodes.children[n]:
             middle = (centre[children[0]] + centre[children[-1]]) // 2
         else:
             middle = left[n] + (band[n] - 1) // 2

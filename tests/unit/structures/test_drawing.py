@@ -63,7 +63,7 @@ def test_labels_of_one_level_do_not_overlap_and_parents_stand_over_children(seed
         assert depth not in ends or ends[depth] + gap <= start
         ends[depth] = start + widths[n]
         assert ends[depth] <= width
-        children = nodes.children(n)
+        children = nodes.children[n]
         if children and widths[n] < 20:
             assert centre[children[0]] <= centre[n] <= centre[children[-1]]
 
