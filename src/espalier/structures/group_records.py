@@ -18,7 +18,6 @@ from espalier.structures.tree import Tree
 _EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
 _COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
 _KNOWN = ("tree", "score", *_COLUMNS)
-_NAMES = ("id", "name")
 _N_SHOWN = 8  # keys that a warning lists at most
 
 
@@ -39,27 +38,6 @@ def _candidate_record(candidate: Candidate) -> dict[str, object]:
         return {"tree": candidate.to_brackets()}
     columns = ((name, getattr(candidate, name, None)) for name in _COLUMNS)
     return {name: list(values) for name, values in columns if values is not None}
-
-
-def candidate_of(record: object) -> object:
-    """Read a candidate from JSON: a text with the brackets of a tree, or an object."""
-    if isinstance(record, str):
-        return record
-    if not isinstance(record, dict):
-        raise InputError(f"expected an object here, got {record!r:.60}.")
-    columns = {name: record[name] for name in _COLUMNS if name in record}
-    if "tree" in record:
-        if columns:
-            raise InputError(f'it has "tree" and {_quoted(columns)}, but a candidate has one or the other.')
-        return record["tree"]
-    has_arcs = "heads" in columns or "relations" in columns
-    missing = [name for name in _COLUMNS[: 4 if has_arcs else 2] if name not in columns]
-    if missing:
-        without = f"no {_quoted(missing)}" if columns else "neither a tree nor words and tags"
-        raise InputError(
-            f'it has {without}. A candidate has "tree", or "words" and "tags", or these with "heads" and "relations".'
-        )
-    return DependencyTree(**columns) if has_arcs else TaggedSequence(columns["words"], columns["tags"])
 
 
 def groups_of_json(text: str, name: str) -> list[Group]:
@@ -97,21 +75,23 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     listed = record.get("candidates") if isinstance(record, dict) else None
     if not isinstance(listed, list):
         raise _no_group(place, 'this is not an object with a list "candidates"')
+    candidates, scores = [], []
     for rank, entry in enumerate(listed, start=1):
         if not isinstance(entry, dict):
             raise _no_group(place, f"candidate {rank} is not an object")
         unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
-    candidates = [_candidate(entry, f"{place}, candidate {rank}") for rank, entry in enumerate(listed, 1)]
-    scores = all_or_none(
-        [_score(entry.get("score"), f"{place}, candidate {rank}") for rank, entry in enumerate(listed, 1)], place
-    )
+        candidates.append(_candidate(entry, f"{place}, candidate {rank}"))
+        scores.append(_score(entry.get("score"), f"{place}, candidate {rank}"))
     gold = record.get("gold")
     if isinstance(gold, dict):
         unread["gold"] |= dict.fromkeys(key for key in gold if key not in _KNOWN)
     gold = None if gold is None else _candidate(gold, f"{place}, the gold one")
-    named = next((key for key in _NAMES if record.get(key) is not None), None)
-    unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", named or "id"))
-    return group_at(place, candidates, scores, gold, None if named is None else _name(record[named], named, place))
+    key_of_name = next((key for key in ("id", "name") if record.get(key) is not None), "id")
+    unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", key_of_name))
+    name = record.get(key_of_name)
+    if isinstance(name, bool) or not isinstance(name, str | int | None):
+        raise InputError(f'{place}: "{key_of_name}" names the sentence by a text or a whole number, got {name!r:.60}.')
+    return group_at(place, candidates, all_or_none(scores, place), gold, None if name is None else str(name))
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -135,17 +115,28 @@ def _score(value: object, place: str) -> float | None:
 
 
 def _candidate(record: object, place: str) -> object:
+    """Read a candidate from JSON: a text with the brackets of a tree, or an object."""
+    if isinstance(record, str):
+        return record
+    if not isinstance(record, dict):
+        raise InputError(f"{place}: expected an object here, got {record!r:.60}.")
+    columns = {name: record[name] for name in _COLUMNS if name in record}
+    if "tree" in record:
+        if columns:
+            raise InputError(f'{place}: it has "tree" and {_quoted(columns)}, but a candidate has one or the other.')
+        return record["tree"]
+    has_arcs = "heads" in columns or "relations" in columns
+    missing = [name for name in _COLUMNS[: 4 if has_arcs else 2] if name not in columns]
+    if missing:
+        without = f"no {_quoted(missing)}" if columns else "neither a tree nor words and tags"
+        raise InputError(
+            f'{place}: it has {without}. A candidate has "tree", or "words" and "tags", or these with "heads" and '
+            '"relations".'
+        )
     try:
-        return candidate_of(record)
+        return DependencyTree(**columns) if has_arcs else TaggedSequence(columns["words"], columns["tags"])
     except (TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
-
-
-def _name(value: object, key: str, place: str) -> str:
-    """Read a name; a number becomes a text."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f'{place}: "{key}" names the sentence by a text or a whole number, got {value!r:.60}.')
-    return str(value)
 
 
 def _no_group(place: str, why: str) -> InputError:
