@@ -126,7 +126,9 @@ class Table:
         if isinstance(key, slice):
             return self._rows(np.arange(self._n_rows)[key])
         if isinstance(key, Sequence) and key and all(isinstance(name, str) for name in key):
-            return self._select(key)
+            columns = Table((name, self._column(name)) for name in key)._columns
+            features = {name: self.feature_names[name] for name in key if name in self.feature_names}
+            return _restore(dict(columns), self._n_rows, features)
         return self._rows(_row_indices(key, self._n_rows))
 
     def with_column(self, name: str, values: object, *, feature_names: Sequence[str] | None = None) -> Table:
@@ -160,11 +162,6 @@ class Table:
     def _rows(self, indices: NDArray[np.intp]) -> Table:
         columns = {name: _taken(values, indices) for name, values in self._columns.items()}
         return _restore(columns, len(indices), dict(self.feature_names))
-
-    def _select(self, names: Sequence[str]) -> Table:
-        columns = [(name, self._column(name)) for name in names]
-        features = {name: self.feature_names[name] for name in names if name in self.feature_names}
-        return _restore(dict(Table(columns)._columns), self._n_rows, features)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
