@@ -16,7 +16,7 @@ from espalier.cli.matrix import save_array
 from espalier.corpus.forest import Forest
 from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier
 from espalier.parsing import PCFG
-from espalier.structures import drafts, write_brackets
+from espalier.structures import files, write_brackets
 from espalier.structures.groups import write_groups
 
 SAVED = {
@@ -67,7 +67,7 @@ def test_a_failed_save_leaves_the_old_file(name, step, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         failure = (lambda *given: FullStream(real(*given))) if step == "writing" else failed
-        patched.setattr(drafts.os, STEPS[step], failure)
+        patched.setattr(files.os, STEPS[step], failure)
         with pytest.raises(OSError, match="No space left") as caught:
             save(place)
     assert caught.value.filename == str(place)
