@@ -12,7 +12,6 @@ import numpy as np
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
-from espalier.structures.notation import check_size
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Known, Tree, tree_from_text
 
@@ -72,10 +71,11 @@ class Group:
         if len(scores) != len(listed):
             raise InputError(f"{len(listed)} candidates need as many scores, got {len(scores)}.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
+        words = words_of(listed[0])
         for place, candidate in enumerate(listed[1:], 1):
-            if difference := _difference(candidate, "the first candidate", listed[0]):
+            if difference := _difference(candidate, "the first candidate", listed[0], words):
                 raise CandidateError("Candidate", place, difference)
-        if gold is not None and (difference := _difference(gold, "the candidates", listed[0])):
+        if gold is not None and (difference := _difference(gold, "the candidates", listed[0], words)):
             what = "The gold sequence" if isinstance(gold, TaggedSequence) else "The gold tree"
             raise InputError(f"{what} {difference}")
         for name, value in (("candidates", listed), ("scores", scores), ("gold", gold)):
@@ -168,37 +168,11 @@ def _shown(score: object) -> str:
     return "too large" if isinstance(score, int) and not isinstance(score, bool) else f"{score!s:.60}"
 
 
-def _difference(own: Candidate, other: str, first: Candidate) -> str:
+def _difference(own: Candidate, other: str, first: Candidate, words: list[str]) -> str:
     """How a candidate differs in kind or in words from another; an empty text if it does not."""
     if type(own) is not type(first):
         return f"is a {type(own).__name__}, and {other} a {type(first).__name__}."
-    if isinstance(own, Tree) and isinstance(first, Tree):
-        is_same = _have_same_words(own, first)
-    else:
-        is_same = words_of(own) == words_of(first)
-    if is_same:
+    if own is first or words_of(own) == words:
         return ""
-    found, wanted = (" ".join(words_of(tree))[:60] for tree in (own, first))
+    found, wanted = (" ".join(listed)[:60] for listed in (words_of(own), words))
     return f"has different words from {other}: {found!r}, not {wanted!r}."
-
-
-def _have_same_words(a: Tree, b: Tree) -> bool:
-    """Compare leaves from left to right, skipping subtrees that the two trees share."""
-    if a is not b:
-        check_size(a)
-        check_size(b)
-    left, right = [a], [b]
-    while left and right:
-        x, y = left[-1], right[-1]
-        if x is y or (x.is_leaf and y.is_leaf):
-            if x.label != y.label:
-                return False
-            left.pop()
-            right.pop()
-        elif x.height >= y.height:  # the higher one may hold the other
-            left.pop()
-            left.extend(reversed(x.children))
-        else:
-            right.pop()
-            right.extend(reversed(y.children))
-    return not left and not right
