@@ -41,10 +41,10 @@ class Wrapper(Kernel):
     def _with_children(self, children: list[Kernel]) -> Self:
         return replace(self, kernel=children[0])
 
-    def _plans_inside(self, a: Inputs, b: Inputs | None, schedule: Schedule) -> list[Plan]:
-        """Plans of the kernel inside: of its matrix and, for two inputs, of the diagonals of both."""
+    def _plans_inside(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool) -> list[Plan]:
+        """Plans of the kernel inside: of its values and, for the matrix of two inputs, of the diagonals of both."""
         if b is None:
-            return [self.kernel._make_plan(a, None, schedule)]
+            return [self.kernel._make_plan(a, None, schedule, diagonal=diagonal)]
         parts = [schedule.part(k, 3) for k in range(3)]
         diagonals = [
             RememberedDiagonalPlan(self.kernel, side, part.quietly())
@@ -82,6 +82,10 @@ class WrapperPlan(CompositePlan):
 
     def _labels(self) -> Labels:
         return Labels(inside=(tuple(plan._labels() for plan in self._plans),))
+
+    def _pull_back(self, kernel: Kernel, cotangent: Matrix) -> Gradients:
+        """The gradients of a diagonal whose values depend on no hyperparameter."""
+        return no_gradients(self, kernel)
 
     def _gradients(self, kernel: Wrapper, *parts: Gradients) -> Gradients:
         """The sum of gradients of the kernel inside, under the wrapper's paths."""

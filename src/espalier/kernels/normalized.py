@@ -12,7 +12,7 @@ from espalier.errors import InputError, user_level
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_rows
-from espalier.kernels.composite import Wrapper, WrapperPlan, learns, no_gradients
+from espalier.kernels.composite import Wrapper, WrapperPlan, learns
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan, bound
 from espalier.kernels.rows import ByRows, row_blocks
@@ -45,22 +45,21 @@ class Normalized(Wrapper):
     """
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
-        if diagonal:
-            inside = self.kernel._make_plan(a, None, schedule, diagonal=True)
-            return NormalizedDiagonalPlan(inside, _Zeros([a], schedule))
-        sides = [a] if b is None else [a, b]
-        return NormalizedPlan(self._plans_inside(a, b, schedule), _Zeros(sides, schedule))
+        plans = self._plans_inside(a, b, schedule, diagonal=diagonal)
+        return NormalizedPlan(plans, [a] if b is None else [a, b], warns=schedule.warns)
 
     def __repr__(self) -> str:
         return f"Normalized({self.kernel!r})"
 
 
 class NormalizedPlan(WrapperPlan):
-    """A normalised matrix, from plans of the matrix and, for two corpora, of the diagonals of both."""
+    """A normalised matrix, or a diagonal: ones, and zeros for items without any fragment."""
 
-    def __init__(self, plans: list[Plan], zeros: _Zeros) -> None:
+    def __init__(self, plans: list[Plan], sides: list[Inputs], *, warns: bool) -> None:
         super().__init__(plans)
-        self._zeros = zeros
+        self._sides = sides
+        self._warns = warns
+        self._empty: list[Mask | None] = [None] * len(sides)  # by side: items known to have no fragment
 
     def _values(self, kernel: Any) -> Matrix:
         values, *diagonals = (plan._values(kernel.kernel) for plan in self._plans)
@@ -69,15 +68,32 @@ class NormalizedPlan(WrapperPlan):
 
     def _normalize(self, values: Matrix, diagonals: list[Matrix], inner: Kernel) -> tuple[Matrix, Matrix]:
         """Normalise in place; return the roots of the diagonals of both sides."""
-        roots = self._zeros.roots(inner, diagonals or [values.diagonal()])
+        is_diagonal = self.kind == "diagonal"
+        roots = self._roots(inner, diagonals or [values if is_diagonal else values.diagonal()])
         rows, columns = roots[0], roots[-1]
+        if is_diagonal:
+            values[:] = np.isfinite(rows)
+            return rows, columns
         for block in row_blocks(values.shape):  # divided by a product: symmetric to the last bit
             values[block] /= rows[block, None] * columns
         if self.kind == "symmetric":
             np.fill_diagonal(values, np.isfinite(rows))
         return rows, columns
 
+    def _roots(self, inner: Kernel, diagonals: list[Matrix]) -> list[Matrix]:
+        """The square roots of each side's diagonal; infinite for items without fragments."""
+        roots = [_root(diagonal) for diagonal in diagonals]
+        for side, diagonal in enumerate(diagonals):
+            self._empty[side] = without_fragment(inner, self._sides[side], diagonal, self._empty[side])
+        zeros = [np.isinf(root) for root in roots]
+        if self._warns and any(zero.any() for zero in zeros):
+            self._warns = False  # a learner computes one plan's matrix hundreds of times
+            _warn_of_zeros(inner, self._sides, zeros)
+        return roots
+
     def _evaluate(self, kernel: Any) -> Evaluated:
+        if self.kind == "diagonal":
+            return super()._evaluate(kernel)
         inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
         values, diagonals = inside.taken(), [side.taken() for side in sides]
         roots = self._normalize(values, diagonals, kernel.kernel)
@@ -87,35 +103,24 @@ class NormalizedPlan(WrapperPlan):
             cotangent = check_rows(cotangent, self.shape)
             if not learns(kernel.kernel):
                 return {}
-            inner, rows, columns = _pulled(cotangent, values, *roots, constant_diagonal=is_symmetric)
-            if is_symmetric:
-                np.fill_diagonal(inner, (rows + columns) * (-0.5 / roots[0] ** 2))
-            parts = [inside.pull_back(inner)]
-            for side, sums, root in zip(sides, (rows, columns), roots, strict=False):
-                parts.append(side.pull_back(sums * (-0.5 / root**2)))
-            gradients = self._gradients(kernel, *parts)
             named = bound(kernel, self._labels())
-            return _checked(named, gradients, cotangent, values, constant_diagonal=is_symmetric)
+            inner, *sums, parts = _pulled(
+                cotangent, values, *roots, is_symmetric=is_symmetric, measured=may_cancel(named)
+            )
+            if is_symmetric:
+                np.fill_diagonal(inner, (sums[0] + sums[1]) * (-0.5 / roots[0] ** 2))
+            found = [inside.pull_back(inner)]
+            found += [
+                side.pull_back(own * (-0.5 / root**2)) for side, own, root in zip(sides, sums, roots, strict=False)
+            ]
+            gradients = self._gradients(kernel, *found)
+            check_cancellation(named, gradients, parts)
+            return gradients
 
         return Evaluated(values, pull_back, is_kept=True)
 
 
-class NormalizedDiagonalPlan(WrapperPlan):
-    """Ones, and zeros for items without any fragment."""
-
-    def __init__(self, plan: Plan, zeros: _Zeros) -> None:
-        super().__init__([plan])
-        self._zeros = zeros
-
-    def _values(self, kernel: Any) -> Matrix:
-        (root,) = self._zeros.roots(kernel.kernel, [self._plans[0]._values(kernel.kernel)])
-        return np.isfinite(root).astype(np.float64)
-
-    def _pull_back(self, kernel: Any, cotangent: Matrix) -> Gradients:
-        return no_gradients(self, kernel)
-
-
-def _roots(diagonal: Matrix) -> Matrix:
+def _root(diagonal: Matrix) -> Matrix:
     """The square roots of a diagonal; infinity in place of 0, so that dividing by it gives 0."""
     if (diagonal < 0).any():
         row = int(np.argmax(diagonal < 0))
@@ -129,79 +134,44 @@ def _roots(diagonal: Matrix) -> Matrix:
 
 
 def _pulled(
-    cotangent: Matrix | ByRows, values: Matrix, rows: Matrix, columns: Matrix, *, constant_diagonal: bool = False
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The gradient weights of the inner matrix, and the sums over rows and columns of weights * values, in one pass.
+    cotangent: Matrix | ByRows, values: Matrix, rows: Matrix, columns: Matrix, *, is_symmetric: bool, measured: bool
+) -> tuple[Matrix, Matrix, Matrix, float]:
+    """The gradient weights of the inner matrix, and sums of weights * values, in one pass.
 
-    If the diagonal is constant, its gradient weights have no effect.
+    The sums are those of each row and each column, and, if ``measured``, that of all absolute products. The diagonal of
+    a symmetric matrix is constant, so its gradient weights have no effect.
     """
     inner = np.empty_like(values)
-    row_sums, column_sums = np.empty(len(rows)), np.zeros(len(columns))
+    row_sums, column_sums, total = np.empty(len(rows)), np.zeros(len(columns)), 0.0
     for block in row_blocks(values.shape):
         given = cotangent[block]
         products = given * values[block]
-        if constant_diagonal:
+        if is_symmetric:
             np.fill_diagonal(products[:, block], 0.0)
         row_sums[block] = products.sum(axis=1)
         column_sums += products.sum(axis=0)
+        if measured:
+            total += float(np.abs(products).sum())
         np.multiply(rows[block, None], columns, out=products)
         np.divide(given, products, out=inner[block])
-    return inner, row_sums, column_sums
+    return inner, row_sums, column_sums, total
 
 
-def _checked(
-    kernel: Kernel, gradients: Gradients, cotangent: Matrix | ByRows, values: Matrix, *, constant_diagonal: bool = False
-) -> Gradients:
-    """The gradients; raise if the parts of the matrix and of the diagonals cancel to rounding errors."""
-    if may_cancel(kernel):
-        parts = 0.0
-        for block in row_blocks(values.shape):
-            products = np.abs(cotangent[block] * values[block])
-            if constant_diagonal:
-                np.fill_diagonal(products[:, block], 0.0)
-            parts += float(products.sum())
-        check_cancellation(kernel, gradients, parts)
-    return gradients
-
-
-class _Zeros:
-    """Warns about items without fragments: once for each plan, and once for inputs that a learner keeps."""
-
-    def __init__(self, sides: list[Inputs], schedule: Schedule) -> None:
-        self._sides = sides
-        self._said = [inputs.warned for inputs in sides]
-        self._warns = schedule.warns
-        self._empty: list[Mask | None] = [None] * len(sides)  # by side: items known to have no fragment
-
-    def roots(self, inner: Kernel, diagonals: list[Matrix]) -> list[Matrix]:
-        """The square roots of each side's diagonal; infinite for items without fragments."""
-        out = [_roots(diagonal) for diagonal in diagonals]
-        for side, diagonal in enumerate(diagonals):
-            self._empty[side] = without_fragment(inner, self._sides[side], diagonal, self._empty[side])
-        self._warn(inner, out)
-        return out
-
-    def _warn(self, inner: Kernel, roots: list[Matrix]) -> None:
-        """Warn about items without fragments, but only once: a learner computes one plan's matrix hundreds of times."""
-        if not self._warns or not any(np.isinf(root).any() for root in roots):
-            return
-        self._warns = False
-        about = repr(inner._form())  # all but the hyperparameters, which a learner changes between calls
-        found = []
-        for side, (said, root) in enumerate(zip(self._said, roots, strict=True)):
-            if np.isinf(root).any() and about not in said:
-                said.add(about)
-                found.append((("first", "second")[side], root))
-        if found:
-            _warn_of_zeros(inner, found, one_side=len(roots) == 1)
-
-
-def _warn_of_zeros(inner: Kernel, found: list[tuple[str, Matrix]], *, one_side: bool) -> None:
-    counts = [f"{int(np.isinf(root).sum()):,} of {len(root):,}" for _, root in found]
-    (which, root), *second = found
-    counted = f"{counts[0]} items" + ("" if one_side else f" of the {which} input")
+def _warn_of_zeros(inner: Kernel, sides: list[Inputs], zeros: list[Mask]) -> None:
+    """Warn about items without fragments, once for inputs that a learner keeps."""
+    about = repr(inner._form())  # all but the hyperparameters, which a learner changes between calls
+    found = []
+    for which, side, zero in zip(("first", "second"), sides, zeros, strict=False):
+        if zero.any() and about not in side.warned:
+            side.warned.add(about)
+            found.append((which, zero))
+    if not found:
+        return
+    counts = [f"{int(zero.sum()):,} of {len(zero):,}" for _, zero in found]
+    (which, zero), *second = found
+    counted = f"{counts[0]} items" + ("" if len(zeros) == 1 else f" of the {which} input")
     counted += f" and {counts[1]} of the second" if second else ""
-    where = f"item {int(np.argmax(np.isinf(root)))}" + (f" of the {which} input" if second else "")
+    where = f"item {int(np.argmax(zero))}" + (f" of the {which} input" if second else "")
     warnings.warn(
         f"{counted} have {lack(inner)} {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
         stacklevel=user_level(),

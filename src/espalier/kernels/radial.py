@@ -10,10 +10,10 @@ import numpy as np
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent
-from espalier.kernels.composite import UnitDiagonalPlan, Wrapper, WrapperPlan, learns, own_gradient
+from espalier.kernels.composite import Wrapper, WrapperPlan, learns, own_gradient
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Evaluated, Gradients, Labels, Matrix, Plan
+from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan
 from espalier.kernels.rows import row_blocks
 from espalier.kernels.underflow import Mask
 
@@ -50,16 +50,8 @@ class Radial(Wrapper):
 
     width: Number = hyperparameter(1.0, (1e-5, 1e5), zero=False)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if hyper.number_of(self.width) == 0:
-            raise ValueError(f"width must be positive, got {self.width!r}.")
-
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
-        if diagonal:
-            plan = self.kernel._make_plan(a, None, schedule, diagonal=True)
-            return UnitDiagonalPlan(len(a), lambda: Labels(inside=((plan._labels(),),)))
-        return RadialPlan(self._plans_inside(a, b, schedule))
+        return RadialPlan(self._plans_inside(a, b, schedule, diagonal=diagonal))
 
     def __repr__(self) -> str:
         width = "" if self.width == 1.0 else f", width={self.width!r}"
@@ -67,21 +59,30 @@ class Radial(Wrapper):
 
 
 class RadialPlan(WrapperPlan):
-    """Plans of the inner matrix and, for two corpora, of the diagonals of both."""
+    """A Gaussian of distances; the diagonal is 1."""
 
     def _values(self, kernel: Any) -> Matrix:
+        if self.kind == "diagonal":
+            return np.ones(self.shape)
         values, *diagonals = (plan._values(kernel.kernel) for plan in self._plans)
         _halve_distances(kernel, values, *(diagonals or [values.diagonal().copy()]))
         return _fall(values, kernel, out=values)
 
     def _evaluate(self, kernel: Any) -> Evaluated:
+        if self.kind == "diagonal":
+            return super()._evaluate(kernel)
         inside, *sides = [plan._evaluate(kernel.kernel) for plan in self._plans]
         half = inside.taken()
         _halve_distances(kernel, half, *([side.taken() for side in sides] or [half.diagonal().copy()]))
 
         def pull_back(cotangent: Matrix) -> Gradients:
             cotangent = check_cotangent(cotangent, self.shape)
-            own, pulled = _pull_to_distances(kernel, half, cotangent)
+            width = hyper.number_of(kernel.width)
+            # The gradient weights of the inner kernel are minus those of half the distances.
+            pulled = _fall(half, kernel, out=np.empty_like(half))
+            pulled *= cotangent
+            own = own_gradient("width", kernel.width, 2.0 * float(np.vdot(pulled, half)) / width**3)
+            pulled /= width**2
             if not learns(kernel.kernel):
                 return own
             if self.kind == "symmetric":
@@ -112,7 +113,13 @@ def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matr
             if columns is None:  # an item is at distance 0 from itself
                 np.fill_diagonal(unknown[:, block], False)
             if unknown.any():
-                _refuse(kernel, unknown, means, block.start or 0)
+                row, column = np.unravel_index(int(unknown.argmax()), unknown.shape)
+                raise FloatingPointError(
+                    f"Radial cannot compute the distance of items {block.start + row} and {column}: their values with "
+                    f"themselves are about {means[row, column]:.2g}, whose rounding is more than a hundredth of "
+                    f"width^2, with a width of {width:.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, "
+                    "or smaller hyperparameters inside."
+                )
 
 
 def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
@@ -123,16 +130,6 @@ def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
     return found
 
 
-def _refuse(kernel: Radial, unknown: Mask, means: Matrix, first: int) -> None:
-    row, column = np.unravel_index(int(unknown.argmax()), unknown.shape)
-    raise FloatingPointError(
-        f"Radial cannot compute the distance of items {first + row} and {column}: their values with themselves are "
-        f"about {means[row, column]:.2g}, whose rounding is more than a hundredth of width^2, with a width of "
-        f"{hyper.number_of(kernel.width):.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, or smaller "
-        "hyperparameters inside."
-    )
-
-
 def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:
     """exp(-half the squared distance / width^2)."""
     width = hyper.number_of(kernel.width)
@@ -140,13 +137,3 @@ def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:
         np.divide(half, -width, out=out)
         out /= width
         return np.exp(out, out=out)
-
-
-def _pull_to_distances(kernel: Radial, half: Matrix, cotangent: Matrix) -> tuple[Gradients, Matrix]:
-    """The gradient of the width, and the gradient weights of the inner kernel: minus those of half the distances."""
-    width = hyper.number_of(kernel.width)
-    pulled = _fall(half, kernel, out=np.empty_like(half))
-    pulled *= cotangent
-    own = own_gradient("width", kernel.width, 2.0 * float(np.vdot(pulled, half)) / width**3)
-    pulled /= width**2
-    return own, pulled
