@@ -7,7 +7,7 @@ are, because the caller owns the values that it gets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite, check_rows
-from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient
+from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient, prefixed
 from espalier.kernels.plan import SMALLER, Evaluated, Gradients, Matrix, Plan, Pullback
 from espalier.kernels.rows import ByRows, inner_product
 
@@ -25,7 +25,7 @@ class SumPlan(CompositePlan):
     """Add the matrices of the terms."""
 
     def _values(self, kernel: Any) -> Matrix:
-        return _joined(self._plans, kernel.terms, _add_in_place)
+        return _joined(self._plans, kernel.terms, np.add)
 
     def _evaluate(self, kernel: Any) -> Evaluated:
         out: Matrix | None = None
@@ -44,7 +44,7 @@ class SumPlan(CompositePlan):
 
         def pull_back(cotangent: Matrix) -> Gradients:
             cotangent = check_cotangent(cotangent, self.shape)
-            return added(*(_prefixed(prefix, pullback(cotangent)) for prefix, pullback in pullbacks))
+            return added(*(prefixed(prefix, pullback(cotangent)) for prefix, pullback in pullbacks))
 
         return Evaluated(out, pull_back)
 
@@ -53,7 +53,7 @@ class ProductPlan(CompositePlan):
     """Multiply the matrices of the factors."""
 
     def _values(self, kernel: Any) -> Matrix:
-        return _joined(self._plans, kernel.factors, _multiply_in_place)
+        return _joined(self._plans, kernel.factors, np.multiply)
 
     def _evaluate(self, kernel: Any) -> Evaluated:
         parts = [plan._evaluate(factor) for plan, factor in zip(self._plans, kernel.factors, strict=True)]
@@ -65,7 +65,7 @@ class ProductPlan(CompositePlan):
             for k, (prefix, factor) in enumerate(kernel._children()):
                 if learns(factor):
                     inner = _multiplied([cotangent, *values[:k], *values[k + 1 :]])
-                    gradients.append(_prefixed(prefix, parts[k].pull_back(inner)))
+                    gradients.append(prefixed(prefix, parts[k].pull_back(inner)))
             return added(*gradients)
 
         return Evaluated(_multiplied(values), pull_back)
@@ -75,8 +75,12 @@ class ScaledPlan(WrapperPlan):
     """Multiply a matrix by a number."""
 
     def _values(self, kernel: Any) -> Matrix:
-        out = self._plans[0]._values(kernel.kernel)
-        return _scale_in_place(out, hyper.number_of(kernel.scale))
+        out, scale = self._plans[0]._values(kernel.kernel), hyper.number_of(kernel.scale)
+        if scale != 1.0:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                out *= scale
+            check_finite(out, advice=SMALLER)
+        return out
 
     def _evaluate(self, kernel: Any) -> Evaluated:
         inside = self._plans[0]._evaluate(kernel.kernel)
@@ -136,26 +140,16 @@ class ConstantPlan(Plan):
         return own_gradient("variance", kernel.variance, float(cotangent.sum()))
 
 
-def _prefixed(prefix: str, gradients: Gradients) -> Gradients:
-    return {prefix + path: value for path, value in gradients.items()}
-
-
-def _joined(plans: Sequence[Plan], kernels: Sequence[object], join: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
+def _joined(plans: Sequence[Plan], kernels: Sequence[object], join: np.ufunc) -> Matrix:
     """The matrices of several kernels joined into the first one's."""
-    pairs = zip(plans, kernels, strict=True)
-    out = reduce(join, (plan._values(kernel) for plan, kernel in pairs))
+
+    def into(out: Matrix, values: Matrix) -> Matrix:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return join(out, values, out=out)
+
+    out = reduce(into, (plan._values(kernel) for plan, kernel in zip(plans, kernels, strict=True)))
     check_finite(out, advice=SMALLER)
     return out
-
-
-def _add_in_place(out: Matrix, values: Matrix) -> Matrix:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.add(out, values, out=out)
-
-
-def _multiply_in_place(out: Matrix, values: Matrix) -> Matrix:
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return np.multiply(out, values, out=out)
 
 
 def _multiplied(parts: Sequence[Matrix | ByRows]) -> ByRows:
@@ -166,14 +160,6 @@ def _multiplied(parts: Sequence[Matrix | ByRows]) -> ByRows:
             return reduce(np.multiply, [part[rows] for part in parts])
 
     return ByRows(parts[0].shape, read)
-
-
-def _scale_in_place(out: Matrix, scale: float) -> Matrix:
-    if scale != 1.0:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            out *= scale
-        check_finite(out, advice=SMALLER)
-    return out
 
 
 def _power(inner: Matrix, exponent: float, *, out: Matrix) -> Matrix:

@@ -90,7 +90,7 @@ class WrapperPlan(CompositePlan):
     def _gradients(self, kernel: Wrapper, *parts: Gradients) -> Gradients:
         """The sum of gradients of the kernel inside, under the wrapper's paths."""
         ((prefix, _),) = kernel._children()
-        return {prefix + path: value for path, value in added(*parts).items()}
+        return prefixed(prefix, added(*parts))
 
 
 class UnitDiagonalPlan(Plan):
@@ -142,6 +142,11 @@ def added(*parts: Gradients) -> Gradients:
         for path, value in part.items():
             total[path] = total.get(path, 0.0) + value
     return total
+
+
+def prefixed(prefix: str, gradients: Gradients) -> Gradients:
+    """The gradients of a kernel inside another, under the paths of the outer kernel."""
+    return {prefix + path: value for path, value in gradients.items()}
 
 
 def check_kernels(name: str, kernels: Sequence[object]) -> None:

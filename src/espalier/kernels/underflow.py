@@ -50,8 +50,11 @@ def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Ma
         found = small[_counted(kernel, inputs.rows(small).with_unit_vectors()) > 0]
     if len(found):
         row = int(found[0])
+        contents = _worded(
+            kernel, "numbers other than 0 for", "fragments, and numbers other than 0, for", "fragments of"
+        )
         raise FloatingPointError(
-            f"{len(found):,} of {len(diagonal):,} items have {_contents(kernel)} {kernel!r}, but these weigh too "
+            f"{len(found):,} of {len(diagonal):,} items have {contents} {kernel!r}, but these weigh too "
             f"little for floating-point numbers: the value of item {row} with itself is {diagonal[row]:.3g}. "
             f"{_advice(kernel, inputs.rows(found[:1]))}"
         )
@@ -70,11 +73,6 @@ def lack(kernel: Kernel) -> str:
     'only zeros for'
     """
     return _worded(kernel, "only zeros for", "no fragment, or only zeros, for", "no fragment of")
-
-
-def _contents(kernel: Kernel) -> str:
-    """What items have whose value should not be 0, as words for a message that end before the kernel's name."""
-    return _worded(kernel, "numbers other than 0 for", "fragments, and numbers other than 0, for", "fragments of")
 
 
 def _worded(kernel: Kernel, of_vectors: str, of_both: str, of_fragments: str) -> str:
