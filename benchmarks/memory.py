@@ -46,6 +46,7 @@ def main() -> None:
     else:
         values = plan.matrix(kernel)
     seconds = time.perf_counter() - start
+    n_pairs = plan._all.native.n_pairs
     print(
         json.dumps(
             {
@@ -53,8 +54,8 @@ def main() -> None:
                 "interning": interning,
                 "trees": len(forest),
                 "subtrees": forest.n_subtrees,
-                "pairs": plan.n_pairs,
-                "delta": 8 * plan.n_pairs,
+                "pairs": n_pairs,
+                "delta": 8 * n_pairs,
                 "returned": values.nbytes,
                 "before": before,
                 "peak": resident(peak=True) - before,

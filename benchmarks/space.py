@@ -39,7 +39,7 @@ def measure_tiles() -> list[list[str]]:
         forest = es.Forest.from_brackets(read_lines(file, n))
         kernel = es.SubsetTree()
         plan = kernel.plan(forest, n_threads=1)
-        delta = 8 * plan.n_pairs
+        delta = 8 * plan._all.native.n_pairs
         whole, tiled = best(
             lambda forest=forest, kernel=kernel: kernel(forest, n_threads=1),
             lambda forest=forest, kernel=kernel, delta=delta: kernel(forest, n_threads=1, memory=delta // 10),

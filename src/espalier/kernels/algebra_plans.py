@@ -145,7 +145,8 @@ def _joined(plans: Sequence[Plan], kernels: Sequence[object], join: np.ufunc) ->
 
     def into(out: Matrix, values: Matrix) -> Matrix:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            return join(out, values, out=out)
+            join(out, values, out=out)
+        return out
 
     out = reduce(into, (plan._values(kernel) for plan, kernel in zip(plans, kernels, strict=True)))
     check_finite(out, advice=SMALLER)

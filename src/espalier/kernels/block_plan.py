@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_finite
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Labels, Matrix, Plan
-from espalier.kernels.sequence_memory import needed_for_one, which_pairs
+from espalier.kernels.sequence_memory import Grids, threads_within, which_pairs
 
 _TABLES = 1 << 26
 # The number of jobs of a matrix. It does not depend on the number of workers, so neither does any bit of the matrix.
@@ -37,21 +37,37 @@ Sums = tuple[list[Floats], list[Floats]]  # gradients of each setting by label (
 Corpora = tuple[Any, ...]  # what a kernel reads from one side: forests, sequences or arcs, which can be indexed
 
 
-class Block(Protocol):
+class Block:
     """Some rows and columns, prepared for the core at any hyperparameters."""
 
-    @property
-    def labels(self) -> list[str]:
-        """The labels of the rows and columns that hyperparameters may belong to."""
+    labels: list[str]  # of the rows and columns; hyperparameters may belong to them
 
     def n_bytes(self, kernel: Any, memory: int, *, pulling_back: bool) -> int:
         """The bytes that the core will hold at once; if more than ``memory``, any number above ``memory``."""
+        return 0
 
     def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
+        raise NotImplementedError
 
     def pull_back(self, kernel: Any, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
         """Add the gradients of each setting by label, and those of other settings, to the sums."""
+        raise NotImplementedError
+
+
+class PairBlock(Block):
+    """Rows and columns whose pairs the core computes one by one, by the two functions that a kernel's _native gives."""
+
+    def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
+        kernel._native()[0](*self._arguments(kernel, by_label, schedule), out.reshape(-1))
+        return False
+
+    def pull_back(self, kernel: Any, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+        kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[0], *sums[1])
+
+    def _arguments(self, kernel: Any, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
+        """What the core's functions take before the matrix."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,9 +106,13 @@ class BlockKernel(Kernel):
         """Fill in the value of each item with itself if that needs no block; False if it does."""
         return False
 
-    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        """How many threads fit the memory; MemoryBudgetError if a pair does not."""
-        return schedule.n_threads
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids | None:
+        """The grids that the core needs for pairs; None if their memory need not be counted."""
+        return None
+
+    def _native(self) -> tuple[Native, Native]:
+        """The core's functions for values and for pulling back, if it computes pair by pair."""
+        raise NotImplementedError
 
     def _check(self, plan: BlockPlan) -> None:
         """Raise if the values would not be a kernel on these corpora."""
@@ -122,6 +142,7 @@ class BlockPlan(Plan):
         self._items = Items(kernel._item) if items is None else items
         rows, columns = slice(0, len(a[0])), slice(0, len((a if b is None else b)[0]))
         self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
+        self._pairs = which_pairs(b is None, diagonal)
         self._describe(len(a[0]), None if b is None else len(b[0]), diagonal=diagonal)
         self._needed: dict[bool, int] = {}  # bytes for all at once, with and without gradients
         if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
@@ -142,11 +163,6 @@ class BlockPlan(Plan):
         if self._fits and self._schedule.executor is None:
             return self._all.labels
         return self._kernel._labels_of(*self._sides)
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs of distinct subtrees can match."""
-        return int(self._all.n_pairs)  # type: ignore[attr-defined]  # trees have it
 
     def _labels(self) -> Labels:
         return Labels(self.labels)
@@ -215,8 +231,7 @@ class BlockPlan(Plan):
     def _blocks(self, kernel: BlockKernel, *, pulling_back: bool) -> Iterator[tuple[Block, Tile, Schedule]]:
         """The blocks to compute: one if all fits the memory, else one for each tile."""
         memory, whole = self._schedule.memory, self._whole
-        n_threads = self._threads(kernel, self._schedule, pulling_back=pulling_back)
-        limited = replace(self._schedule, n_threads=n_threads)
+        limited = replace(self._schedule, n_threads=self._threads(kernel, pulling_back=pulling_back))
         needed = self._needed.get(pulling_back)
         if needed is None:
             needed = self._least(whole)  # do not prepare what is too large only to learn by how much
@@ -244,10 +259,18 @@ class BlockPlan(Plan):
     def _least(self, tile: Tile) -> int:
         return self._kernel._least_bytes(*self._sides, tile)
 
-    def _threads(self, kernel: BlockKernel, schedule: Schedule, *, pulling_back: bool) -> int:
+    def _grids(self, kernel: BlockKernel, *, pulling_back: bool) -> Grids | None:
         a, b = self._sides
-        pairs = which_pairs(b is None, self._whole.only_diagonal)
-        return kernel._threads(a, a if b is None else b, pairs, schedule, pulling_back=pulling_back)
+        return kernel._grids(a, a if b is None else b, pulling_back=pulling_back)
+
+    def _threads(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
+        """How many threads fit the memory; MemoryBudgetError if a pair does not."""
+        grids = self._grids(kernel, pulling_back=pulling_back)
+        return (
+            self._schedule.n_threads
+            if grids is None
+            else threads_within(self._schedule, grids, self._pairs, self._items)
+        )
 
     def _memory_needed(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
         # Do not make tables of similar words that are larger only to learn what else is needed.
@@ -258,9 +281,9 @@ class BlockPlan(Plan):
                 return least
             return self._block_of(tile).n_bytes(kernel, most, pulling_back=pulling_back)
 
-        of_blocks = most_needed(self._whole, needed) * self._schedule.shares
-        of_threads = needed_for_one(lambda own: self._threads(kernel, own, pulling_back=pulling_back), self._schedule)
-        return max(of_blocks, of_threads)
+        grids = self._grids(kernel, pulling_back=pulling_back)
+        of_grid = 0 if grids is None else grids.largest(self._pairs)[0]
+        return max(1, most_needed(self._whole, needed), of_grid) * self._schedule.shares
 
     def _rows(self, tile: Tile) -> tuple[Corpora, Corpora | None]:
         """The corpora of a tile's rows and columns."""
@@ -280,7 +303,7 @@ class BlockPlan(Plan):
         if self._schedule.executor is None or pieces < 2:
             return []
         # Find a pair that is too large here, so that the error gives its number in the whole matrix.
-        self._threads(kernel, self._schedule, pulling_back=cotangent is not None)
+        self._threads(kernel, pulling_back=cotangent is not None)
         schedule = self._schedule.of_job()
         return [
             BlockJob(kernel, *self._rows(tile), tile, schedule, None if cotangent is None else tile.take(cotangent))

@@ -14,11 +14,11 @@ from espalier.corpus.soundness import FEATURE
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.base import Matrix, Reads
-from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Sums
+from espalier.kernels.base import Reads
+from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Native, PairBlock, Sums
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.sequence_memory import threads_within, which_pairs
+from espalier.kernels.sequence_memory import Grids, which_pairs
 from espalier.kernels.sequence_plan import DECAY_BOUNDS
 from espalier.structures.numbers import truth_value
 
@@ -117,14 +117,16 @@ class DependencySubtree(BlockKernel):
     def _labels_of(self, a: Corpora, b: Corpora | None) -> list[str]:
         return list(a[0].templates)
 
-    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        sizes = [np.diff(side[0].arrays["start"]) for side in (a, b)]
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
         # Tables of numbers over both trees, and as many again for their gradient weights.
         bytes_per_cell = 8 * (3 if self.contiguous else 4) * (2 if pulling_back else 1)
-        return threads_within(schedule, (sizes[0], sizes[1]), pairs, bytes_per_cell, item=self._item)
+        return Grids((np.diff(a[0].arrays["start"]), np.diff(b[0].arrays["start"])), bytes_per_cell)
+
+    def _native(self) -> tuple[Native, Native]:
+        return _core.dependency_subtree_values, _core.dependency_subtree_pull_back
 
 
-class ArcBlock:
+class ArcBlock(PairBlock):
     """Dependency trees whose features have one number each."""
 
     def __init__(self, a: Arcs, b: Arcs | None, *, diagonal: bool) -> None:
@@ -134,22 +136,10 @@ class ArcBlock:
         self.labels = list(a.templates)
         self._arrays, self._part = _with_numbered_features(sides, len(vocabulary) + 1)
 
-    def n_bytes(self, kernel: DependencySubtree, memory: int, *, pulling_back: bool) -> int:
-        """Return 0: only the tables of each thread need memory."""
-        return 0
-
-    def fill(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
-        """Fill in the values, which may be infinite."""
-        arguments: Any = (*self._arguments(kernel, by_label, schedule), out.reshape(-1))
-        _core.dependency_subtree_values(*arguments)
-        return False
-
     def pull_back(
         self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
     ) -> None:
-        """Add the gradients of the weights by template, and that of the decay."""
-        arguments: Any = (*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[1], *sums[0])
-        _core.dependency_subtree_pull_back(*arguments)
+        super().pull_back(kernel, by_label, schedule, cotangent, (sums[1], sums[0]))  # the core has the decay first
 
     def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
         decay, options = hyper.number_of(kernel.decay), (schedule.n_threads, schedule.tell)

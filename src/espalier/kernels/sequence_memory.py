@@ -1,31 +1,27 @@
-"""Check that pairs of sequences fit the memory before anything is allocated.
+"""Check that pairs of sequences or dependency trees fit the memory before anything is allocated.
 
 For each pair the compiled core needs a grid of numbers, one pair at a time in each thread. Few corpora come near the
-budget, which the longest sequences of both sides show; grids are counted only if that is not enough to tell.
+budget, which the largest items of both sides show; grids are counted only if that is not enough to tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import MemoryBudgetError
 from espalier.jobs.budget import pair_too_large
 from espalier.jobs.schedule import Schedule
+from espalier.jobs.tiles import Items
 from espalier.kept import kept
 
 ALL, SYMMETRIC, DIAGONAL = range(3)  # which pairs the core computes
 
 Sizes = NDArray[np.int64]
 Side = tuple[NDArray[np.int32], NDArray[np.int64]]  # symbols, and where each sequence starts
-Cells = Callable[[int], Sizes]  # of the grids of one row with every column
-
-_NUMBER = 8
-_MATCH = 64  # of a list of matches: 32 bytes each, and lists grow by doubling
 
 
 def which_pairs(is_symmetric: bool, only_diagonal: bool) -> int:
@@ -33,87 +29,57 @@ def which_pairs(is_symmetric: bool, only_diagonal: bool) -> int:
     return DIAGONAL if only_diagonal else SYMMETRIC if is_symmetric else ALL
 
 
-def threads_within(
-    schedule: Schedule,
-    sizes: tuple[Sizes, Sizes],
-    pairs: int,
-    bytes_per_cell: int,
-    *,
-    cells: Cells | None = None,
-    item: str = "sequence",
-) -> int:
-    """How many threads may each hold the grid of a pair; MemoryBudgetError if a single one is too large.
+@dataclass(frozen=True, eq=False)
+class Grids:
+    """The grids of numbers that the core needs, one for each pair.
 
-    Parameters
+    Attributes
     ----------
-    schedule
-        Its memory is the budget, and its threads are the most to use.
     sizes
-        How many positions each sequence has, on either side.
-    pairs
-        Which pairs are computed: ALL, SYMMETRIC or DIAGONAL.
+        How many positions each item has, on either side.
     bytes_per_cell
         What one cell of a grid needs.
     cells
         By row, how many cells its grids with all columns have, if that is fewer than one for each pair of positions,
         with one row and one column more.
-    item
-        What a row is, in the message.
     """
-    rows, columns = (side + 1 for side in sizes)
-    if not len(rows) or not len(columns):
-        return schedule.n_threads
-    bound = rows * (rows if pairs == DIAGONAL else columns.max()) * bytes_per_cell
-    worst, place = 0, (0, 0)
-    for row in np.flatnonzero(bound > schedule.memory // schedule.n_threads).tolist():
-        found = rows[row] * columns if cells is None else cells(row)
-        first, last = (row if pairs == DIAGONAL else 0), (len(found) if pairs == ALL else row + 1)
-        column = first + int(found[first:last].argmax())
-        needed = int(found[column]) * bytes_per_cell
-        if needed > worst:
-            worst, place = needed, (row, column)
+
+    sizes: tuple[Sizes, ...]
+    bytes_per_cell: int
+    cells: Callable[[int], Sizes] | None = None
+
+    def largest(self, pairs: int, beyond: int = 0) -> tuple[int, int, int]:
+        """The bytes, the row and the column of the largest grid of ``pairs``: ALL, SYMMETRIC or DIAGONAL.
+
+        If no grid needs more than ``beyond`` bytes, the answer may be 0 bytes.
+        """
+        rows, columns = (side + 1 for side in self.sizes)
+        bound = rows * (rows if pairs == DIAGONAL else columns.max(initial=0)) * self.bytes_per_cell
+        worst = (0, 0, 0)
+        for row in np.flatnonzero(bound > beyond).tolist():
+            found = rows[row] * columns if self.cells is None else self.cells(row)
+            first, last = (row if pairs == DIAGONAL else 0), (len(found) if pairs == ALL else row + 1)
+            column = first + int(found[first:last].argmax())
+            needed = int(found[column]) * self.bytes_per_cell
+            if needed > worst[0]:
+                worst = needed, row, column
+        return worst
+
+
+def threads_within(schedule: Schedule, grids: Grids, pairs: int, items: Items) -> int:
+    """How many threads may each hold the grid of a pair; MemoryBudgetError if a single one is too large."""
+    worst, row, column = grids.largest(pairs, schedule.memory // schedule.n_threads)
     if worst > schedule.memory:
-        raise pair_too_large(f"{item.capitalize()} {place[0]} with {item} {place[1]}", item, worst, schedule)
+        raise pair_too_large(items.pair(row, column), items.name, worst, schedule)
     return min(schedule.n_threads, schedule.memory // worst) if worst else schedule.n_threads
 
 
-def needed_for_one(threads: Callable[[Schedule], int], schedule: Schedule) -> int:
-    """The budget of the call that suffices for the pair that needs most."""
-    try:
-        threads(replace(schedule, memory=1, n_threads=1))
-    except MemoryBudgetError as error:
-        assert error.told is not None
-        return error.told[2]
-    return 1
+def sizes_of(*sides: Side) -> tuple[Sizes, ...]:
+    """How many symbols each sequence has, on either side."""
+    return tuple(np.diff(start) for _, start in sides)
 
 
-def subsequence_threads(
-    a: Side, b: Side, pairs: int, schedule: Schedule, length: int, *, pulling_back: bool, soft: bool = False
-) -> int:
-    """As :func:`threads_within`, for subsequences up to a length.
-
-    A grid has a row for each position whose symbol the other side has too, and columns likewise; with ``soft`` matching
-    it has one for each position. It is kept once for matches and once for each length, and three times more for
-    gradients.
-    """
-    bytes_per_cell = _NUMBER * (length + 1 + (3 if pulling_back else 0))
-    cells = None if soft else _Shared(a, b).grid
-    return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, bytes_per_cell, cells=cells)
-
-
-def tagging_threads(a: Side, b: Side, pairs: int, schedule: Schedule, *, pulling_back: bool, gaps: bool = False) -> int:
-    """As :func:`threads_within`, for runs of tags: gradients need a list of all positions with equal tags.
-
-    With gaps there are two grids over all positions instead.
-    """
-    if not pulling_back:
-        return schedule.n_threads
-    if gaps:
-        return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, 2 * _NUMBER)
-    return threads_within(schedule, (np.diff(a[1]), np.diff(b[1])), pairs, _MATCH, cells=_Shared(a, b).equal)
-
-
-class _Shared:
+class Shared:
     """What one sequence of the first side shares with each of the second."""
 
     def __init__(self, a: Side, b: Side) -> None:

@@ -18,8 +18,7 @@ from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.kernels.base import Matrix
-from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, Native, Sums
+from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, PairBlock
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import which_pairs
@@ -50,10 +49,6 @@ class SequenceKernel(BlockKernel):
         """How similar unequal symbols are; None if only equal ones match."""
         return None
 
-    def _native(self) -> tuple[Native, Native]:
-        """The core's functions for values and for pulling back."""
-        raise NotImplementedError
-
     def _corpora(self, inputs: Inputs) -> Corpora:
         found = tuple(inputs.sequences(getattr(self, "on", None), unit) for unit in self._units())
         for other in found[1:]:
@@ -80,7 +75,7 @@ class SequenceKernel(BlockKernel):
         return SequenceBlock(a, b, None, diagonal=False).labels
 
 
-class SequenceBlock:
+class SequenceBlock(PairBlock):
     """Sequences whose symbols are numbered among those that occur."""
 
     def __init__(self, a: Corpora, b: Corpora | None, similarity: Similarity | None, *, diagonal: bool) -> None:
@@ -107,22 +102,9 @@ class SequenceBlock:
         return {"value": values.reshape(-1), "row": np.arange(n, dtype=np.int32), "width": n}
 
     def n_bytes(self, kernel: SequenceKernel, memory: int, *, pulling_back: bool) -> int:
-        """The bytes of the table of similar symbols."""
-        return 0 if self._similarity is None else 8 * len(self.labels) ** 2
-
-    def fill(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
-        """Fill in the values, which may be infinite."""
-        kernel._native()[0](*self._arguments(kernel, by_label, schedule), out.reshape(-1))
-        return False
-
-    def pull_back(
-        self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
-    ) -> None:
-        """Add the gradients of each setting by symbol, and those of other settings."""
-        kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[0], *sums[1])
+        return 0 if self._similarity is None else 8 * len(self.labels) ** 2  # the table of similar symbols
 
     def _arguments(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
-        """What the core's functions take before the matrix."""
         others = [values for _, values in kernel._others()]
         soft = (self._similar,) if kernel._takes_similarity else ()
         return (*self._arrays, self._pairs, *by_label, *others, *soft, schedule.n_threads, schedule.tell)

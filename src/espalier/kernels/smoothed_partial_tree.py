@@ -185,11 +185,6 @@ class _SimilarForests(_core.SmoothedTreePlan):
         self._soft_labels = soft_labels
         self._tables: tuple[Floats, ...] | None = None
 
-    @property
-    def n_pairs(self) -> int:
-        self.find_pairs()
-        return super().n_pairs
-
     def find_pairs(self) -> None:
         """Find the pairs of nodes that match; if labels match softly, this needs their similarities."""
         if self._soft_labels:

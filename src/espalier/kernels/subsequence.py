@@ -9,13 +9,12 @@ import numpy as np
 
 from espalier import _core
 from espalier.corpus.sequences import Unit, check_unit
-from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
 from espalier.kernels.block_plan import Corpora, Floats, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.order_weights import order_values, weights_by_length
-from espalier.kernels.sequence_memory import subsequence_threads
+from espalier.kernels.sequence_memory import Grids, Shared, sizes_of
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity
 from espalier.kernels.subsequence_weights import SubsequenceWeights
@@ -116,11 +115,13 @@ class Subsequence(SequenceKernel):
     def _similarity(self) -> Similarity | None:
         return self.similarity
 
-    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        soft = self.similarity is not None
-        return subsequence_threads(
-            a[0].arrays, b[0].arrays, pairs, schedule, self.length, pulling_back=pulling_back, soft=soft
-        )
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
+        # A grid is kept once for matches and once for each length, and three times more for gradients. It has a row
+        # for each position whose symbol the other side has too, and columns likewise; if soft, for each position.
+        bytes_per_cell = 8 * (self.length + 1 + (3 if pulling_back else 0))
+        sides = a[0].arrays, b[0].arrays
+        cells = Shared(*sides).grid if self.similarity is None else None
+        return Grids(sizes_of(*sides), bytes_per_cell, cells)
 
     def _native(self) -> tuple[Native, Native]:
         return _core.subsequence_values, _core.subsequence_pull_back

@@ -8,13 +8,12 @@ from typing import ClassVar
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.errors import InputError
-from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
 from espalier.kernels.block_plan import Corpora, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.sequence_memory import tagging_threads
+from espalier.kernels.sequence_memory import Grids, Shared, sizes_of
 from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
 
 
@@ -92,9 +91,14 @@ class Tagging(SequenceKernel):
                     )
         return super()._corpora(inputs)
 
-    def _threads(self, a: Corpora, b: Corpora, pairs: int, schedule: Schedule, *, pulling_back: bool) -> int:
-        gaps = hyper.default_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ()))
-        return tagging_threads(a[0].arrays, b[0].arrays, pairs, schedule, pulling_back=pulling_back, gaps=gaps)
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids | None:
+        if not pulling_back:
+            return None
+        sides = a[0].arrays, b[0].arrays
+        if hyper.default_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ())):
+            return Grids(sizes_of(*sides), 2 * 8)  # two grids over all positions
+        # A list of all positions with equal tags: 32 bytes each, and lists grow by doubling.
+        return Grids(sizes_of(*sides), 64, Shared(*sides).equal)
 
     def _native(self) -> tuple[Native, Native]:
         return _core.tagging_values, _core.tagging_pull_back

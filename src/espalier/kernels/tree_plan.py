@@ -15,7 +15,6 @@ from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.jobs.tiles import Tile
-from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Reads
 from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Sums
@@ -76,30 +75,19 @@ class TreeKernel(BlockKernel):
         return [vocabulary[number] for number in numbers.tolist()]
 
 
-class TreeBlock:
-    """The compiled plan of one forest or two."""
+class TreeBlock(Block):
+    """The compiled plan of one forest or two; its labels are those of inner nodes that can match."""
 
     def __init__(self, kernel: TreeKernel, a: Forest, b: Forest | None, *, per_tree: bool) -> None:
-        self._vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
+        vocabulary = a.vocabulary if b is None else check_same_vocabulary(a.vocabulary, b.vocabulary)
         self.native = kernel._native_plan(a, b, per_tree=per_tree)
-
-    @kept
-    def labels(self) -> list[str]:
-        """The labels of inner nodes that can match."""
-        return [self._vocabulary[number] for number in self.native.labels]
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs of distinct subtrees can match."""
-        return int(self.native.n_pairs)
+        self.labels = [vocabulary[number] for number in self.native.labels]
 
     def n_bytes(self, kernel: TreeKernel, memory: int, *, pulling_back: bool) -> int:
-        """The bytes of the pattern, and those that the core will hold at once."""
         pattern = int(self.native.pattern_bytes)
         return pattern + kernel._bytes_needed(self.native, max(1, memory - pattern), pulling_back=pulling_back)
 
     def fill(self, kernel: TreeKernel, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
-        """Fill in the values; True if all of them are finite."""
         native = self.native
         options = (schedule.n_threads, schedule.tell)
         return bool(native.matrix(*by_label, *kernel._native_arguments(native), *options, out.reshape(native.shape)))
@@ -107,7 +95,6 @@ class TreeBlock:
     def pull_back(
         self, kernel: TreeKernel, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
     ) -> None:
-        """Add the gradients of each setting by label, and those of other settings."""
         native = self.native
         options = (schedule.n_threads, schedule.tell)
         given = cotangent.reshape(native.shape)
