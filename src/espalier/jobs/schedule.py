@@ -65,10 +65,10 @@ class Schedule:
         """The schedule inside a job that runs elsewhere: it reports no progress and starts no other jobs."""
         return replace(self, tell=None, executor=None)
 
-    def done(self) -> None:
-        """Report that this part is finished."""
+    def done(self, fraction: float = 1.0) -> None:
+        """Report that this fraction of the part is finished."""
         if self.tell is not None:
-            self.tell(1.0)
+            self.tell(fraction)
 
     def quietly(self) -> Schedule:
         """The schedule of a part that does not warn, because another part does: one call warns once."""

@@ -16,8 +16,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
 from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
-from espalier.kernels.order_weights import order_values, weights_by_length
-from espalier.kernels.subsequence_weights import SubsequenceWeights
+from espalier.kernels.order_weights import SubsequenceWeights, order_values, weights_by_length
 from espalier.storage import State, require
 from espalier.structures.numbers import LARGEST, whole_number
 

@@ -26,6 +26,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Labels, Matrix, Plan
 from espalier.kernels.sequence_memory import Grids, threads_within, which_pairs
 
+DECAY_BOUNDS = (1e-6, 1.0)
 _TABLES = 1 << 26
 # The number of jobs of a matrix. It does not depend on the number of workers, so neither does any bit of the matrix.
 _JOBS = 128
@@ -76,7 +77,14 @@ class BlockKernel(Kernel):
 
     _item: ClassVar[str]  # what a row is, in messages
     _when_too_large: ClassVar[str]  # what the user should do if a value overflows
+    _labelled: ClassVar[str] = "labels"  # what hyperparameters may belong to, in messages
     _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, setting in self._label_settings():
+            if isinstance(setting, hyper.PerDimension):
+                raise TypeError(f"{name} belongs to {self._labelled}, not dimensions: use PerLabel, got {setting!r}.")
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         """What the kernel reads from one side."""

@@ -15,11 +15,10 @@ from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
-from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Native, PairBlock, Sums
+from espalier.kernels.block_plan import DECAY_BOUNDS, Block, BlockKernel, Corpora, Floats, Native, PairBlock, Sums
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import Grids, which_pairs
-from espalier.kernels.sequence_plan import DECAY_BOUNDS
 from espalier.structures.numbers import truth_value
 
 
@@ -67,6 +66,7 @@ class DependencySubtree(BlockKernel):
     """
 
     _item: ClassVar = "tree"
+    _labelled: ClassVar = "templates"
     _when_too_large: ClassVar = "Use a smaller decay or weight."
 
     features: tuple[str, ...] = ("words", "tags", "relation", "direction")
@@ -82,8 +82,6 @@ class DependencySubtree(BlockKernel):
         object.__setattr__(self, "contiguous", truth_value("contiguous", self.contiguous))
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
-        if isinstance(self.weight, PerDimension):
-            raise TypeError("weight belongs to templates, not dimensions: use PerLabel.")
         if isinstance(self.weight, PerLabel):
             self._check_weight(self.weight)
 

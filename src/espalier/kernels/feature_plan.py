@@ -7,6 +7,7 @@ belongs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -71,7 +72,7 @@ class FeatureKernel(Kernel):
 
     def _corpus(self, inputs: Inputs) -> object:
         """What the kernel reads from its inputs."""
-        return inputs.sequences(getattr(self, "on", None), getattr(self, "of", "words"))
+        return inputs.sequences(self._column(), getattr(self, "of", "words"))
 
     def _features(self, *sides: Any) -> Features:
         """The features of one corpus, or of two."""
@@ -117,10 +118,8 @@ class FeaturePlan(Plan):
             out[:] = a.multiply(a) @ weights
         else:
             weighed = (b @ diags_array(weights)).T.tocsr()
-            for first in range(0, len(out), ROWS):
-                rows = slice(first, min(first + ROWS, len(out)))
+            for rows in self._row_blocks():
                 out[rows] = (a[rows] @ weighed).toarray()
-                self._tell(rows.stop / len(out))
         self._schedule.done()
         check_finite(out, item=kernel._item, advice=ADVICE)
         return out
@@ -131,19 +130,21 @@ class FeaturePlan(Plan):
         if self.kind == "diagonal":
             by_column += a.multiply(a).T @ cotangent
         else:
-            for first in range(0, len(cotangent), ROWS):
-                rows = slice(first, min(first + ROWS, len(cotangent)))
+            for rows in self._row_blocks():
                 pulled = (b.T @ cotangent[rows].T).T  # for each row, the weighted sum of the rows of b
                 by_column += np.asarray(a[rows].multiply(pulled).sum(axis=0)).ravel()
-                self._tell(rows.stop / len(cotangent))
         self._schedule.done()
         gradient = np.zeros(len(self._features.labels))
         np.add.at(gradient, self._features.part, by_column)
         return kernel._part_gradients(self._features, gradient)
 
-    def _tell(self, fraction: float) -> None:
-        if self._schedule.tell is not None:
-            self._schedule.tell(fraction)
+    def _row_blocks(self) -> Iterator[slice]:
+        """Some rows at a time; progress is reported after each block."""
+        n = self.shape[0]
+        for first in range(0, n, ROWS):
+            rows = slice(first, min(first + ROWS, n))
+            yield rows
+            self._schedule.done(rows.stop / n)
 
 
 def counts(column: NDArray[np.int64], row: NDArray[np.int64], shape: tuple[int, int]) -> csr_matrix:

@@ -1,7 +1,8 @@
-"""One weight for each length of a run, learned unless fixed."""
+"""The weights of runs and subsequences: one for each length, learned unless fixed, and those of symbols and gaps."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,34 @@ from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension
 from espalier.structures.numbers import as_float
 
 MOST_WEIGHTS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class SubsequenceWeights:
+    """The value of one occurrence of a subsequence in the feature space of a kernel.
+
+    It is a product: ``match`` of each symbol, ``gap`` of each symbol skipped between the first and the last, and
+    ``order`` of the length.
+
+    Attributes
+    ----------
+    match, gap
+        One number for each symbol. If all gaps are 0, subsequences are runs: n-grams.
+    order
+        One number for each length, from 1; longer subsequences do not count.
+    binary
+        Whether a symbol counts once in a sequence, however often it occurs.
+    """
+
+    match: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    order: NDArray[np.float64]
+    binary: bool = False
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether subsequences may skip symbols."""
+        return bool((self.gap > 0).any())
 
 
 class OrderWeights(PerDimension):

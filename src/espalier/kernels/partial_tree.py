@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from espalier import _core
 from espalier.corpus.forest import Forest
+from espalier.kernels.block_plan import DECAY_BOUNDS
 from espalier.kernels.hyperparameters import Hyperparameter, hyperparameter
-from espalier.kernels.subset_tree import DECAY_BOUNDS
 from espalier.kernels.tree_plan import TreeKernel
 from espalier.kernels.wide_nodes import check_widths
 

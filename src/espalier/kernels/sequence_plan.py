@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, PairBlock
-from espalier.kernels.hyperparameters import PerDimension
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import which_pairs
 from espalier.kernels.similarity import Similarity
-
-DECAY_BOUNDS = (1e-6, 1.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,14 +28,9 @@ class SequenceKernel(BlockKernel):
     """A kernel over sequences that the compiled core computes."""
 
     _item: ClassVar = "sequence"
+    _labelled: ClassVar = "symbols"
     _per_symbol: ClassVar[tuple[str, ...]]  # hyperparameters with one value for each symbol, in the core's order
     _takes_similarity: ClassVar[bool] = False  # whether the core's functions take similarities, or None for them
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self._per_symbol:
-            if isinstance(getattr(self, name), PerDimension):
-                raise TypeError(f"{name} belongs to symbols, not dimensions: use PerLabel.")
 
     def _units(self) -> tuple[Unit, ...]:
         """What is read from each item; the first has the symbols that hyperparameters belong to."""
@@ -50,16 +41,7 @@ class SequenceKernel(BlockKernel):
         return None
 
     def _corpora(self, inputs: Inputs) -> Corpora:
-        found = tuple(inputs.sequences(getattr(self, "on", None), unit) for unit in self._units())
-        for other in found[1:]:
-            sizes = [np.diff(corpus.arrays[1]) for corpus in (found[0], other)]
-            if not np.array_equal(sizes[0], sizes[1]):
-                row = int(np.flatnonzero(sizes[0] != sizes[1])[0])
-                counts = [f"{size[row]} {unit}" for size, unit in zip(sizes, self._units(), strict=False)]
-                on = getattr(self, "on", None)
-                place = "" if on is None else f"Column {on!r}: "
-                raise InputError(f"{place}Row {row} has {' and '.join(counts)}: every word needs one tag.")
-        return found
+        return tuple(inputs.sequences(self._column(), unit) for unit in self._units())
 
     def _label_settings(self) -> list[tuple[str, object]]:
         return [(name, getattr(self, name)) for name in self._per_symbol]

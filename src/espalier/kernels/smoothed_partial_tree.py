@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest
@@ -17,11 +15,11 @@ from espalier.errors import user_level
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Plan
+from espalier.kernels.block_plan import DECAY_BOUNDS
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
-from espalier.kernels.subset_tree import DECAY_BOUNDS
-from espalier.kernels.tree_plan import TreeKernel
+from espalier.kernels.tree_plan import TreeKernel, node_labels
 from espalier.kernels.wide_nodes import check_widths
 from espalier.structures.numbers import shown
 
@@ -213,16 +211,9 @@ class _SimilarForests(_core.SmoothedTreePlan):
 
 
 def _all_labels(forests: list[Forest], *, leaves: bool) -> dict[str, None]:
-    return {label: None for forest in forests for label in _labels_of(forest, leaves=leaves)}
-
-
-def _labels_of(forest: Forest, *, leaves: bool) -> Iterator[str]:
     """The labels of the leaves, or of the other nodes, that occur in some tree."""
-    arrays = forest.arrays
-    start = arrays["tree_start"]
-    used: NDArray[Any] = np.unique(arrays["tree_subtree"][start[0] : start[-1]])
-    numbers = np.unique(arrays["label"][used[(arrays["height"][used] == 0) == leaves]])
-    return (forest.vocabulary[number] for number in numbers.tolist())
+    numbers = [(forest, np.unique(node_labels(forest, leaves=leaves)).tolist()) for forest in forests]
+    return {forest.vocabulary[number]: None for forest, own in numbers for number in own}
 
 
 def _check_threshold(threshold: object) -> None:

@@ -11,13 +11,12 @@ from espalier import _core
 from espalier.corpus.sequences import Unit, check_unit
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
-from espalier.kernels.block_plan import Corpora, Floats, Native
+from espalier.kernels.block_plan import DECAY_BOUNDS, Corpora, Floats, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
-from espalier.kernels.order_weights import order_values, weights_by_length
+from espalier.kernels.order_weights import SubsequenceWeights, order_values, weights_by_length
 from espalier.kernels.sequence_memory import Grids, Shared, sizes_of
-from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
+from espalier.kernels.sequence_plan import SequenceKernel
 from espalier.kernels.similarity import Similarity, check_similarity
-from espalier.kernels.subsequence_weights import SubsequenceWeights
 from espalier.structures.numbers import whole_number
 
 

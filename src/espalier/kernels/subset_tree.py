@@ -12,12 +12,11 @@ from espalier.corpus.forest import Forest
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix
-from espalier.kernels.block_plan import Corpora
+from espalier.kernels.block_plan import DECAY_BOUNDS, Corpora
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
-from espalier.kernels.tree_plan import TreeKernel
+from espalier.kernels.tree_plan import TreeKernel, node_labels
 from espalier.structures.numbers import truth_value, whole_number
 
-DECAY_BOUNDS = (1e-6, 1.0)
 FRONTIER_BOUNDS = (1e-6, 2.0)
 
 
@@ -54,9 +53,7 @@ class ProductionKernel(TreeKernel):
             return False
         (forest,), (decay, frontier) = a, self._label_settings()
         arrays = forest.arrays
-        is_inner = np.zeros(len(forest.vocabulary), bool)
-        is_inner[arrays["label"][arrays["height"] > 0]] = True
-        numbers = np.flatnonzero(is_inner)
+        numbers = node_labels(forest)
         labels = [forest.vocabulary[number] for number in numbers.tolist()]
         by_label = np.zeros((2, len(forest.vocabulary)))
         for values, (_, setting) in zip(by_label, (decay, frontier), strict=True):

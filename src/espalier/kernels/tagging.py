@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from espalier import _core
 from espalier.corpus.sequences import Sequences, Unit
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Reads
-from espalier.kernels.block_plan import Corpora, Native
+from espalier.kernels.block_plan import DECAY_BOUNDS, Corpora, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import Grids, Shared, sizes_of
-from espalier.kernels.sequence_plan import DECAY_BOUNDS, SequenceKernel
+from espalier.kernels.sequence_plan import SequenceKernel
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,15 +83,23 @@ class Tagging(SequenceKernel):
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         column = inputs.sequence_items(self.on)
+        place = "" if self.on is None else f"Column {self.on!r}: "
         if not isinstance(column, Sequences):  # Sequences record whether they hold tags
             for row, item in enumerate(column):
                 if isinstance(item, str | list | tuple):
-                    place = "" if self.on is None else f"Column {self.on!r}: "
                     raise InputError(
                         f"{place}Row {row} has no tags: it is {item!r:.60}. Pass TaggedSequence(words, tags), a tree "
                         "or a dependency tree."
                     )
-        return super()._corpora(inputs)
+        found = super()._corpora(inputs)
+        n_tags, n_words = sizes_of(*(corpus.arrays for corpus in found))
+        wrong = np.flatnonzero(n_tags != n_words)
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{place}Row {row} has {n_tags[row]} tags and {n_words[row]} words: every word needs one tag."
+            )
+        return found
 
     def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids | None:
         if not pulling_back:

@@ -15,7 +15,6 @@ from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.jobs.tiles import Tile
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Matrix, Reads
 from espalier.kernels.block_plan import Block, BlockKernel, Corpora, Floats, Sums
 from espalier.kernels.inputs import Inputs
@@ -30,12 +29,6 @@ class TreeKernel(BlockKernel):
     _item: ClassVar = "tree"
     _when_too_large: ClassVar = "Use a smaller decay, or limit max_depth."
     _has_diagonals: ClassVar = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, setting in self._settings():
-            if isinstance(setting, hyper.PerDimension):
-                raise TypeError(f"{name} belongs to labels, not dimensions: use PerLabel, got {setting!r}.")
 
     def reads(self) -> Reads:
         return "trees"
@@ -69,9 +62,9 @@ class TreeKernel(BlockKernel):
     def _labels_of(self, a: Corpora, b: Corpora | None) -> list[str]:
         (first,), (second,) = a, a if b is None else b
         vocabulary = check_same_vocabulary(first.vocabulary, second.vocabulary)
-        numbers = _inner_labels(first)
+        numbers = node_labels(first)
         if b is not None:
-            numbers = numbers[np.isin(numbers, _inner_labels(second))]
+            numbers = numbers[np.isin(numbers, node_labels(second))]
         return [vocabulary[number] for number in numbers.tolist()]
 
 
@@ -106,11 +99,11 @@ def _n_entries(forest: Forest, rows: slice) -> int:
     return int(start[rows.stop] - start[rows.start])
 
 
-def _inner_labels(forest: Forest) -> NDArray[np.int32]:
-    """The labels of the inner nodes of a forest, in the order of its subtrees."""
+def node_labels(forest: Forest, *, leaves: bool = False) -> NDArray[np.int32]:
+    """The labels of the inner nodes of a forest, or of its leaves, in the order of its subtrees."""
     arrays = forest.arrays
     used = np.zeros(len(arrays["label"]), bool)
     used[arrays["tree_subtree"]] = True
-    labels = arrays["label"][used & (arrays["height"] > 0)]
+    labels: NDArray[np.int32] = arrays["label"][used & ((arrays["height"] == 0) == leaves)]
     _, first = np.unique(labels, return_index=True)
     return labels[np.sort(first)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences
-from espalier.kernels.subsequence_weights import SubsequenceWeights
+from espalier.kernels.order_weights import SubsequenceWeights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -20,7 +20,7 @@ from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.subsequence_weights import SubsequenceWeights
+from espalier.kernels.order_weights import SubsequenceWeights
 from espalier.spaces.growth import Level, keys_of, levels
 from espalier.spaces.ngrams import DICTIONARIES, Ngram, NgramDictionary, drawn_sequence, symbol_nodes
 from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values, Wanted, heaviest
