@@ -18,7 +18,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite, check_rows
 from espalier.kernels.composite import CompositePlan, WrapperPlan, added, learns, own_gradient, prefixed
 from espalier.kernels.plan import SMALLER, Evaluated, Gradients, Matrix, Plan, Pullback
-from espalier.kernels.rows import ByRows, inner_product
+from espalier.kernels.row_blocks import ByRows, inner_product
 
 
 class SumPlan(CompositePlan):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.rows import ByRows
+from espalier.kernels.row_blocks import ByRows
 from espalier.structures.columns import refuse_masked
 
 

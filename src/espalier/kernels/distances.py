@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.kernels.base import Matrix
-from espalier.kernels.rows import row_blocks
+from espalier.kernels.row_blocks import row_blocks
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import dot_products, is_sparse, squared_entries, squared_lengths

@@ -15,7 +15,7 @@ from espalier.kernels.checks import check_rows
 from espalier.kernels.composite import Wrapper, WrapperPlan, learns
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan, bound
-from espalier.kernels.rows import ByRows, row_blocks
+from espalier.kernels.row_blocks import ByRows, row_blocks
 from espalier.kernels.underflow import Mask, check_cancellation, lack, may_cancel, without_fragment
 
 

@@ -12,19 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.budget import enough, naming_a_way_out
+from espalier.jobs.tiles import Matrix as Matrix
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite
-from espalier.kernels.rows import ByRows, row_blocks
+from espalier.kernels.row_blocks import ByRows, row_blocks
 
 if TYPE_CHECKING:
     from espalier.kernels.base import Kernel
 
-Matrix = NDArray[np.float64]
 Gradients = dict[str, float]  # by path
 Pullback = Callable[[Any], Gradients]  # of gradient weights with the shape of the values
 Kind = Literal["symmetric", "cross", "diagonal"]

@@ -14,7 +14,7 @@ from espalier.kernels.composite import Wrapper, WrapperPlan, learns, own_gradien
 from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan
-from espalier.kernels.rows import row_blocks
+from espalier.kernels.row_blocks import row_blocks
 from espalier.kernels.underflow import Mask
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative error of a kernel value, at most

@@ -19,7 +19,7 @@ from espalier.kernels.distances import FAR, are_small, nearer_to_zero, squared_d
 from espalier.kernels.hyperparameters import PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Gradients, Labels, Matrix, Plan
-from espalier.kernels.rows import row_blocks
+from espalier.kernels.row_blocks import row_blocks
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.kernels.vectors import (

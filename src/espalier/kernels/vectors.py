@@ -19,7 +19,7 @@ from espalier.kernels.composite import own_gradient
 from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Gradients, Labels, Matrix, Plan
-from espalier.kernels.rows import row_blocks
+from espalier.kernels.row_blocks import row_blocks
 from espalier.kernels.vector_columns import Dense, Vectors
 from espalier.structures.numbers import whole_number
 

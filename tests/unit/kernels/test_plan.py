@@ -5,7 +5,7 @@ import pytest
 
 import espalier as es
 from espalier.kernels.plan import Evaluated, Labels, bound
-from espalier.kernels.rows import ByRows
+from espalier.kernels.row_blocks import ByRows
 
 TREES = ["(S (NP (D the) (N cat)) (VP (V sleeps)))", "(S (NP (N cats)) (VP (V sleep)))", "(NP (D the) (N dog))"]
 TEXTS = ["the cat sleeps", "cats sleep", "the dog"]

@@ -137,7 +137,7 @@ def test_many_near_sparse_rows_are_compared_in_several_steps(monkeypatch):
     cotangent = np.random.default_rng(27).standard_normal((18, 18))
     expected = kernel(rows), kernel.vjp(rows)[1](cotangent)
     monkeypatch.setattr("espalier.kernels.distances._CELLS", 40)
-    monkeypatch.setattr("espalier.kernels.rows._BLOCK", 64)
+    monkeypatch.setattr("espalier.kernels.row_blocks._BLOCK", 64)
     np.testing.assert_allclose(kernel(sparse.csr_matrix(rows)), expected[0], rtol=1e-6)
     assert kernel.vjp(sparse.csr_matrix(rows))[1](cotangent) == pytest.approx(expected[1], rel=1e-6)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from espalier.jobs.tiles import Matrix
 
 _BLOCK = 1 << 16  # matrix entries that stay in the cache while several operations pass over them
 
