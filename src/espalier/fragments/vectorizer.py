@@ -17,7 +17,7 @@ from espalier.errors import InputError
 from espalier.fragments.mined import MinedFragments, MinedTerm
 from espalier.fragments.mining import Strategy, mine_fragments
 from espalier.gram.estimator import KernelEstimator
-from espalier.gram.targets import check_kinds, target_column
+from espalier.gram.targets import label_column
 from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
@@ -290,8 +290,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         )
         if self.learner is not None and self.kernel is not None:
             learner = clone(learner).set_params(kernel=kernel)
-        targets = target_column(y, len(inputs))
-        check_kinds(targets, y)
+        targets = label_column(y, len(inputs))
 
         silent = clone(self).set_params(progress=None, verbose=False)  # jobs are pickled, and reports are not
         rows = self._parts(targets, len(inputs))

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.metrics import accuracy_score, r2_score
 
-from espalier.gram.targets import Floats, check_kinds, check_numbers, real_numbers, target_column, without_gaps
+from espalier.gram.targets import Floats, check_numbers, label_column, real_numbers, without_gaps
 
 
 def r_squared(y: object, predicted: Any, sample_weight: object = None) -> float:
@@ -21,8 +21,7 @@ def r_squared(y: object, predicted: Any, sample_weight: object = None) -> float:
 def accuracy(y: object, predicted: Any, sample_weight: object = None) -> float:
     """Return the share of rows whose label was predicted."""
     y, weights = _weighted(y, sample_weight)
-    labels = target_column(y, len(predicted), warns=False)
-    check_kinds(labels, y)
+    labels = label_column(y, len(predicted), warns=False)
     return float(accuracy_score(labels, predicted, sample_weight=weights))
 
 

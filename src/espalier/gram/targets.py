@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import InputError
+from espalier.errors import InputError, user_level
 from espalier.structures.columns import refuse_masked
 from espalier.structures.table import refuse_lazy
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, *, warns: bool = True) -> NDArray[Any]:
-    """Return the targets as one column, a label or a number for each row; warnings point to the caller of ``fit``.
+    """Return the targets as one column, a label or a number for each row.
 
     No target may be masked; if ``rows`` are given, none in these rows.
     """
@@ -35,7 +35,14 @@ def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, 
         raise InputError("y must hold one label or number per row, got a ragged list.") from None
     if column.ndim == 2 and column.shape[1] == 1:
         if warns:
-            _warn_of_column(column.shape)
+            from sklearn.exceptions import DataConversionWarning
+
+            warnings.warn(
+                f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
+                "It is read as one target per row; pass y.ravel() to avoid this warning.",
+                DataConversionWarning,
+                stacklevel=user_level(),
+            )
         column = column.ravel()
     if column.ndim != 1:
         raise InputError(f"y must hold one label or number per row, of shape ({n_rows},), got shape {column.shape}.")
@@ -59,17 +66,26 @@ def check_numbers(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, 
 def target_numbers(y: object, rows: NDArray[np.intp] | None = None) -> Floats:
     """Return targets as float64, those of ``rows`` if these are given; for text the error names the classifiers."""
     refuse_masked(y, "y")
-    _refuse_text(y, rows)
+    if not isinstance(y, np.ndarray) or y.dtype.kind in "OUST":
+        for place, value in enumerate(np.asarray(y, dtype=object).ravel().tolist()):
+            if isinstance(value, str | bytes):
+                raise InputError(
+                    f"y must hold real numbers, one per row, got text, {value!r:.40} in row "
+                    f"{place if rows is None else rows[place]}. For classes use a classifier, KernelSVC or "
+                    "LinearizedTreeClassifier. Convert numbers that are written as text: [float(value) for value in y]."
+                )
     return real_numbers(y, "y")
 
 
-def check_kinds(labels: NDArray[Any], y: object) -> None:
-    """Raise unless labels are all text or all numbers and none is missing; numpy would turn 1 and 'a' into text."""
+def label_column(y: object, n_rows: int, *, warns: bool = True) -> NDArray[Any]:
+    """Return the targets as one column of labels, which are all text or all numbers; none may be missing."""
+    labels = target_column(y, n_rows, warns=warns)
     if labels.dtype.kind == "f":
         check_finite_numbers(labels, "y")
-        return
+        return labels
     if isinstance(y, np.ndarray) and y.dtype.kind in "biuUS":
-        return
+        return labels
+    # numpy would turn 1 and 'a' into text.
     listed = np.asarray(y, dtype=object).ravel().tolist()
     for row, label in enumerate(listed):
         if _is_missing(label) or label != label:
@@ -80,6 +96,7 @@ def check_kinds(labels: NDArray[Any], y: object) -> None:
             raise InputError(
                 f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
             )
+    return labels
 
 
 def without_gaps(y: object, weights: object) -> object:
@@ -136,17 +153,6 @@ def _is_missing(target: object) -> bool:
     return isinstance(target, float | np.floating) and not math.isfinite(target)
 
 
-def _warn_of_column(shape: tuple[int, ...]) -> None:
-    from sklearn.exceptions import DataConversionWarning
-
-    warnings.warn(
-        f"A column-vector y was passed when a 1d array was expected: y has shape {shape}. "
-        "It is read as one target per row; pass y.ravel() to avoid this warning.",
-        DataConversionWarning,
-        stacklevel=6,  # the caller of fit
-    )
-
-
 def real_numbers(given: object, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
     """Return an array of float64; raise for words, dates, complex numbers and masked values (in ``rows``)."""
     refuse_masked(given, name, rows)
@@ -165,7 +171,12 @@ def check_finite_numbers(values: Floats, name: str, rows: NDArray[np.intp] | Non
     """Refuse NaN and infinity, and name the row of the first; if ``rows`` are given, one of these."""
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        refuse_values(name, bad if rows is None else rows[bad], values[bad[0]])
+        row = bad[0] if rows is None else rows[bad[0]]
+        more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
+        kind = "NaN" if np.isnan(values[bad[0]]) else "infinity"
+        raise InputError(
+            f"Input {name} contains {kind}: row {row} must be a finite number{more}. Drop the row or fill it in."
+        )
 
 
 def row_numbers(values: object, n: int, name: str, rows: NDArray[np.intp] | None = None) -> Floats:
@@ -181,27 +192,3 @@ def row_numbers(values: object, n: int, name: str, rows: NDArray[np.intp] | None
     if len(bad):
         raise InputError(f"{name}[{bad[0]}] is {out[bad[0]]:.6g}; it must not be below 0.")
     return out[kept]
-
-
-def _refuse_text(y: object, rows: NDArray[np.intp] | None) -> None:
-    """Raise if y is text, and point to classifiers."""
-    if isinstance(y, np.ndarray) and y.dtype.kind not in "OUST":
-        return
-    listed = np.asarray(y, dtype=object).ravel().tolist()
-    first = next((place for place, value in enumerate(listed) if isinstance(value, str | bytes)), None)
-    if first is not None:
-        row = first if rows is None else int(rows[first])
-        raise InputError(
-            f"y must hold real numbers, one per row, got text, {listed[first]!r:.40} in row {row}. For classes use a "
-            "classifier, KernelSVC or LinearizedTreeClassifier. Convert numbers that are written as text: "
-            "[float(value) for value in y]."
-        )
-
-
-def refuse_values(name: str, bad: NDArray[Any], first: object) -> None:
-    """Raise for values that are not finite numbers; ``bad`` lists their rows."""
-    more = f" ({len(bad):,} values are not finite)" if len(bad) > 1 else ""
-    kind = "NaN" if first != first else "infinity"
-    raise InputError(
-        f"Input {name} contains {kind}: row {bad[0]} must be a finite number{more}. Drop the row or fill it in."
-    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.gram.targets import Floats, check_kinds, row_numbers, target_column
+from espalier.gram.targets import Floats, label_column, row_numbers
 from espalier.structures.numbers import finite_number
 
 LabelCodes = NDArray[np.intp]
@@ -23,8 +23,7 @@ def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], LabelCodes]:
     >>> check_labels(["yes", "no", "yes"], 3)
     (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]))
     """
-    labels = target_column(y, n_rows)
-    check_kinds(labels, y)
+    labels = label_column(y, n_rows)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise InputError(
             "Unknown label type: continuous. y contains numbers that are not integers, so they are not classes. "
