@@ -7,7 +7,6 @@ have modules of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -32,7 +31,16 @@ class Several(Kernel):
     _plan_type: ClassVar[type[CompositePlan]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, self._listed, _flattened(type(self), self._listed, getattr(self, self._listed)))
+        kind, kernels = type(self), getattr(self, self._listed)
+        if isinstance(kernels, Kernel):
+            raise TypeError(f"{self._listed} must be a tuple of kernels, got one kernel.")
+        check_kernels(kind.__name__, list(kernels))
+        if not kernels:
+            raise ValueError(f"{kind.__name__} needs at least one kernel.")
+        flat: list[Kernel] = []
+        for kernel in kernels:
+            flat.extend(getattr(kernel, self._listed) if isinstance(kernel, kind) else [kernel])
+        object.__setattr__(self, self._listed, tuple(flat))
 
     def _children(self) -> list[tuple[str, Kernel]]:
         return [(f"{self._listed}[{k}].", kernel) for k, kernel in enumerate(getattr(self, self._listed))]
@@ -220,18 +228,6 @@ def multiply(left: Kernel, right: object) -> Product | Scaled:
 def _plain(number: object) -> Any:
     """Turn a number of numpy, whose repr is not a Python literal, into one of Python."""
     return number.item() if hasattr(number, "item") else number
-
-
-def _flattened(kind: type[object], name: str, kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
-    if isinstance(kernels, Kernel):
-        raise TypeError(f"{name} must be a tuple of kernels, got one kernel.")
-    check_kernels(kind.__name__, list(kernels))
-    if not kernels:
-        raise ValueError(f"{kind.__name__} needs at least one kernel.")
-    flat: list[Kernel] = []
-    for kernel in kernels:
-        flat.extend(getattr(kernel, name) if isinstance(kernel, kind) else [kernel])
-    return tuple(flat)
 
 
 def _is_multiple(kernel: Kernel) -> bool:

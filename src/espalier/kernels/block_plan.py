@@ -24,7 +24,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_finite
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Labels, Matrix, Plan
-from espalier.kernels.sequence_memory import Grids, threads_within, which_pairs
+from espalier.kernels.sequence_memory import NO_GRIDS, Grids, threads_within, which_pairs
 
 DECAY_BOUNDS = (1e-6, 1.0)
 _TABLES = 1 << 26
@@ -77,6 +77,7 @@ class BlockKernel(Kernel):
 
     _item: ClassVar[str]  # what a row is, in messages
     _when_too_large: ClassVar[str]  # what the user should do if a value overflows
+    _unlabelled: ClassVar[tuple[str, ...]] = ()  # hyperparameters that belong to no label
     _labelled: ClassVar[str] = "labels"  # what hyperparameters may belong to, in messages
     _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
 
@@ -96,10 +97,10 @@ class BlockKernel(Kernel):
 
     def _label_settings(self) -> list[tuple[str, Any]]:
         """The hyperparameters that the core takes as one value per label, in its order."""
-        return list(self._settings())
+        return [(name, setting) for name, setting in self._settings() if name not in self._unlabelled]
 
     def _others(self) -> list[tuple[str, Floats]]:
-        """Other hyperparameters as arrays, in the core's order, after those of labels."""
+        """The unlabelled hyperparameters as arrays, in the core's order, after those of labels."""
         return []
 
     def _least_bytes(self, a: Corpora, b: Corpora | None, tile: Tile) -> int:
@@ -114,9 +115,9 @@ class BlockKernel(Kernel):
         """Fill in the value of each item with itself if that needs no block; False if it does."""
         return False
 
-    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids | None:
-        """The grids that the core needs for pairs; None if their memory need not be counted."""
-        return None
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
+        """The grids that the core needs for pairs, as far as their memory must be counted."""
+        return NO_GRIDS
 
     def _native(self) -> tuple[Native, Native]:
         """The core's functions for values and for pulling back, if it computes pair by pair."""
@@ -152,7 +153,7 @@ class BlockPlan(Plan):
         self._whole = Tile(rows, columns, on_diagonal=b is None, only_diagonal=diagonal)
         self._pairs = which_pairs(b is None, diagonal)
         self._describe(len(a[0]), None if b is None else len(b[0]), diagonal=diagonal)
-        self._needed: dict[bool, int] = {}  # bytes for all at once, with and without gradients
+        self._needed: dict[tuple[int, bool], int] = {}  # bytes for all at once, by memory, with and without gradients
         if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
             _ = self._all  # prepare now, which takes time; a diagonal may never need it
 
@@ -238,59 +239,54 @@ class BlockPlan(Plan):
 
     def _blocks(self, kernel: BlockKernel, *, pulling_back: bool) -> Iterator[tuple[Block, Tile, Schedule]]:
         """The blocks to compute: one if all fits the memory, else one for each tile."""
-        memory, whole = self._schedule.memory, self._whole
         limited = replace(self._schedule, n_threads=self._threads(kernel, pulling_back=pulling_back))
-        needed = self._needed.get(pulling_back)
-        if needed is None:
-            needed = self._least(whole)  # do not prepare what is too large only to learn by how much
-            if needed <= memory:
-                needed = self._all.n_bytes(kernel, memory, pulling_back=pulling_back)
-            self._needed[pulling_back] = needed
-        if needed <= memory:
-            yield self._all, whole, limited
-            return
-        _ = self.labels
-        self.__dict__.pop("_all", None)  # free it before the blocks of the tiles are made
-        todo, done = cut_to_fit(whole, needed, self._items, self._schedule), 0.0
+        memory, area = self._schedule.memory, self._whole.area or 1.0
+        todo, done = [self._whole], 0.0
         while todo:
             tile = todo.pop()
-            needed = self._least(tile)
-            if needed <= memory:
-                block = self._block_of(tile)
-                needed = block.n_bytes(kernel, memory, pulling_back=pulling_back)
-            if needed > memory:
+            needed, block = self._prepared(kernel, tile, memory, pulling_back=pulling_back)
+            if block is None:
+                if tile == self._whole:
+                    _ = self.labels
+                    self.__dict__.pop("_all", None)  # free it before the blocks of the tiles are made
                 todo.extend(cut_to_fit(tile, needed, self._items, self._schedule))
                 continue
-            yield block, tile, limited.between(done / whole.area, (done + tile.area) / whole.area)
+            yield block, tile, limited.between(done / area, (done + tile.area) / area)
             done += tile.area
 
-    def _least(self, tile: Tile) -> int:
-        return self._kernel._least_bytes(*self._sides, tile)
+    def _prepared(
+        self, kernel: BlockKernel, tile: Tile, memory: int, *, pulling_back: bool
+    ) -> tuple[int, Block | None]:
+        """The bytes that the block of a tile needs, and the block; None if these are too many."""
+        is_whole, key = tile == self._whole, (memory, pulling_back)
+        known = self._needed.get(key) if is_whole else None
+        needed = self._kernel._least_bytes(*self._sides, tile) if known is None else known
+        if needed > memory:
+            return needed, None
+        block = self._block_of(tile)
+        if known is None:
+            needed = block.n_bytes(kernel, memory, pulling_back=pulling_back)
+        if is_whole:
+            self._needed[key] = needed
+        return needed, block if needed <= memory else None
 
-    def _grids(self, kernel: BlockKernel, *, pulling_back: bool) -> Grids | None:
+    def _grids(self, kernel: BlockKernel, *, pulling_back: bool) -> Grids:
         a, b = self._sides
         return kernel._grids(a, a if b is None else b, pulling_back=pulling_back)
 
     def _threads(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
         """How many threads fit the memory; MemoryBudgetError if a pair does not."""
         grids = self._grids(kernel, pulling_back=pulling_back)
-        return (
-            self._schedule.n_threads
-            if grids is None
-            else threads_within(self._schedule, grids, self._pairs, self._items)
-        )
+        return threads_within(self._schedule, grids, self._pairs, self._items)
 
     def _memory_needed(self, kernel: BlockKernel, *, pulling_back: bool) -> int:
         # Do not make tables of similar words that are larger only to learn what else is needed.
         most = max(self._schedule.memory, _TABLES)
 
         def needed(tile: Tile) -> int:
-            if (least := self._least(tile)) > most:
-                return least
-            return self._block_of(tile).n_bytes(kernel, most, pulling_back=pulling_back)
+            return self._prepared(kernel, tile, most, pulling_back=pulling_back)[0]
 
-        grids = self._grids(kernel, pulling_back=pulling_back)
-        of_grid = 0 if grids is None else grids.largest(self._pairs)[0]
+        of_grid, _, _ = self._grids(kernel, pulling_back=pulling_back).largest(self._pairs)
         return max(1, most_needed(self._whole, needed), of_grid) * self._schedule.shares
 
     def _rows(self, tile: Tile) -> tuple[Corpora, Corpora | None]:

@@ -67,6 +67,7 @@ class DependencySubtree(BlockKernel):
 
     _item: ClassVar = "tree"
     _labelled: ClassVar = "templates"
+    _unlabelled: ClassVar = ("decay",)
     _when_too_large: ClassVar = "Use a smaller decay or weight."
 
     features: tuple[str, ...] = ("words", "tags", "relation", "direction")
@@ -83,28 +84,18 @@ class DependencySubtree(BlockKernel):
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
         if isinstance(self.weight, PerLabel):
-            self._check_weight(self.weight)
-
-    def _check_weight(self, weight: PerLabel) -> None:
-        """Raise if a weight names an unknown template; all templates are known beforehand."""
-        groups = dict(weight.groups)
-        named = [
-            *(name for name, _ in weight.values if name not in groups),
-            *(x for group in groups.values() for x in group),
-        ]
-        for name in named:
-            if name not in self.features:
-                known = ", ".join(map(repr, self.features))
-                raise ValueError(f"weight names {name!r}, which is not a template of this kernel; it has {known}.")
+            groups = dict(self.weight.groups)
+            named = [name for name, _ in self.weight.values if name not in groups]
+            for name in [*named, *(member for group in groups.values() for member in group)]:
+                if name not in self.features:  # all templates are known beforehand
+                    known = ", ".join(map(repr, self.features))
+                    raise ValueError(f"weight names {name!r}, which is not a template of this kernel; it has {known}.")
 
     def reads(self) -> Reads:
         return "arcs"
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         return (inputs.arcs(self.on, self.features),)
-
-    def _label_settings(self) -> list[tuple[str, object]]:
-        return [("weight", self.weight)]
 
     def _others(self) -> list[tuple[str, Floats]]:
         return [("decay", np.array([hyper.number_of(self.decay)]))]

@@ -66,6 +66,9 @@ class Grids:
         return worst
 
 
+NO_GRIDS = Grids((np.zeros(0, np.int64),) * 2, 0)
+
+
 def threads_within(schedule: Schedule, grids: Grids, pairs: int, items: Items) -> int:
     """How many threads may each hold the grid of a pair; MemoryBudgetError if a single one is too large."""
     worst, row, column = grids.largest(pairs, schedule.memory // schedule.n_threads)

@@ -29,7 +29,6 @@ class SequenceKernel(BlockKernel):
 
     _item: ClassVar = "sequence"
     _labelled: ClassVar = "symbols"
-    _per_symbol: ClassVar[tuple[str, ...]]  # hyperparameters with one value for each symbol, in the core's order
     _takes_similarity: ClassVar[bool] = False  # whether the core's functions take similarities, or None for them
 
     def _units(self) -> tuple[Unit, ...]:
@@ -42,9 +41,6 @@ class SequenceKernel(BlockKernel):
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         return tuple(inputs.sequences(self._column(), unit) for unit in self._units())
-
-    def _label_settings(self) -> list[tuple[str, object]]:
-        return [(name, getattr(self, name)) for name in self._per_symbol]
 
     def _check(self, plan: BlockPlan) -> None:
         if (similarity := self._similarity()) is not None:

@@ -88,6 +88,7 @@ class SmoothedPartialTree(TreeKernel):
     """
 
     _when_too_large: ClassVar = "Use a smaller decay or depth_decay."
+    _unlabelled: ClassVar = ("mix",)
 
     similarity: Similarity
     threshold: float = 0.0
@@ -159,9 +160,6 @@ class SmoothedPartialTree(TreeKernel):
             return 2 * memory  # only words of one tree are compared: small tables of few trees take less time
         native.find_pairs()
         return int(native.pull_back_bytes() if pulling_back else native.matrix_bytes())
-
-    def _label_settings(self) -> list[tuple[str, object]]:
-        return [("decay", self.decay), ("depth_decay", self.depth_decay)]
 
     def _others(self) -> list[tuple[str, Floats]]:
         return [("mix", np.array([hyper.number_of(self.mix)]))]

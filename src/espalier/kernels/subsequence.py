@@ -74,7 +74,7 @@ class Subsequence(SequenceKernel):
            [2.5 , 5.25]])
     """
 
-    _per_symbol: ClassVar = ("gap_decay", "match_decay")
+    _unlabelled: ClassVar = ("order_weights", "mix")
     _when_too_large: ClassVar = "Use a smaller match_decay, gap_decay or length."
     _takes_similarity: ClassVar = True
 

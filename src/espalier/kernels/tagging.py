@@ -15,7 +15,7 @@ from espalier.kernels.base import Reads
 from espalier.kernels.block_plan import DECAY_BOUNDS, Corpora, Native
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.sequence_memory import Grids, Shared, sizes_of
+from espalier.kernels.sequence_memory import NO_GRIDS, Grids, Shared, sizes_of
 from espalier.kernels.sequence_plan import SequenceKernel
 
 
@@ -67,7 +67,6 @@ class Tagging(SequenceKernel):
     (3.0, 4.0)
     """
 
-    _per_symbol: ClassVar = ("decay", "word_weight", "gap_decay")
     _when_too_large: ClassVar = "Use a smaller decay or gap_decay."
 
     decay: Hyperparameter = hyperparameter(0.5, DECAY_BOUNDS, zero=False)
@@ -101,9 +100,9 @@ class Tagging(SequenceKernel):
             )
         return found
 
-    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids | None:
+    def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
         if not pulling_back:
-            return None
+            return NO_GRIDS
         sides = a[0].arrays, b[0].arrays
         if hyper.default_of(self.gap_decay) > 0 or bool(getattr(self.gap_decay, "values", ())):
             return Grids(sizes_of(*sides), 2 * 8)  # two grids over all positions

@@ -22,8 +22,7 @@ def sides(texts, others):
 
 
 def threads(kernel, a, b, pairs, schedule, *, pulling_back):
-    grids = kernel._grids((a,), (b,), pulling_back=pulling_back)
-    return schedule.n_threads if grids is None else threads_within(schedule, grids, pairs, SEQUENCES)
+    return threads_within(schedule, kernel._grids((a,), (b,), pulling_back=pulling_back), pairs, SEQUENCES)
 
 
 def test_cells_are_those_of_counting():
