@@ -33,9 +33,11 @@ def gram(
     progress
         Called now and then with a :class:`~espalier.jobs.Progress`: what runs, the fraction done, seconds left.
     executor
-        Runs blocks of the matrix elsewhere, such as :class:`~espalier.jobs.Processes` or a client of a cluster. The
-        values do not depend on the number of workers, to the last bit; see :meth:`Kernel.plan
-        <espalier.kernels.base.Kernel.plan>`.
+        Runs blocks of the matrix elsewhere: :class:`~espalier.jobs.Processes`, a client of a cluster, or anything with
+        such a ``submit``. Blocks of trees, sequences and dependency trees are jobs, and so are those of kernels written
+        in Python, which workers must be able to import; all else is computed here. ``memory`` is the limit of each job,
+        and ``n_threads`` is 1 if None. The values agree with those computed here to 1e-12, and no bit depends on the
+        number of workers.
 
     Examples
     --------

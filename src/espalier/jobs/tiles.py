@@ -16,6 +16,10 @@ from espalier.jobs.schedule import Schedule
 
 Matrix = NDArray[np.float64]
 
+# The number of jobs of a matrix. It does not depend on the number of workers, so neither does any bit of the matrix.
+_JOBS = 128
+_LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -83,6 +87,11 @@ class Tile:
             for rows in _parts(self.rows, n_rows)
             for columns in _parts(self.columns, math.ceil(pieces / n_rows))
         ]
+
+    def for_jobs(self) -> list[Tile]:
+        """Cut into tiles that each are a job for an executor; none if the matrix is too small to be cut."""
+        pieces = max(min(_JOBS, int(self.area // _LEAST_PAIRS)), math.ceil(self.area / _MOST_PAIRS))
+        return self.cut(pieces) if pieces > 1 else []
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class Kernel(StorableKernel):
         """Prepare the matrix of two inputs, or of one with itself; or the value of each item of one with itself."""
         from espalier.kernels.python_plan import PythonPlan
 
-        return PythonPlan(a, b, diagonal=diagonal)
+        return PythonPlan(a, b, schedule, diagonal=diagonal)
 
     def reads(self) -> Reads:
         """What the kernel reads from each item; ``"items"`` if it takes them as they are."""
@@ -105,20 +105,8 @@ class Kernel(StorableKernel):
 
         Parameters
         ----------
-        a, b
-            A corpus, a list of structures, vectors, or a table for kernels that name a column.
-        n_threads
-            How many threads to use; all cores if None. The result does not depend on it.
-        memory
-            Bytes (or ``"2 GiB"``) for intermediate results; a quarter of what the process may use if None.
-            If they do not suffice, the matrix is computed in tiles.
-        progress
-            Called now and then with a :class:`~espalier.jobs.Progress`: what runs, the fraction done, seconds left.
-        executor
-            Runs blocks of the matrix elsewhere: :class:`~espalier.jobs.Processes`, or anything with such a ``submit``.
-            Blocks of trees, sequences and dependency trees are jobs; all else is computed here. ``memory`` is the limit
-            of each job, and ``n_threads`` is 1 if None. The values agree with those computed here to 1e-12, and do not
-            depend on the number of workers.
+        a, b, n_threads, memory, progress, executor
+            As for :func:`~espalier.gram`.
         """
         schedule = Schedule.of(n_threads, memory, progress, executor)
         trees = self._tree_columns()

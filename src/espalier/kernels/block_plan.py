@@ -7,7 +7,6 @@ executor, and adds up gradients by label.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -28,9 +27,6 @@ from espalier.kernels.sequence_memory import NO_GRIDS, Grids, threads_within, wh
 
 DECAY_BOUNDS = (1e-6, 1.0)
 _TABLES = 1 << 26
-# The number of jobs of a matrix. It does not depend on the number of workers, so neither does any bit of the matrix.
-_JOBS = 128
-_LEAST_PAIRS, _MOST_PAIRS = 1 << 10, 1 << 20
 
 Floats = NDArray[np.float64]
 Native = Callable[..., object]  # a function of the core
@@ -302,16 +298,15 @@ class BlockPlan(Plan):
 
     def _jobs(self, kernel: BlockKernel, cotangent: Matrix | None = None) -> list[BlockJob]:
         """The jobs for the executor; none if there is no executor or the matrix is too small to be cut."""
-        area = self._whole.area
-        pieces = max(min(_JOBS, int(area // _LEAST_PAIRS)), math.ceil(area / _MOST_PAIRS))
-        if self._schedule.executor is None or pieces < 2:
+        tiles = [] if self._schedule.executor is None else self._whole.for_jobs()
+        if not tiles:
             return []
         # Find a pair that is too large here, so that the error gives its number in the whole matrix.
         self._threads(kernel, pulling_back=cotangent is not None)
         schedule = self._schedule.of_job()
         return [
             BlockJob(kernel, *self._rows(tile), tile, schedule, None if cotangent is None else tile.take(cotangent))
-            for tile in self._whole.cut(pieces)
+            for tile in tiles
         ]
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.kernels.base import Kernel, Matrix
+from espalier.jobs.schedule import Schedule
+from espalier.kernels.base import Kernel, Matrix, Plan
+from espalier.kernels.inputs import Inputs
 from espalier.structures.columns import refuse_masked
 from espalier.structures.numbers import float_array
 
@@ -66,6 +68,10 @@ class Precomputed(Kernel):
         """The values of some rows with others."""
         values: Matrix = self.matrix[np.ix_(self._rows(a), self._rows(b))]
         return values
+
+    def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
+        # Jobs elsewhere would each need the whole matrix.
+        return super()._make_plan(a, b, schedule.of_job(), diagonal=diagonal)
 
     def _rows(self, items: list[object]) -> NDArray[np.int64]:
         rows = np.asarray(items)

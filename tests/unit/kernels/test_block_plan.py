@@ -1,7 +1,9 @@
 """Blocks of a matrix as jobs: small when pickled, and the same bits wherever they run."""
 
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ import espalier as es
 from espalier.demo import generate
 from espalier.errors import MemoryBudgetError
 from espalier.jobs import Processes
+from espalier.kernels import Kernel, Precomputed
 from espalier.kernels.block_plan import BlockPlan
+from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
 
 TREES = list(generate(150)["tree"])
 FOREST = es.Forest.from_trees(TREES)
@@ -37,6 +41,25 @@ class Elsewhere:
         self.sizes.append(len(pickled))
         result = function(pickle.loads(pickled))
         return type("Done", (), {"result": lambda self: result, "cancel": lambda self: None})()
+
+
+@dataclass(frozen=True, repr=False)
+class SharedWords(Kernel):
+    """A kernel in Python, whose values are not symmetric to the last bit."""
+
+    power: Number = hyperparameter(0.5)
+
+    def pair(self, x, y):
+        words = x.split()
+        return sum(0.1 * words.count(word) for word in y.split()) ** number_of(self.power)
+
+
+@dataclass(frozen=True, repr=False)
+class Worker(Kernel):
+    """Where a pair is computed."""
+
+    def pair(self, x, y):
+        return float(os.getpid())
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -66,6 +89,35 @@ def test_no_bit_depends_on_the_number_of_workers_or_on_where_they_are():
         found.append(es.gram(kernel, FOREST, executor=processes))
     for other in found[1:]:
         assert np.array_equal(other, found[0])
+
+
+def test_an_executor_changes_no_bit_of_a_kernel_in_python():
+    kernel, elsewhere = SharedWords(), Elsewhere()
+    for b in (None, WORDS[:40]):
+        values, pullback = kernel.vjp(WORDS, b)
+        far, far_pullback = kernel.vjp(WORDS, b, executor=elsewhere)
+        assert np.array_equal(far, values)
+        assert far_pullback(np.ones(values.shape)) == pullback(np.ones(values.shape))
+    assert len(elsewhere.sizes) > 10
+    assert max(elsewhere.sizes) < len(pickle.dumps(WORDS))
+    long, elsewhere = WORDS * 20, Elsewhere()
+    assert np.array_equal(kernel.diagonal(long, executor=elsewhere), kernel.diagonal(long))
+    assert len(elsewhere.sizes) > 1
+
+
+def test_other_processes_compute_a_kernel_in_python():
+    with Processes(2) as processes:
+        found = es.gram(Worker(), WORDS, executor=processes)
+    assert os.getpid() not in found
+    assert (es.gram(Worker(), WORDS) == os.getpid()).all()
+
+
+def test_no_job_holds_a_matrix_that_was_computed_before():
+    elsewhere = Elsewhere()
+    kernel = Precomputed(es.SubsetTree()(FOREST))
+    rows = list(range(len(FOREST)))
+    assert np.array_equal(kernel(rows, executor=elsewhere), kernel.matrix)
+    assert elsewhere.sizes == []
 
 
 def test_a_pickled_block_holds_its_own_subtrees_alone():

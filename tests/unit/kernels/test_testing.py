@@ -110,8 +110,8 @@ class OtherPlans(Broken):
 
     def _make_plan(self, a, b, schedule, *, diagonal=False):
         if diagonal:
-            return self.diagonal_plan_type(a, None, diagonal=True)
-        plan = self.matrix_plan(a, b)
+            return self.diagonal_plan_type(a, None, schedule, diagonal=True)
+        plan = self.matrix_plan(a, b, schedule)
         plan.schedule = schedule
         return plan
 
@@ -186,8 +186,8 @@ class BackwardsPlan(PythonPlan):
 class MemoryPlan(Plan):
     """Answers with the first kernel it saw."""
 
-    def __init__(self, a, b):
-        self._plan, self._kernel = PythonPlan(a, b), None
+    def __init__(self, a, b, schedule):
+        self._plan, self._kernel = PythonPlan(a, b, schedule), None
 
     def matrix(self, kernel):
         self._kernel = self._kernel or kernel.with_parameters({"width": 1.0})
