@@ -69,7 +69,7 @@ def test_about_sixty_names_stand_at_the_top_and_all_of_them_load():
 
 
 def test_function_gram_is_not_hidden_by_its_room():
-    code = "import espalier as es, espalier.gram.neighbours; assert callable(es.gram) and callable(es.nearest)"
+    code = "import espalier as es, espalier.gram.matrix; assert callable(es.gram) and callable(es.nearest)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

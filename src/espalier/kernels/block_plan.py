@@ -43,26 +43,30 @@ class Block:
         """The bytes that the core will hold at once; if more than ``memory``, any number above ``memory``."""
         return 0
 
-    def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
+    def fill(self, kernel: Any, schedule: Schedule, out: Matrix) -> bool:
         """Fill in the values; True if all of them are known to be finite."""
         raise NotImplementedError
 
-    def pull_back(self, kernel: Any, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+    def pull_back(self, kernel: Any, schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
         """Add the gradients of each setting by label, and those of other settings, to the sums."""
         raise NotImplementedError
+
+    def _by_label(self, kernel: BlockKernel) -> list[Floats]:
+        """The values of each setting by label, the last for leaves."""
+        return [hyper.label_values(setting, self.labels) for _, setting in kernel._label_settings()]
 
 
 class PairBlock(Block):
     """Rows and columns whose pairs the core computes one by one, by the two functions that a kernel's _native gives."""
 
-    def fill(self, kernel: Any, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
-        kernel._native()[0](*self._arguments(kernel, by_label, schedule), out.reshape(-1))
+    def fill(self, kernel: Any, schedule: Schedule, out: Matrix) -> bool:
+        kernel._native()[0](*self._arguments(kernel, schedule), out.reshape(-1))
         return False
 
-    def pull_back(self, kernel: Any, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
-        kernel._native()[1](*self._arguments(kernel, by_label, schedule), cotangent.reshape(-1), *sums[0], *sums[1])
+    def pull_back(self, kernel: Any, schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+        kernel._native()[1](*self._arguments(kernel, schedule), cotangent.reshape(-1), *sums[0], *sums[1])
 
-    def _arguments(self, kernel: Any, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
+    def _arguments(self, kernel: Any, schedule: Schedule) -> tuple[object, ...]:
         """What the core's functions take before the matrix."""
         raise NotImplementedError
 
@@ -75,7 +79,6 @@ class BlockKernel(Kernel):
     _when_too_large: ClassVar[str]  # what the user should do if a value overflows
     _unlabelled: ClassVar[tuple[str, ...]] = ()  # hyperparameters that belong to no label
     _labelled: ClassVar[str] = "labels"  # what hyperparameters may belong to, in messages
-    _has_diagonals: ClassVar[bool] = False  # whether some diagonals need no block
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -150,7 +153,7 @@ class BlockPlan(Plan):
         self._pairs = which_pairs(b is None, diagonal)
         self._describe(len(a[0]), None if b is None else len(b[0]), diagonal=diagonal)
         self._needed: dict[tuple[int, bool], int] = {}  # bytes for all at once, by memory, with and without gradients
-        if self._fits and not (diagonal and kernel._has_diagonals) and schedule.executor is None:
+        if self._fits and not diagonal and schedule.executor is None:
             _ = self._all  # prepare now, which takes time; a diagonal may never need it
 
     @kept
@@ -189,7 +192,7 @@ class BlockPlan(Plan):
         all_finite = True
         for block, tile, schedule in self._blocks(kernel, pulling_back=False):
             values = out if tile == self._whole else np.empty(tile.shape)
-            all_finite &= block.fill(kernel, _by_label(kernel, block.labels), schedule, values)
+            all_finite &= block.fill(kernel, schedule, values)
             schedule.done()
             if tile != self._whole:
                 tile.put(values, out)
@@ -228,7 +231,7 @@ class BlockPlan(Plan):
         for block, tile, schedule in self._blocks(kernel, pulling_back=True):
             gradients = [np.zeros(len(block.labels) + 1) for _ in totals]
             given = np.ascontiguousarray(tile.take(cotangent))
-            block.pull_back(kernel, _by_label(kernel, block.labels), schedule, given, (gradients, others))
+            block.pull_back(kernel, schedule, given, (gradients, others))
             schedule.done()
             add(block.labels, gradients)
         return totals, others
@@ -338,7 +341,3 @@ class BlockJob:
         values = np.empty(plan.shape)
         plan._fill(self.kernel, values)
         return values
-
-
-def _by_label(kernel: BlockKernel, labels: list[str]) -> list[Floats]:
-    return [hyper.label_values(setting, labels) for _, setting in kernel._label_settings()]

@@ -125,14 +125,13 @@ class ArcBlock(PairBlock):
         self.labels = list(a.templates)
         self._arrays, self._part = _with_numbered_features(sides, len(vocabulary) + 1)
 
-    def pull_back(
-        self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
-    ) -> None:
-        super().pull_back(kernel, by_label, schedule, cotangent, (sums[1], sums[0]))  # the core has the decay first
+    def pull_back(self, kernel: DependencySubtree, schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+        super().pull_back(kernel, schedule, cotangent, (sums[1], sums[0]))  # the core has the decay first
 
-    def _arguments(self, kernel: DependencySubtree, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
-        decay, options = hyper.number_of(kernel.decay), (schedule.n_threads, schedule.tell)
-        return (*self._arrays, self._pairs, decay, by_label[0], self._part, kernel.contiguous, *options)
+    def _arguments(self, kernel: DependencySubtree, schedule: Schedule) -> tuple[object, ...]:
+        (weight,), decay = self._by_label(kernel), hyper.number_of(kernel.decay)
+        options = (kernel.contiguous, schedule.n_threads, schedule.tell)
+        return (*self._arrays, self._pairs, decay, weight, self._part, *options)
 
 
 def _with_numbered_features(

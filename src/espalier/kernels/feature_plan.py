@@ -100,11 +100,6 @@ class FeaturePlan(Plan):
         self._schedule = schedule
         self._describe(len(a), None if b is None else len(b), diagonal=diagonal)
 
-    @property
-    def labels(self) -> list[str]:
-        """The names of the parts."""
-        return list(self._features.labels)
-
     def _labels(self) -> Labels:
         return Labels(self._features.labels)
 

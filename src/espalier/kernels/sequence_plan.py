@@ -17,7 +17,7 @@ from espalier.corpus.sequences import Sequences, Unit
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, Floats, PairBlock
+from espalier.kernels.block_plan import Block, BlockKernel, BlockPlan, Corpora, PairBlock
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import which_pairs
 from espalier.kernels.similarity import Similarity
@@ -82,10 +82,10 @@ class SequenceBlock(PairBlock):
     def n_bytes(self, kernel: SequenceKernel, memory: int, *, pulling_back: bool) -> int:
         return 0 if self._similarity is None else 8 * len(self.labels) ** 2  # the table of similar symbols
 
-    def _arguments(self, kernel: SequenceKernel, by_label: list[Floats], schedule: Schedule) -> tuple[object, ...]:
-        others = [values for _, values in kernel._others()]
+    def _arguments(self, kernel: SequenceKernel, schedule: Schedule) -> tuple[object, ...]:
+        values = [*self._by_label(kernel), *(other for _, other in kernel._others())]
         soft = (self._similar,) if kernel._takes_similarity else ()
-        return (*self._arrays, self._pairs, *by_label, *others, *soft, schedule.n_threads, schedule.tell)
+        return (*self._arrays, self._pairs, *values, *soft, schedule.n_threads, schedule.tell)
 
 
 def _renumbered(a: Sequences, b: Sequences) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:

@@ -52,18 +52,14 @@ class SmoothedPartialTree(TreeKernel):
         :class:`SimilarityTable`. ``Exact()`` gives :class:`PartialTree`.
     threshold
         Similarities below it count as 0. With 0 all count as they are, even negative ones.
-    decay
-        :math:`\lambda`: the weight of a gap, and of ending a fragment. A number, or one per label.
-    depth_decay
-        :math:`\mu`: the weight of one node. A number, or one per label.
+    decay, depth_decay, on
+        As for :class:`PartialTree`.
     mix
         The share of exact matching: labels match by ``mix * [x = y] + (1 - mix) * similarity``. Fixed at 0; write a
         number and it is learned.
     soft
         What matches softly: ``"all"`` labels, or those of ``"leaves"`` among themselves; the labels of two inner
         nodes, or of a leaf and an inner node, must then be equal.
-    on
-        The column to read if the input is a table.
 
     Notes
     -----
@@ -102,7 +98,11 @@ class SmoothedPartialTree(TreeKernel):
         if self.similarity is None:
             raise TypeError("similarity must be a Similarity, got None. Exact() matches equal labels only.")
         check_similarity(self.similarity, self.mix)
-        _check_threshold(self.threshold)
+        threshold = self.threshold
+        if not hyper.is_number(threshold):
+            raise TypeError(f"threshold must be a number, got {threshold!r}.")
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold must lie between 0 and 1, got {shown(threshold)}.")
         if self.soft not in ("leaves", "all"):
             raise ValueError(f"soft must be 'leaves' or 'all', got {self.soft!r}.")
         super().__post_init__()
@@ -212,10 +212,3 @@ def _all_labels(forests: list[Forest], *, leaves: bool) -> dict[str, None]:
     """The labels of the leaves, or of the other nodes, that occur in some tree."""
     numbers = [(forest, np.unique(node_labels(forest, leaves=leaves)).tolist()) for forest in forests]
     return {forest.vocabulary[number]: None for forest, own in numbers for number in own}
-
-
-def _check_threshold(threshold: object) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.integer | np.floating):
-        raise TypeError(f"threshold must be a number, got {threshold!r}.")
-    if not 0.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold must lie between 0 and 1, got {shown(threshold)}.")

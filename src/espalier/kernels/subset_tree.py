@@ -138,12 +138,8 @@ class Subtree(ProductionKernel):
 
     Parameters
     ----------
-    decay
-        The weight of one production. A number, or one per label.
-    lone_leaves
-        Also count each shared leaf alone, with weight ``decay``.
-    on
-        The column to read if the input is a table.
+    decay, lone_leaves, on
+        As for :class:`SubsetTree`.
 
     Notes
     -----

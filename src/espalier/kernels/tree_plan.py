@@ -28,7 +28,6 @@ class TreeKernel(BlockKernel):
 
     _item: ClassVar = "tree"
     _when_too_large: ClassVar = "Use a smaller decay, or limit max_depth."
-    _has_diagonals: ClassVar = True
 
     def reads(self) -> Reads:
         return "trees"
@@ -80,18 +79,16 @@ class TreeBlock(Block):
         pattern = int(self.native.pattern_bytes)
         return pattern + kernel._bytes_needed(self.native, max(1, memory - pattern), pulling_back=pulling_back)
 
-    def fill(self, kernel: TreeKernel, by_label: list[Floats], schedule: Schedule, out: Matrix) -> bool:
-        native = self.native
-        options = (schedule.n_threads, schedule.tell)
-        return bool(native.matrix(*by_label, *kernel._native_arguments(native), *options, out.reshape(native.shape)))
+    def fill(self, kernel: TreeKernel, schedule: Schedule, out: Matrix) -> bool:
+        given = out.reshape(self.native.shape)
+        return bool(self.native.matrix(*self._arguments(kernel), schedule.n_threads, schedule.tell, given))
 
-    def pull_back(
-        self, kernel: TreeKernel, by_label: list[Floats], schedule: Schedule, cotangent: Floats, sums: Sums
-    ) -> None:
-        native = self.native
-        options = (schedule.n_threads, schedule.tell)
-        given = cotangent.reshape(native.shape)
-        native.pull_back(*by_label, *kernel._native_arguments(native), given, *options, *sums[0], *sums[1])
+    def pull_back(self, kernel: TreeKernel, schedule: Schedule, cotangent: Floats, sums: Sums) -> None:
+        given, options = cotangent.reshape(self.native.shape), (schedule.n_threads, schedule.tell)
+        self.native.pull_back(*self._arguments(kernel), given, *options, *sums[0], *sums[1])
+
+    def _arguments(self, kernel: TreeKernel) -> tuple[object, ...]:
+        return (*self._by_label(kernel), *kernel._native_arguments(self.native))
 
 
 def _n_entries(forest: Forest, rows: slice) -> int:

@@ -26,20 +26,11 @@ Mask = NDArray[np.bool_]
 
 
 def without_fragment(kernel: Kernel, inputs: Inputs, diagonal: Matrix, known: Mask | None = None) -> Mask:
-    """Which items have no fragment, or a vector of zeros, so that their value with themselves is 0.
+    """Which items have no fragment, or a vector of zeros, so that their value with themselves, ``diagonal``, is 0.
 
-    Parameters
-    ----------
-    kernel, inputs, diagonal
-        The values of these items with themselves.
-    known
-        Items already known to have none; they are not checked again.
-
-    Raises
-    ------
-    FloatingPointError
-        If an item has fragments, but its value with itself is 0 or nearly so because they weigh too little; or if its
-        vector is not all zeros, but its numbers are too small.
+    Items that are ``known`` to have none are not checked again. FloatingPointError if an item has fragments, but its
+    value is 0 or nearly so because they weigh too little; or if its vector is not all zeros, but its numbers are too
+    small.
     """
     empty: Mask = np.zeros(len(diagonal), bool) if known is None else known
     small = np.flatnonzero((diagonal < SMALLEST) & ~empty)
@@ -96,22 +87,11 @@ def may_cancel(kernel: Kernel) -> bool:
 
 
 def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: float) -> None:
-    """Raise if gradients of a normalised kernel are mostly rounding.
+    """Raise if a gradient of a normalised kernel may be mostly rounding: more than a thousandth of it and of ``parts``.
 
     The gradient is the part of the matrix less the part of the diagonals. For a number t, each part may be as large as
-    ``parts / t``. Rounding is in proportion to the parts, however small their difference is.
-
-    Parameters
-    ----------
-    kernel, gradients
-        The kernel with its numbers, and the gradient for each.
-    parts
-        The sum of the absolute products of gradient weight and value.
-
-    Raises
-    ------
-    FloatingPointError
-        If the rounding may be more than a thousandth of the gradient, and of ``parts``.
+    ``parts / t``, where ``parts`` is the sum of the absolute products of gradient weight and value. Rounding is in
+    proportion to the parts, however small their difference is.
     """
     for path, value in kernel.parameters().items():
         gradient = gradients.get(path, 0.0)

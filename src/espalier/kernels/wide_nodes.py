@@ -14,14 +14,7 @@ MOST_STEPS = 25_000_000_000  # for one pair of nodes: the product of their numbe
 def check_widths(kernel: str, a: Forest, b: Forest | None = None, *, any_labels: bool = False) -> None:
     """Refuse two nodes whose common subsequences of children take too long to sum.
 
-    Parameters
-    ----------
-    kernel
-        The name of the kernel, for the message.
-    a, b
-        The trees that are compared; those of ``a`` with each other if ``b`` is None.
-    any_labels
-        Whether nodes with different labels are compared too.
+    ``kernel`` is named in the message. With ``any_labels``, nodes with different labels are compared too.
     """
     b = a if b is None else b
     if _most_children(a) * _most_children(b) <= MOST_STEPS:

@@ -99,7 +99,7 @@ def test_lengths_beyond_the_longest_sequence_cost_nothing():
     assert es.Spectrum(10**6).features(texts).shape == (2, 0)
     long = es.Spectrum(10**6, shortest=1)
     assert long(texts).tolist() == es.Spectrum(3, shortest=1)(texts).tolist()
-    assert long.plan(texts).labels == ["1", "2", "3"]
+    assert long.plan(texts)._labels().names == ["1", "2", "3"]
     learned = es.Spectrum(5_000, shortest=1, order_weights=1.0)
     _, pull_back = learned.vjp(texts)
     gradient = pull_back(np.ones((2, 2)))
