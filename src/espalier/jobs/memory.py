@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
@@ -53,7 +54,7 @@ def usable_memory(root: Path = Path("/")) -> int:
         The folder that contains ``proc`` and ``sys``.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([machine, *_limits_of_process(), *_limits_of_groups_at(int(time.monotonic()), root)])
+    return min([machine, *_limits_of_process(), *_limits_of_groups(int(time.monotonic()), root)])
 
 
 def _limits_of_process() -> Iterator[int]:
@@ -68,17 +69,16 @@ def _limits_of_process() -> Iterator[int]:
 
 
 @functools.lru_cache(maxsize=1)
-def _limits_of_groups_at(second: int, root: Path) -> tuple[int, ...]:
-    """Read the limits at most once a second, because reading takes longer than comparing a few trees."""
-    return tuple(_limits_of_groups(root))
+def _limits_of_groups(second: int, root: Path) -> list[int]:
+    """The limits of the control groups of this process and of all groups above them, of both versions.
 
-
-def _limits_of_groups(root: Path) -> Iterator[int]:
-    """The limits of the control groups of this process and of all groups above them, of both versions."""
+    They are read at most once a second, because reading takes longer than comparing a few trees.
+    """
     try:
         groups = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:
-        return
+        return []
+    limits = []
     for line in groups:
         _, controllers, path = line.split(":", 2)
         if controllers == "":
@@ -90,20 +90,12 @@ def _limits_of_groups(root: Path) -> Iterator[int]:
         group = top / path.strip("/")
         # In a container the path may be that of the host, while the container's own group is mounted at the top.
         for folder in (group, *group.parents):
-            limit = _limit_in(folder / name)
-            if limit is not None:
-                yield limit
+            with suppress(OSError):
+                text = (folder / name).read_text("utf-8").strip()
+                limits += [int(text)] if text.isascii() and text.isdigit() else []
             if folder == top:
                 break
-
-
-def _limit_in(file: Path) -> int | None:
-    """The number of bytes in a file of a control group; None if it has none."""
-    try:
-        text = file.read_text("utf-8").strip()
-    except OSError:
-        return None
-    return int(text) if text.isascii() and text.isdigit() else None
+    return limits
 
 
 def n_cores() -> int:

@@ -37,7 +37,7 @@ class SequenceKernel(BlockKernel):
 
     def _similarity(self) -> Similarity | None:
         """How similar unequal symbols are; None if only equal ones match."""
-        return None
+        return getattr(self, "similarity", None)
 
     def _corpora(self, inputs: Inputs) -> Corpora:
         return tuple(inputs.sequences(self._column(), unit) for unit in self._units())

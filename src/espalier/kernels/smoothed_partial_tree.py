@@ -13,6 +13,7 @@ from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import user_level
 from espalier.jobs.schedule import Schedule
+from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Plan
 from espalier.kernels.block_plan import DECAY_BOUNDS
@@ -151,7 +152,7 @@ class SmoothedPartialTree(TreeKernel):
         return _SimilarForests(a, b, self._thresholded(), per_tree=per_tree, soft_labels=self.soft == "all")
 
     def _native_arguments(self, native: Any) -> tuple[object, ...]:
-        return (hyper.number_of(self.mix), *native.tables())
+        return (hyper.number_of(self.mix), *native.tables)
 
     def _bytes_needed(self, native: Any, memory: int, *, pulling_back: bool) -> int:
         if native.table_bytes > memory:  # the table alone is too large, so do not make it
@@ -169,7 +170,7 @@ class SmoothedPartialTree(TreeKernel):
 
 
 class _SimilarForests(_core.SmoothedTreePlan):
-    """The compiled plan of two forests with the tables of their similar labels, kept until it is released."""
+    """The compiled plan of two forests with the tables of their similar labels."""
 
     def __init__(
         self, a: Forest, b: Forest | None, similarity: Similarity, *, per_tree: bool, soft_labels: bool
@@ -179,29 +180,21 @@ class _SimilarForests(_core.SmoothedTreePlan):
         self._similarity = similarity
         self.per_tree = per_tree
         self._soft_labels = soft_labels
-        self._tables: tuple[Floats, ...] | None = None
 
     def find_pairs(self) -> None:
         """Find the pairs of nodes that match; if labels match softly, this needs their similarities."""
         if self._soft_labels:
-            self.link(*self.tables()[1:])
+            self.link(*self.tables[1:])
 
+    @kept
     def tables(self) -> tuple[Floats, ...]:
         """The similarities of words; if labels match softly, also of labels, words with labels, and the reverse."""
-        found = self._tables
-        if found is None:
-            words, none = self._table(self.row_words, self.column_words), np.zeros((0, 0))
-            found = words, none, none, none
-            if self._soft_labels:
-                mixed = self._table(self.row_words, self.column_labels)
-                back = mixed.T if self.is_symmetric else self._table(self.row_labels, self.column_words)
-                found = words, self._table(self.row_labels, self.column_labels), mixed, np.ascontiguousarray(back)
-            self._tables = found
-        return found
-
-    def release(self) -> None:
-        super().release()
-        self._tables = None
+        words, none = self._table(self.row_words, self.column_words), np.zeros((0, 0))
+        if not self._soft_labels:
+            return words, none, none, none
+        mixed = self._table(self.row_words, self.column_labels)
+        back = mixed.T if self.is_symmetric else self._table(self.row_labels, self.column_words)
+        return words, self._table(self.row_labels, self.column_labels), mixed, np.ascontiguousarray(back)
 
     def _table(self, rows: list[int], columns: list[int]) -> Floats:
         names = [[self._vocabulary[number] for number in numbers] for numbers in (rows, columns)]

@@ -111,9 +111,6 @@ class Subsequence(SequenceKernel):
         mix = np.array([hyper.number_of(self.mix)])
         return [("order_weights", order_values(self.order_weights, self.length)), ("mix", mix)]
 
-    def _similarity(self) -> Similarity | None:
-        return self.similarity
-
     def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
         # A grid is kept once for matches and once for each length, and three times more for gradients. It has a row
         # for each position whose symbol the other side has too, and columns likewise; if soft, for each position.

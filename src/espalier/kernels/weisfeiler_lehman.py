@@ -74,18 +74,12 @@ class WeisfeilerLehman(FeatureKernel):
     on: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "iterations",
-            whole_number(
-                "iterations", self.iterations, 0, MOST_WEIGHTS - 1, wanted=f"an integer from 0 to {MOST_WEIGHTS - 1:,}"
-            ),
-        )
+        wanted = f"an integer from 0 to {MOST_WEIGHTS - 1:,}"
+        iterations = whole_number("iterations", self.iterations, 0, MOST_WEIGHTS - 1, wanted=wanted)
+        object.__setattr__(self, "iterations", iterations)
         if self.labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {self.labels!r}.")
-        weights = weights_by_length(
-            self.iteration_weights, self.iterations + 1, 0, name="iteration_weights", each="round"
-        )
+        weights = weights_by_length(self.iteration_weights, iterations + 1, 0, name="iteration_weights", each="round")
         object.__setattr__(self, "iteration_weights", weights)
         super().__post_init__()
 

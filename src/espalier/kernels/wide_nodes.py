@@ -42,11 +42,9 @@ def _most_children(forest: Forest) -> int:
 
 def _widths(forest: Forest) -> NDArray[np.int64]:
     """The number of children of each subtree that occurs in some tree; 0 for others."""
-    arrays = forest.arrays
-    start = arrays["tree_start"]
     used = np.zeros(forest.n_subtrees, bool)
-    used[arrays["tree_subtree"][start[0] : start[-1]]] = True
-    return np.where(used, np.diff(arrays["child_start"]), 0).astype(np.int64)
+    used[forest.arrays["tree_subtree"]] = True
+    return np.where(used, np.diff(forest.arrays["child_start"]), 0).astype(np.int64)
 
 
 def _widest_of_one_label(
@@ -67,6 +65,5 @@ def _widest_of_one_label(
 
 def _tree_of(forest: Forest, subtree: int) -> int:
     """The first tree that holds a subtree."""
-    start = forest.arrays["tree_start"]
-    entry = start[0] + int(np.argmax(forest.arrays["tree_subtree"][start[0] : start[-1]] == subtree))
-    return int(np.searchsorted(start, entry, side="right")) - 1
+    entry = int(np.argmax(forest.arrays["tree_subtree"] == subtree))
+    return int(np.searchsorted(forest.arrays["tree_start"], entry, side="right")) - 1
