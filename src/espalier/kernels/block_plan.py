@@ -206,7 +206,7 @@ class BlockPlan(Plan):
         for (name, _), gradient in zip(kernel._others(), others, strict=True):
             setting = getattr(kernel, name)
             if isinstance(setting, hyper.PerDimension):
-                found[name] = {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}
+                found[name] = hyper.dimension_gradients(name, setting, gradient)
             elif not hyper.is_fixed(setting):
                 found[name] = {name: float(gradient.sum())}
         return {path: value for name, _ in kernel._settings() for path, value in found.get(name, {}).items()}

@@ -88,6 +88,12 @@ def test_every_weight_is_a_hyperparameter():
     assert bound.with_parameters({"order_weights[1]": 0.25}).order_weights.values == (1.0, 0.25)
 
 
+def test_weights_that_are_all_fixed_have_no_gradient():
+    kernel = es.Subsequence(2, order_weights=(es.fixed(1.0), es.fixed(0.5)))
+    values, pull_back = kernel.vjp(["a b c", "a c"])
+    assert pull_back(values).keys() == kernel.parameters().keys() == {"gap_decay", "match_decay"}
+
+
 def test_kernels_print_as_they_are_made():
     from espalier.kernels.expressions import parse_kernel
 
