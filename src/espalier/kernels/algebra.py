@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
+
+import numpy as np
 
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.algebra_plans import ConstantPlan, PowerPlan, ProductPlan, ScaledPlan, SumPlan
@@ -176,7 +178,8 @@ class Power(Wrapper):
             raise TypeError(f"exponent must be a positive number, got {exponent!r}.")
         if not (math.isfinite(as_float(exponent)) and exponent > 0):
             raise ValueError(f"exponent must be a positive number, got {shown(exponent)}.")
-        object.__setattr__(self, "exponent", _plain(exponent))
+        if isinstance(exponent, np.generic):  # its repr is not a Python literal
+            object.__setattr__(self, "exponent", exponent.item())
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         return PowerPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
@@ -218,16 +221,9 @@ def multiply(left: Kernel, right: object) -> Product | Scaled:
     """The product of two kernels, or a multiple: a number, ``Learned`` or ``Fixed`` times a kernel."""
     if isinstance(right, Kernel):
         return Product((left, right))
-    if isinstance(right, Fixed | Learned):
-        return Scaled(left, right)
-    if isinstance(right, Real):
-        return Scaled(left, _plain(right))
+    if isinstance(right, Fixed | Learned | Real):
+        return Scaled(left, right)  # type: ignore[arg-type]  # a number of any kind, which the kernel checks
     raise TypeError(f"A kernel can only be multiplied by a kernel or a number, got {type(right).__name__}.")
-
-
-def _plain(number: object) -> Any:
-    """Turn a number of numpy, whose repr is not a Python literal, into one of Python."""
-    return number.item() if hasattr(number, "item") else number
 
 
 def _is_multiple(kernel: Kernel) -> bool:

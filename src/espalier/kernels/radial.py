@@ -15,9 +15,8 @@ from espalier.kernels.hyperparameters import Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Matrix, Plan
 from espalier.kernels.row_blocks import row_blocks
-from espalier.kernels.underflow import Mask
+from espalier.kernels.underflow import ROUNDING
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative error of a kernel value, at most
 TOLERANCE = 0.01  # the largest error of half a squared distance, in squared widths
 FAR = 745.0  # half a squared distance, in squared widths, beyond which a value is 0
 
@@ -109,7 +108,10 @@ def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matr
         np.subtract(means, part, out=part)
         np.maximum(part, 0.0, out=part)
         if is_rough:
-            unknown = _unknown(part, means, width)
+            # Half squared distances that are mostly rounding, and may be so small that this matters.
+            rounding = ROUNDING * means / width
+            with np.errstate(over="ignore"):
+                unknown = (rounding > TOLERANCE * width) & (part / width - rounding < FAR * width)
             if columns is None:  # an item is at distance 0 from itself
                 np.fill_diagonal(unknown[:, block], False)
             if unknown.any():
@@ -120,14 +122,6 @@ def _halve_distances(kernel: Radial, values: Matrix, rows: Matrix, columns: Matr
                     f"width^2, with a width of {width:.3g}. Use Radial(Normalized({kernel.kernel!r})), a larger width, "
                     "or smaller hyperparameters inside."
                 )
-
-
-def _unknown(half: Matrix, means: Matrix, width: float) -> Mask:
-    """Which half squared distances are mostly rounding, and may be so small that this matters."""
-    rounding = ROUNDING * means / width
-    with np.errstate(over="ignore"):
-        found: Mask = (rounding > TOLERANCE * width) & (half / width - rounding < FAR * width)
-    return found
 
 
 def _fall(half: Matrix, kernel: Radial, *, out: Matrix) -> Matrix:

@@ -19,7 +19,7 @@ from espalier.kernels.vectors import VectorKernel
 SMALLEST = 1e-280  # dividing by less gives gradients beyond floating-point numbers
 SMALL = 1e-3  # errors name hyperparameters below it as the cause
 MODERATE = (0.1, 1e-3)  # replaces small hyperparameters to see if there are fragments; the second after an overflow
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative rounding error of each part of a difference
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # the relative rounding error of a kernel value, at most
 DIGITS = 1e-3  # the share of a gradient that may be rounding
 
 Mask = NDArray[np.bool_]
