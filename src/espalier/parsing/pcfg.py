@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from espalier.structures.tree import Tree, trees_from_arrays
 _Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class PCFG(Storable):
     """A probabilistic context-free grammar with a lexicon; make one with :meth:`from_treebank`.
 
@@ -38,6 +40,17 @@ class PCFG(Storable):
     earlier of these rules in the grammar; then that with the longer last child; then by the numbers of the symbols,
     which are those of ``grammar.symbols``; then that with the more probable part before the last child, and with the
     more probable last child, by the same rule.
+
+    Parameters
+    ----------
+    grammar
+        The rules.
+    lexicon
+        The words below tags.
+    labels
+        The label in parses of each symbol of the grammar; by default its name.
+    hides_root
+        Whether parses lack the root of the grammar, if it has one child there.
 
     Examples
     --------
@@ -47,31 +60,16 @@ class PCFG(Storable):
     (S (NP (D the) (N cats)) (VP (V saw) (NP (N cats))))
     """
 
-    def __init__(
-        self, grammar: Grammar, lexicon: Lexicon, labels: Sequence[str] | None = None, *, hides_root: bool = False
-    ) -> None:
-        self._grammar, self._lexicon, self.hides_root = grammar, lexicon, hides_root
-        self._labels = tuple(grammar.symbols if labels is None else labels)
-        if len(self._labels) != len(grammar.symbols):
-            raise InputError(
-                f"{len(self._labels)} labels do not fit {len(grammar.symbols)} symbols: give one for each."
-            )
-        self._number = {name: k for k, name in enumerate(grammar.symbols)}
+    grammar: Grammar
+    lexicon: Lexicon
+    labels: Sequence[str] = ()
+    hides_root: bool = field(default=False, kw_only=True)
 
-    @property
-    def grammar(self) -> Grammar:
-        """The rules. They cannot be replaced: make another parser."""
-        return self._grammar
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """The words below tags."""
-        return self._lexicon
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The label in parses of each symbol of the grammar."""
-        return self._labels
+    def __post_init__(self) -> None:
+        n_symbols = len(self.grammar.symbols)
+        object.__setattr__(self, "labels", tuple(self.labels or self.grammar.symbols))
+        if len(self.labels) != n_symbols:
+            raise InputError(f"{len(self.labels)} labels do not fit {n_symbols} symbols: give one for each.")
 
     @staticmethod
     def from_treebank(
@@ -233,6 +231,10 @@ class PCFG(Storable):
     def __reduce__(self) -> tuple[object, ...]:
         make = functools.partial(PCFG, hides_root=self.hides_root)
         return make, (self.grammar, self.lexicon, self.labels)
+
+    @kept
+    def _number(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.grammar.symbols)}
 
     @kept
     def _coarse(self) -> dict[str, object]:

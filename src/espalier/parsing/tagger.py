@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
+from espalier.kept import kept
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.kbest import KBest, Tagged
 from espalier.parsing.lexicon import are_counts
@@ -30,6 +32,7 @@ from espalier.structures.sequence import TaggedSequence
 MAX_TAGS = 250
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Tagger(Storable):
     """A trigram hidden Markov model of tags with a lexicon; make one with :meth:`from_sentences`.
 
@@ -52,31 +55,20 @@ class Tagger(Storable):
     ('D', 'N', 'V', 'D', 'N')
     """
 
-    def __init__(self, tags: Sequence[str], trigrams: NDArray[np.int64], lexicon: SuffixLexicon) -> None:
+    tags: Sequence[str]
+    trigrams: NDArray[np.int64]
+    lexicon: SuffixLexicon
+
+    def __post_init__(self) -> None:
         require = refuse("tagger", "Make a tagger with Tagger.from_sentences.")
-        n = len(tags)
+        n, trigrams = len(self.tags), self.trigrams
         require(0 < n <= MAX_TAGS, f"there are {n:,} tags, and from 1 to {MAX_TAGS} are possible")
         sound = isinstance(trigrams, np.ndarray) and trigrams.dtype == np.int64 and trigrams.shape == (n + 1,) * 3
         require(sound, "trigrams must be a cube of int64 with one more place than there are tags")
         require(bool(np.all(trigrams >= 0)) and bool(np.all(trigrams.sum((0, 1)) > 0)), "a tag was never seen")
-        require(lexicon.n_tags == n, f"the lexicon has {lexicon.n_tags} tags")
-        self._tags, self._trigrams, self._lexicon = tuple(tags), read_only(np.array(trigrams)), lexicon
-        self._weights = read_only(on_grid(trigram_weights(trigrams).reshape(-1)))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The names of the tags."""
-        return self._tags
-
-    @property
-    def trigrams(self) -> NDArray[np.int64]:
-        """How often each tag followed two others; cannot be written to."""
-        return self._trigrams
-
-    @property
-    def lexicon(self) -> SuffixLexicon:
-        """The words below the tags."""
-        return self._lexicon
+        require(self.lexicon.n_tags == n, f"the lexicon has {self.lexicon.n_tags} tags")
+        object.__setattr__(self, "tags", tuple(self.tags))
+        object.__setattr__(self, "trigrams", read_only(np.array(trigrams)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return Tagger, (self.tags, self.trigrams, self.lexicon)
@@ -217,6 +209,10 @@ class Tagger(Storable):
         """How many sentences and words it was estimated from."""
         ends = self.trigrams.sum((0, 1))
         return {"rows": int(ends[-1]), "items": "tagged sentences", "words": int(ends[:-1].sum())}
+
+    @kept
+    def _weights(self) -> NDArray[np.float64]:
+        return read_only(on_grid(trigram_weights(self.trigrams).reshape(-1)))
 
     def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> KBest[Tagged]:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
