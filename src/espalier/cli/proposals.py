@@ -12,7 +12,7 @@ from typing import Any
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.jobs.progress import Tell, part_of, report_to
 from espalier.parsing import PCFG, KBest, Parse
-from espalier.parsing.treebank import plain
+from espalier.parsing.treebank import has_bare_word, plain
 from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
 from espalier.structures.files import read_text
@@ -155,7 +155,7 @@ def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[
         for row, tree in enumerate(given.trees):
             found = plain(tree)
             what = "no words beside traces" if found is None else "a word without a tag above it"
-            if found is not None and not _has_bare_word(found):
+            if found is not None and not has_bare_word(found):
                 kept.append(found)
             elif skip:
                 n_skipped += 1
@@ -255,11 +255,7 @@ def _fault(tree: Tree | None, *, tagged: bool) -> str | None:
         return "no words"
     if "" in tree.words():
         return "an empty word, written ()"
-    return "a word without a tag above it" if tagged and _has_bare_word(tree) else None
-
-
-def _has_bare_word(tree: Tree) -> bool:
-    return tree.is_leaf or any(c.is_leaf for node in tree if not node.is_preterminal for c in node.children)
+    return "a word without a tag above it" if tagged and has_bare_word(tree) else None
 
 
 def _holds_trees(text: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 from espalier.kept import kept
+from espalier.parsing.markov import SeenWord, spelled
 from espalier.storage import State, require
 from espalier.structures.numbers import finite_number, is_whole, shown
 
@@ -108,38 +109,32 @@ class Lexicon:
         sentences: Iterable[Iterable[tuple[str, str]]], *, rare: int = 2, smoothing: float = 1.0
     ) -> Lexicon:
         """Count words and tags; words seen at most ``rare`` times also train their class."""
-        seen: Counter[tuple[str, str, bool]] = Counter()
+        seen: Counter[SeenWord] = Counter()
         for sentence in sentences:
             for position, (word, tag) in enumerate(sentence):
-                seen[word, tag, position == 0] += 1
+                seen[word, (tag,), position == 0] += 1
         return Lexicon.from_counts(seen, rare=rare, smoothing=smoothing)
 
     @staticmethod
-    def from_counts(seen: Mapping[tuple[str, str, bool], int], *, rare: int = 2, smoothing: float = 1.0) -> Lexicon:
-        """The same from counts of a word, its tag, and whether it begins a sentence."""
+    def from_counts(
+        seen: Mapping[SeenWord, int], *, rare: int = 2, smoothing: float = 1.0, split_tags: bool = False
+    ) -> Lexicon:
+        """The same from counts of words below symbols; with ``split_tags``, a tag is split into its symbols."""
         finite_number("smoothing", smoothing, zero=True)
         if not is_whole(rare) or rare < 1:
             raise ValueError(f"Words seen at most this many times are rare: at least 1, got {shown(rare)}.")
-        rare = int(rare)
-        by_word: dict[str, Counter[str]] = {}
         tags: Counter[str] = Counter()
-        for (word, tag, _), count in seen.items():
-            by_word.setdefault(word, Counter())[tag] += count
-            tags[tag] += count
-        by_class: dict[str, Counter[str]] = {}
-        for (word, tag, is_first), count in seen.items():
+        by_word, by_class, parts, word_parts = (defaultdict[str, Counter[str]](Counter) for _ in range(4))
+        for (word, symbol, _), count in seen.items():
+            by_word[word][symbol[0]] += count
+            tags[symbol[0]] += count
+            if split_tags:
+                parts[symbol[0]][spelled(symbol)] += count
+                word_parts[word][spelled(symbol)] += count
+        for (word, symbol, is_first), count in seen.items():
             if by_word[word].total() <= rare:
-                by_class.setdefault(word_class(word, first=is_first), Counter())[tag] += count
-        return Lexicon(tags, by_word, by_class, smoothing)
-
-    def with_parts(self, seen: Mapping[tuple[str, str, str], int]) -> Lexicon:
-        """The same with tags split in parts, from counts of a word, its tag, and the part."""
-        parts: dict[str, Counter[str]] = {}
-        word_parts: dict[str, Counter[str]] = {}
-        for (word, tag, part), count in seen.items():
-            parts.setdefault(tag, Counter())[part] += count
-            word_parts.setdefault(word, Counter())[part] += count
-        return replace(self, parts=parts, word_parts=word_parts)
+                by_class[word_class(word, first=is_first)][symbol[0]] += count
+        return Lexicon(tags, dict(by_word), dict(by_class), smoothing, dict(parts), dict(word_parts))
 
     def weights(self, words: list[str]) -> list[dict[str, float]]:
         """Return for each word its possible tags, with the log probability of the word below each.

@@ -24,7 +24,7 @@ from espalier.parsing.kbest import KBest, Parse
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
 from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, words_and_tags
-from espalier.parsing.treebank import lexicon_of, plain, warn_of_chains
+from espalier.parsing.treebank import plain, warn_of_chains
 from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
@@ -123,7 +123,7 @@ class PCFG(Storable):
         warn_of_chains(counts.chains, max_unary)
         label = {spelled(symbol): symbol[0] for rule in counts.rules for symbol in (rule[0], *rule[1])}
         label[counts.root] = root
-        lexicon = lexicon_of(counts.words, unknown, smoothing, split_tags=split_tags)
+        lexicon = Lexicon.from_counts(counts.words, rare=unknown, smoothing=smoothing, split_tags=split_tags)
         return PCFG(grammar, lexicon, [label[name] for name in grammar.symbols], hides_root=True)
 
     def parse(self, words: Sequence[str], k: int = 100, **options: Any) -> KBest[Parse]:

@@ -20,7 +20,7 @@ from espalier.parsing.kbest import KBest, Tagged
 from espalier.parsing.lexicon import are_counts
 from espalier.parsing.requests import SPLIT, positive
 from espalier.parsing.suffixes import SuffixLexicon
-from espalier.parsing.treebank import plain
+from espalier.parsing.treebank import has_bare_word, plain
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
@@ -264,7 +264,7 @@ def _tagged(row: int, sentence: Any) -> TaggedSequence:
     tree = plain(sentence)
     if tree is None:
         return TaggedSequence([], [])
-    if any(child.is_leaf for node in tree if not node.is_preterminal for child in node.children) or tree.is_leaf:
+    if has_bare_word(tree):
         raise InputError(f"Sentence {row} has a word without a tag above it: {str(tree)[:80]}")
     above = [node for node in tree if node.is_preterminal]
     return TaggedSequence([node.children[0].label for node in above], [node.label for node in above])

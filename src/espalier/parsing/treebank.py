@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Mapping
 
-from espalier.parsing.lexicon import Lexicon
-from espalier.parsing.markov import SeenWord, spelled
 from espalier.structures.interop import as_tree
 from espalier.structures.transforms import TRACE, drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
@@ -26,23 +23,14 @@ def plain(tree: object) -> Tree | None:
     return strip_function_tags(found) if any("-" in label[1:] or "=" in label[1:] for label in labels) else found
 
 
+def has_bare_word(tree: Tree) -> bool:
+    """Say whether a word has no tag above it."""
+    return tree.is_leaf or any(c.is_leaf for node in tree if not node.is_preterminal for c in node.children)
+
+
 def is_tagged(tree: Tree) -> bool:
     """Say whether every node has a label and every word a tag, so that a grammar can be learned from the tree."""
-    return not tree.is_leaf and all(
-        node.label and (node.is_leaf or node.is_preterminal or not any(child.is_leaf for child in node.children))
-        for node in tree
-    )
-
-
-def lexicon_of(words: Mapping[SeenWord, int], rare: int, smoothing: float, *, split_tags: bool) -> Lexicon:
-    """The lexicon of counted words, whose tags may remember their parents."""
-    seen: Counter[tuple[str, str, bool]] = Counter()
-    parts: Counter[tuple[str, str, str]] = Counter()
-    for (word, symbol, is_first), count in words.items():
-        seen[word, symbol[0], is_first] += count
-        parts[word, symbol[0], spelled(symbol)] += count
-    lexicon = Lexicon.from_counts(seen, rare=rare, smoothing=smoothing)
-    return lexicon.with_parts(parts) if split_tags else lexicon
+    return not has_bare_word(tree) and all(node.label for node in tree)
 
 
 def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:
