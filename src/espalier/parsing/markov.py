@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from espalier.errors import InputError
 from espalier.parsing.grammar import MAX_UNARY, Grammar
@@ -15,12 +15,11 @@ Symbol = tuple[str, ...]  # a label and those of its ancestors that count
 Rules = Counter[tuple[Symbol, tuple[Symbol, ...]]]
 SeenWord = tuple[str, Symbol, bool]  # a word, its tag, and whether it begins its sentence
 
-
 _MARK = "^"
 _ABOVE = "\0"  # stands above all sentences while labels are not known
 
 
-class Counts(NamedTuple):
+class TreebankCounts(NamedTuple):
     """The counts of a treebank.
 
     Attributes
@@ -46,7 +45,7 @@ def count_rules(
     *,
     split_tags: bool = False,
     written: Sequence[object] | None = None,
-) -> Counts:
+) -> TreebankCounts:
     """Count rules and words. Nodes that only repeat their single child, and trees that are None, are left out.
 
     Errors show trees as they were ``written``, before anything was left out.
@@ -59,14 +58,13 @@ def count_rules(
     InputError
         If a word has no tag above it, or a label has the mark of ancestors where these are remembered.
     """
-    counts = Counts(Counter(), Counter(), Counter(), _ABOVE)
+    counts = TreebankCounts(Counter(), Counter(), Counter(), _ABOVE)
     for row, tree in enumerate(trees):
         if tree is not None:
-            try:
-                _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
-            except _BareWordError as error:
+            fault = _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
+            if fault is not None:
                 shown = str(tree if written is None else written[row])
-                raise UntaggedWordError(row, f"{error} without a tag above it: {shown[:80]}") from None
+                raise UntaggedWordError(row, f"{fault} without a tag above it: {shown[:80]}")
     labels = {child[0] for _, children in counts.rules for child in children}
     if vertical > 1 or split_tags:
         for label in sorted(labels):
@@ -77,20 +75,19 @@ def count_rules(
                 )
     while root in labels:
         root += "'"
-    return _renamed(counts, root)
+    renamed = _with_symbols(counts, lambda symbol: (*symbol[:-1], root) if symbol[-1] == _ABOVE else symbol)
+    return renamed._replace(root=root)
 
 
-def _renamed(counts: Counts, root: str) -> Counts:
-    """Return counts with another name for the root."""
-
-    def named(symbol: Symbol) -> Symbol:
-        return (*symbol[:-1], root) if symbol[-1] == _ABOVE else symbol
-
+def _with_symbols(counts: TreebankCounts, change: Callable[[Symbol], Symbol]) -> TreebankCounts:
+    """Return counts with other symbols; those that become equal are counted together."""
     rules: Rules = Counter()
     for (parent, children), count in counts.rules.items():
-        rules[named(parent), tuple([named(child) for child in children])] = count
-    words = Counter({(word, named(tag), is_first): count for (word, tag, is_first), count in counts.words.items()})
-    return Counts(rules, words, counts.chains, root)
+        rules[change(parent), tuple([change(child) for child in children])] += count
+    words: Counter[SeenWord] = Counter()
+    for (word, tag, is_first), count in counts.words.items():
+        words[word, change(tag), is_first] += count
+    return counts._replace(rules=rules, words=words)
 
 
 class UntaggedWordError(InputError):
@@ -111,37 +108,35 @@ class UntaggedWordError(InputError):
         return UntaggedWordError(rows[self.row], self.fault)
 
 
-class _BareWordError(ValueError):
-    """There is a word in the place of a tag."""
-
-
-def _count_tree(tree: Tree, memory: tuple[int, int], counts: Counts) -> None:
+def _count_tree(tree: Tree, memory: tuple[int, int], counts: TreebankCounts) -> str | None:
+    """Count the rules and words of a tree; return what is wrong if there is a word in the place of a tag."""
     vertical, of_tags = memory
     top = _without_repeats(tree)
-    symbol: Symbol = (top.label, _ABOVE)[: of_tags if _is_tag(top) else vertical]
+    symbol: Symbol = (top.label, _ABOVE)[: of_tags if top.is_preterminal else vertical]
     counts.rules[(_ABOVE,), (symbol,)] += 1
     stack: list[tuple[Tree, Symbol, Symbol, int]] = [(top, symbol, (top.label, _ABOVE), 1)]
     is_first, longest = True, 1
     while stack:
         node, symbol, line, chain = stack.pop()
         longest = max(longest, chain)
-        if _is_tag(node):
+        if node.is_preterminal:
             counts.words[node.children[0].label, symbol, is_first] += 1
             is_first = False
             continue
         found = []
         for each in node.children:
             if not each.children:
-                raise _BareWordError(f"has the word {each.label!r:.60}")
+                return f"has the word {each.label!r:.60}"
             child = _without_repeats(each)
             below = (child.label, *line)
-            own = below[: of_tags if _is_tag(child) else vertical]
+            own = below[: of_tags if child.is_preterminal else vertical]
             found.append((child, own, below[: vertical + 1], chain + 1 if len(node.children) == 1 else 0))
         if not found:
-            raise _BareWordError("is a word")
+            return "is a word"
         counts.rules[symbol, tuple([part[1] for part in found])] += 1
         stack.extend(reversed(found))
     counts.chains[longest] += 1
+    return None
 
 
 def _without_repeats(node: Tree) -> Tree:
@@ -153,13 +148,7 @@ def _without_repeats(node: Tree) -> Tree:
     return node
 
 
-def _is_tag(node: Tree) -> bool:
-    """Say whether a node is a tag above one word."""
-    children = node.children
-    return len(children) == 1 and not children[0].children
-
-
-def shorten(counts: Counts, least: int) -> Counts:
+def shorten(counts: TreebankCounts, least: int) -> TreebankCounts:
     """Shorten the ancestors of symbols that were seen fewer than ``least`` times, starting with the furthest.
 
     Whoever remembers an ancestor remembers it by way of those between, which were seen as often below it: else one tree
@@ -176,13 +165,7 @@ def shorten(counts: Counts, least: int) -> Counts:
         while any(seen[kept[start:]] < least for start in range(len(kept) - 1)):
             kept = kept[:-1]
         short[symbol] = kept
-    rules: Rules = Counter()
-    for (parent, children), count in counts.rules.items():
-        rules[short.get(parent, parent), tuple([short[child] for child in children])] += count
-    words: Counter[SeenWord] = Counter()
-    for (word, tag, is_first), count in counts.words.items():
-        words[word, short[tag], is_first] += count
-    return counts._replace(rules=rules, words=words)
+    return _with_symbols(counts, lambda symbol: short.get(symbol, symbol))
 
 
 def markov_grammar(
@@ -194,51 +177,40 @@ def markov_grammar(
     """
     names = {symbol: spelled(symbol) for rule in rules for symbol in (rule[0], *rule[1])}
     if horizontal is None:
-        total: Counter[Symbol] = Counter()
-        for (parent, _), count in rules.items():
-            total[parent] += count
         weighed = {
-            (names[parent], tuple([names[child] for child in children])): count / total[parent]
-            for (parent, children), count in rules.items()
+            (names[parent], tuple([names[child] for child in children])): share
+            for (parent, children), share in _shares(rules).items()
         }
         return Grammar.from_rules(weighed, root, max_unary=max_unary)
+    seen: Counter[tuple[Symbol, tuple[Symbol, ...]]] = Counter()
+    if least > 1:
+        for (parent, children), count in rules.items():
+            for end in range(2, len(children)):
+                for start in range(max(0, end - horizontal), end):
+                    seen[parent, children[start:end]] += count
     parts: Counter[tuple[object, tuple[object, ...]]] = Counter()
-    siblings = _Siblings(rules, horizontal, least)
     for (parent, children), count in rules.items():
         named = [names[child] for child in children]
         above: object = names[parent]
         for end in range(len(named) - 1, 1, -1):
-            prefix = (names[parent], *named[siblings.start(parent, children, end) : end])
+            start = max(0, end - horizontal)
+            # The last sibling is never forgotten: without it, one tree could be derived in several ways.
+            while least > 1 and start < end - 1 and seen[parent, children[start:end]] < least:
+                start += 1
+            prefix = (names[parent], *named[start:end])
             parts[above, (prefix, named[end])] += count
             above = prefix
         parts[above, tuple(named[:2])] += count
-    sums: Counter[object] = Counter()
-    for (above, _), count in parts.items():
-        sums[above] += count
-    listed = [(above, below, math.log(count / sums[above])) for (above, below), count in parts.items()]
+    listed = [(above, below, math.log(share)) for (above, below), share in _shares(parts).items()]
     return Grammar.from_parts(listed, root, max_unary=max_unary)
 
 
-class _Siblings:
-    """Which siblings a cut rule remembers."""
-
-    def __init__(self, rules: Rules, horizontal: int, least: int) -> None:
-        self._horizontal, self._least = horizontal, least
-        self._seen: Counter[tuple[Symbol, tuple[Symbol, ...]]] = Counter()
-        if least > 1:
-            for (parent, children), count in rules.items():
-                for end in range(2, len(children)):
-                    for start in range(max(0, end - horizontal), end):
-                        self._seen[parent, children[start:end]] += count
-
-    def start(self, parent: Symbol, children: tuple[Symbol, ...], end: int) -> int:
-        """The first of the siblings before ``end`` that is remembered."""
-        start = max(0, end - self._horizontal)
-        if self._least > 1:
-            # The last is never forgotten: without it, one tree could be derived in several ways.
-            while start < end - 1 and self._seen[parent, children[start:end]] < self._least:
-                start += 1
-        return start
+def _shares(counts: Mapping[tuple[Any, Any], int]) -> dict[tuple[Any, Any], float]:
+    """The share of each rule among those with the same parent."""
+    total: Counter[Any] = Counter()
+    for (above, _), count in counts.items():
+        total[above] += count
+    return {rule: count / total[rule[0]] for rule, count in counts.items()}
 
 
 def spelled(symbol: Symbol) -> str:
