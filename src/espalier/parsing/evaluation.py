@@ -19,6 +19,7 @@ ROOTS = frozenset({"", "TOP", "ROOT", "S1"})
 EQUIVALENT: Mapping[str, str] = {"PRT": "ADVP"}
 
 Brackets = Counter[tuple[str, int, int]]
+_Row = tuple[int, int, int, bool, int, int]  # what an evaluation says about one sentence
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def evaluate(
     InputError
         If a parse has different words from its gold tree, and is not skipped.
     """
-    count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
+    count = _Counter(punctuation, roots, equivalent)
     golds, parses = _trees(gold, "gold"), _trees(parsed, "parsed")
     if len(golds) != len(parses):
         raise InputError(
@@ -138,8 +139,7 @@ def evaluate(
             if not skip:
                 raise
             skipped.append(row)
-    columns = list(zip(*found, strict=True)) if found else [()] * 6
-    return replace(Evaluation(*columns), skipped=tuple(skipped))
+    return _evaluation(found, skipped)
 
 
 def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any) -> tuple[list[int], Evaluation]:
@@ -147,20 +147,20 @@ def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: 
     golds, groups = _trees(gold, "gold"), list(candidates)
     if len(golds) != len(groups):
         raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
-    best, trees = [], []
+    count = _Counter(**options)
+    best, evaluated = [], []
     for row, (tree, group) in enumerate(zip(golds, groups, strict=True)):
         if isinstance(group, str | Tree):
             raise TypeError(f"Sentence {row} must have a list of candidates, got a single one. Write [tree].")
         listed = [as_tree(candidate) for candidate in group]
         if not listed:
             raise InputError(f"Sentence {row} has no candidates.")
-        found = evaluate_candidates(tree, listed, name=f"Sentence {row}: a candidate", **options)
-        counts = zip(found.matched, found.gold, found.parsed, strict=True)
+        found = count.compare(f"Sentence {row}: a candidate", tree, listed)
         # Where neither has a constituent, nothing is missing.
-        one = [_share(2 * m, g + p) if g + p else 100.0 for m, g, p in counts]
+        one = [_share(2 * m, g + p) if g + p else 100.0 for m, g, p, *_ in found]
         best.append(max(range(len(one)), key=one.__getitem__))
-        trees.append(listed[best[-1]])
-    return best, evaluate(golds, trees, **options)
+        evaluated.append(found[best[-1]])
+    return best, _evaluation(evaluated)
 
 
 def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[[str], bool] | None = None) -> float:
@@ -197,18 +197,14 @@ def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[
     return _share(right, n_words)
 
 
-def evaluate_candidates(
-    gold: Tree,
-    candidates: Iterable[Tree],
-    *,
-    name: str = "A candidate",
-    punctuation: Collection[str] = PUNCTUATION,
-    roots: Collection[str] = ROOTS,
-    equivalent: Mapping[str, str] = EQUIVALENT,
-) -> Evaluation:
-    """Like :func:`evaluate`, for many parses of one sentence; errors call them ``name``."""
-    count = _Counter(frozenset(punctuation), frozenset(roots), dict(equivalent))
-    return Evaluation(*zip(*count.compare(name, gold, candidates), strict=True))
+def evaluate_candidates(gold: Tree, candidates: Iterable[Tree]) -> Evaluation:
+    """Like :func:`evaluate`, for many parses of one sentence."""
+    return _evaluation(_Counter().compare("A candidate", gold, candidates))
+
+
+def _evaluation(found: Sequence[_Row], skipped: Sequence[int] = ()) -> Evaluation:
+    columns = zip(*found, strict=True) if found else [()] * 6
+    return replace(Evaluation(*columns), skipped=tuple(skipped))
 
 
 def _trees(trees: Iterable[object], name: str) -> list[Tree]:
@@ -220,11 +216,16 @@ def _trees(trees: Iterable[object], name: str) -> list[Tree]:
 class _Counter:
     """Counts the brackets of trees by one set of rules."""
 
-    def __init__(self, punctuation: frozenset[str], roots: frozenset[str], equivalent: dict[str, str]) -> None:
-        self._punctuation, self._roots, self._equivalent = punctuation, roots, equivalent
+    def __init__(
+        self,
+        punctuation: Collection[str] = PUNCTUATION,
+        roots: Collection[str] = ROOTS,
+        equivalent: Mapping[str, str] = EQUIVALENT,
+    ) -> None:
+        self._punctuation, self._roots, self._equivalent = frozenset(punctuation), frozenset(roots), equivalent
 
-    def compare(self, name: str, gold: Tree, parses: Iterable[Tree]) -> list[tuple[int, int, int, bool, int, int]]:
-        """Count everything for the parses of one sentence."""
+    def compare(self, name: str, gold: Tree, parses: Iterable[Tree]) -> list[_Row]:
+        """Count everything for the parses of one sentence; errors call them ``name``."""
         words, gold_tags, spans = _read(gold)
         # Which words count is said by the gold tree.
         kept = [tag not in self._punctuation for tag in gold_tags]

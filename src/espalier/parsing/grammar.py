@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.soundness import Require, refuse
+from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
 from espalier.kept import kept
 from espalier.parsing.exact_sums import on_grid
@@ -61,9 +60,24 @@ class Grammar:
         require(type(self.n_prefixes) is int and 0 <= self.n_prefixes <= len(self.binary), "n_prefixes is out of range")
         require(type(self.root) is int and 0 <= self.root < n_base, "root is out of range")
         require(type(self.max_unary) is int and 0 <= self.max_unary <= 100, "max_unary is out of range")
-        check_rules({name: getattr(self, name) for name in RULES}, n_base, n_base + self.n_prefixes, require)
-        for name in RULES:
-            object.__setattr__(self, name, read_only(np.array(getattr(self, name))))
+        for name, wanted in RULES.items():
+            array = getattr(self, name)
+            require(isinstance(array, np.ndarray) and array.dtype == wanted, f"the array {name!r} is of another kind")
+            object.__setattr__(self, name, read_only(np.array(array)))
+        for name, width in (("binary", 3), ("unary", 2)):
+            rules, weight = getattr(self, name), getattr(self, f"{name}_weight")
+            sound = rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),)
+            require(sound, f"{name} has no rules")
+            sound = np.all((rules >= 0) & (rules < n_base + self.n_prefixes))
+            require(sound, f"a symbol of a {name} rule is out of range")
+            # NaN is no number between the two.
+            sound = np.all((weight >= LEAST_WEIGHT) & (weight <= 1e-9))
+            require(sound, f"a weight of a {name} rule is no log probability")
+        require(np.all(self.binary[:, 2] < n_base), "the right child of a rule is a prefix")
+        unary, n_unary = self.unary.astype(np.int64), len(self.unary)
+        require(np.all(unary < n_base), "a unary rule has a prefix")
+        require(n_unary <= MOST_UNARY_RULES, f"it has {n_unary:,} unary rules, and {MOST_UNARY_RULES:,} are possible")
+        require(len(np.unique(unary[:, 0] * n_base + unary[:, 1])) == n_unary, "a unary rule is listed twice")
 
     @staticmethod
     def from_rules(rules: Mapping[Rule, float], root: str, *, max_unary: int = MAX_UNARY) -> Grammar:
@@ -80,7 +94,11 @@ class Grammar:
         parts: list[tuple[object, tuple[object, ...], float]] = []
         prefixes: dict[tuple[str, ...], None] = {}
         for (parent, children), probability in rules.items():
-            _check(parent, children, probability)
+            if not children:
+                raise InputError(f"The rule {parent} has no right side.")
+            if not 0.0 < probability <= 1.0 + 1e-9:
+                rule = f"{parent} -> {' '.join(children)}"
+                raise InputError(f"The probability of {rule} must be in (0, 1], got {probability}.")
             weight = math.log(probability)
             if len(children) < 3:
                 parts.append((parent, children, weight))
@@ -131,15 +149,12 @@ class Grammar:
 
     @kept
     def _arrays(self) -> dict[str, object]:
-        return {name: read_only(own) if isinstance(own, np.ndarray) else own for name, own in self._ordered().items()}
-
-    def _ordered(self) -> dict[str, object]:
         n_base = len(self.symbols)
         n = n_base + self.n_prefixes
         order = np.lexsort((self.binary[:, 2], self.binary[:, 1]))
         parent, left, right = np.ascontiguousarray(self.binary[order].T)
         up, down = (np.argsort(self.unary[:, k], kind="stable") for k in (1, 0))
-        return {
+        arrays = {
             "n_symbols": n,
             "n_base": n_base,
             "root": self.root,
@@ -158,6 +173,7 @@ class Grammar:
             "down_child": np.ascontiguousarray(self.unary[down, 1]),
             "down_weight": on_grid(self.unary_weight[down]),
         }
+        return {name: read_only(own) if isinstance(own, np.ndarray) else own for name, own in arrays.items()}
 
     def __reduce__(self) -> tuple[object, ...]:
         return Grammar, tuple(getattr(self, own.name) for own in fields(self))
@@ -165,32 +181,6 @@ class Grammar:
     def __repr__(self) -> str:
         n_rules = len(self.binary) + len(self.unary)
         return f"<Grammar: {len(self.symbols):,} symbols, {self.n_prefixes:,} prefixes, {n_rules:,} rules>"
-
-
-def check_rules(arrays: Mapping[str, Any], n_base: int, n_symbols: int, require: Require) -> None:
-    """Check that rules use existing symbols, repeat no unary rule, and have log probabilities."""
-    for name, wanted in RULES.items():
-        sound = name in arrays and isinstance(arrays[name], np.ndarray) and arrays[name].dtype == wanted
-        require(sound, f"the array {name!r} is missing or of another kind")
-    for name, width in (("binary", 3), ("unary", 2)):
-        rules, weight = arrays[name], arrays[f"{name}_weight"]
-        require(rules.ndim == 2 and rules.shape[1] == width and weight.shape == (len(rules),), f"{name} has no rules")
-        require(bool(np.all((rules >= 0) & (rules < n_symbols))), f"a symbol of a {name} rule is out of range")
-        # NaN is no number between the two.
-        sound = bool(np.all((weight >= LEAST_WEIGHT) & (weight <= 1e-9)))
-        require(sound, f"a weight of a {name} rule is no log probability")
-    require(bool(np.all(arrays["binary"][:, 2] < n_base)), "the right child of a rule is a prefix")
-    unary = arrays["unary"].astype(np.int64)
-    require(bool(np.all(unary < n_base)), "a unary rule has a prefix")
-    require(len(unary) <= MOST_UNARY_RULES, f"it has {len(unary):,} unary rules, and {MOST_UNARY_RULES:,} are possible")
-    require(len(np.unique(unary[:, 0] * n_base + unary[:, 1])) == len(unary), "a unary rule is listed twice")
-
-
-def _check(parent: str, children: tuple[str, ...], probability: float) -> None:
-    if not children:
-        raise InputError(f"The rule {parent} has no right side.")
-    if not 0.0 < probability <= 1.0 + 1e-9:
-        raise InputError(f"The probability of {parent} -> {' '.join(children)} must be in (0, 1], got {probability}.")
 
 
 def _starts(values: NDArray[np.int32], n: int) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
@@ -68,9 +68,6 @@ class KBest(Sequence[Scored]):
     def __getitem__(self, rank: slice) -> tuple[Scored, ...]: ...
     def __getitem__(self, rank: int | slice) -> Scored | tuple[Scored, ...]:
         return self.best[rank]
-
-    def __iter__(self) -> Iterator[Scored]:
-        return iter(self.best)
 
     @property
     def candidates(self) -> list[object]:

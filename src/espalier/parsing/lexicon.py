@@ -92,15 +92,14 @@ class Lexicon:
         """Make a lexicon from the contents of a file."""
         found = {name: state.json(name) for name in state.names() if name != "smoothing"}
         tags = found["tag_counts"]
-        require(are_counts(tags) and bool(tags), "its tags have no counts")
-        for name, table in found.items():
-            sound = name == "tag_counts" or (isinstance(table, dict) and all(map(are_counts, table.values())))
+        require(tags, "its tags have no counts")
+        for name, table in {**found, "tag_counts": {"": tags}}.items():
+            sound = isinstance(table, dict) and all(map(are_counts, table.values()))
             require(sound, f"{name!r} has no counts")
+            largest = max((count for counts in table.values() for count in counts.values()), default=0)
+            require(largest < 2**53, "a count is too large")
         known = [tag for name in ("word_counts", "class_counts") for counts in found[name].values() for tag in counts]
         require(set(known) <= set(tags), "a word has an unknown tag")
-        tables = ({"": tags}, *(table for name, table in found.items() if name != "tag_counts"))
-        largest = max(count for table in tables for counts in table.values() for count in (0, *counts.values()))
-        require(largest < 2**53, "a count is too large")
         require(all(found["parts"].values()) and set(found["parts"]) <= set(tags), "a tag has no parts, or is unknown")
         return cls(**found, smoothing=state.number("smoothing", 0.0))
 

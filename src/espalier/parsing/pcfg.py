@@ -23,7 +23,7 @@ from espalier.parsing.grammar import MAX_UNARY, RULES, Grammar
 from espalier.parsing.kbest import KBest, Parse
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
-from espalier.parsing.requests import SPLIT, Sentence, distance, memory_of, positive, words_and_tags
+from espalier.parsing.requests import HOW_MANY, SPLIT, Sentence, distance, memory_of, words_and_tags
 from espalier.parsing.treebank import plain, warn_of_chains
 from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
@@ -181,7 +181,7 @@ class PCFG(Storable):
             distance("coarse", coarse),
             None if coarse is None else self._coarse,
             schedule.memory,
-            positive("k", k),
+            whole_number("k", k, wanted=HOW_MANY),
             schedule.n_threads,
             schedule.tell,
         )
@@ -248,17 +248,12 @@ class PCFG(Storable):
 
     def _words(self, listed: list[Sentence]) -> _Words:
         """Where sentences and words start, and the tags that each word may have with their weights."""
-        tags: list[int] = []
-        weights: list[float] = []
-        word_start, sentence_start = [0], [0]
-        for words, given in listed:
-            for found in self._tags_of(words, given):
-                tags += found
-                weights += found.values()
-                word_start.append(len(tags))
-            sentence_start.append(len(word_start) - 1)
-        starts = np.array(sentence_start, np.int64), np.array(word_start, np.int64)
-        return *starts, np.array(tags, np.int32), on_grid(np.array(weights, np.float64))
+        found = [tags for words, given in listed for tags in self._tags_of(words, given)]
+        sentence_start = np.cumsum([0, *(len(words) for words, _ in listed)], dtype=np.int64)
+        word_start = np.cumsum([0, *map(len, found)], dtype=np.int64)
+        tags = np.array([tag for own in found for tag in own], np.int32)
+        weights = np.array([weight for own in found for weight in own.values()], np.float64)
+        return sentence_start, word_start, tags, on_grid(weights)
 
     def _tags_of(self, words: list[str], given: list[str | None] | None) -> Iterator[dict[int, float]]:
         for position, found in enumerate(self.lexicon.weights(words)):

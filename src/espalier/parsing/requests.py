@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from espalier.errors import InputError
-from espalier.structures.numbers import LARGEST, shown, whole_number
+from espalier.structures.numbers import LARGEST, shown
 
 # str.split() without an argument would also part words at no-break spaces, which belong to them.
 SPLIT = "text.split(' ')"
+HOW_MANY = f"a positive integer, at most {LARGEST:,}"  # what k must be
 
 Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
 
@@ -32,23 +33,19 @@ def distance(name: str, value: float | None) -> float:
         ) from None
 
 
-def positive(name: str, value: int) -> int:
-    """A number that is at least 1."""
-    return whole_number(name, value, wanted=f"a positive integer, at most {LARGEST:,}")
-
-
-def words_and_tags(row: int, sentence: object) -> Sentence:
-    """Return the words, and the tags if they are given."""
+def words_and_tags(row: int, sentence: object, *, pairs: bool = True) -> Sentence:
+    """Return the words, and the tags if they are given, which only ``pairs`` allows."""
     if isinstance(sentence, str):
         raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
     if not isinstance(sentence, Iterable):
         raise TypeError(f"Sentence {row} must be a list of words, got {sentence!r}.")
     items = list(sentence)
-    are_pairs = [isinstance(item, tuple | list) and len(item) == 2 for item in items]
+    are_pairs = [pairs and isinstance(item, tuple | list) and len(item) == 2 for item in items]
     for item, is_pair in zip(items, are_pairs, strict=True):
         word, tag = item if is_pair else (item, None)
         if is_pair != are_pairs[0] or not isinstance(word, str) or not word or not isinstance(tag, str | None):
-            raise InputError(f"Sentence {row} must contain words, or pairs of a word and a tag, got {item!r}.")
+            what = "words, or pairs of a word and a tag" if pairs else "words"
+            raise InputError(f"Sentence {row} must contain {what}, got {item!r}.")
     if items and are_pairs[0]:
         return [word for word, _ in items], [tag for _, tag in items]
     return items, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from espalier.kept import kept
 
-Counts = Mapping[str, Mapping[int, int]]
 Probabilities = NDArray[np.float64]
 
 
@@ -42,7 +42,7 @@ class SuffixLexicon:
     """
 
     n_tags: int
-    words: Counts = field(repr=False)
+    words: Mapping[str, Mapping[int, int]] = field(repr=False)
     suffix: int = 10
     rare: int = 10
     smoothing: float = 0.0
@@ -52,22 +52,18 @@ class SuffixLexicon:
         """How often each tag was seen."""
         counts = np.zeros(self.n_tags, np.int64)
         for tags in self.words.values():
-            for tag, count in tags.items():
-                counts[tag] += count
+            counts[list(tags)] += list(tags.values())
         return counts
 
     @kept
-    def suffix_counts(self) -> dict[tuple[bool, str], dict[int, int]]:
+    def suffix_counts(self) -> dict[tuple[bool, str], Counter[int]]:
         """By case and ending, how often rare words were seen below each tag."""
-        found: dict[tuple[bool, str], dict[int, int]] = {}
+        found: defaultdict[tuple[bool, str], Counter[int]] = defaultdict(Counter)
         for word, tags in self.words.items():
-            if sum(tags.values()) > self.rare:
-                continue
-            for ending in self._endings(word):
-                counts = found.setdefault(ending, {})
-                for tag, count in tags.items():
-                    counts[tag] = counts.get(tag, 0) + count
-        return found
+            if sum(tags.values()) <= self.rare:
+                for ending in self._endings(word):
+                    found[ending].update(tags)
+        return dict(found)
 
     def tag_shares(self, word: str) -> Probabilities:
         """Return the probability of each tag for a word of which only the ending is known."""

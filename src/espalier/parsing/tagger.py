@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +19,12 @@ from espalier.kept import kept
 from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.kbest import KBest, Tagged
 from espalier.parsing.lexicon import are_counts
-from espalier.parsing.requests import SPLIT, positive
+from espalier.parsing.requests import HOW_MANY, words_and_tags
 from espalier.parsing.suffixes import SuffixLexicon
-from espalier.parsing.treebank import has_bare_word, plain
+from espalier.parsing.treebank import tagged_sentence
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
-from espalier.structures.dependency import DependencyTree
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.sequence import TaggedSequence
 
@@ -94,7 +94,7 @@ class Tagger(Storable):
         """
         suffix, rare = whole_number("suffix", suffix, 0), whole_number("rare", rare, 0)
         smoothing = finite_number("smoothing", smoothing, zero=True)
-        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        listed = [tagged_sentence(row, sentence) for row, sentence in enumerate(sentences)]
         tags = sorted({tag for sentence in listed for tag in sentence.tags})
         if not tags:
             raise InputError("A tagger needs at least one sentence with words.")
@@ -104,13 +104,12 @@ class Tagger(Storable):
                 f"{MAX_TAGS} at most. Use coarser tags."
             )
         number = {tag: n for n, tag in enumerate(tags)}
-        words: dict[str, dict[int, int]] = {}
+        words: defaultdict[str, Counter[int]] = defaultdict(Counter)
         for sentence in listed:
             for word, tag in zip(sentence.words, sentence.tags, strict=True):
-                counts = words.setdefault(word, {})
-                counts[number[tag]] = counts.get(number[tag], 0) + 1
+                words[word][number[tag]] += 1
         trigrams = count_trigrams([[number[tag] for tag in sentence.tags] for sentence in listed], len(tags))
-        return Tagger(tags, trigrams, SuffixLexicon(len(tags), words, suffix, rare, smoothing))
+        return Tagger(tags, trigrams, SuffixLexicon(len(tags), dict(words), suffix, rare, smoothing))
 
     def knows(self, word: str) -> bool:
         """Say whether the word was in the training data."""
@@ -146,17 +145,17 @@ class Tagger(Storable):
         memory, once for the sentence, and ``t`` steps more for each of the ``k``.
         """
         schedule = Schedule.of(n_threads, progress=progress, what="tagging")
-        listed = [_words(row, sentence) for row, sentence in enumerate(sentences)]
+        listed = [tuple(words_and_tags(row, sentence, pairs=False)[0]) for row, sentence in enumerate(sentences)]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
         each = [found[word] for words in listed for word in words]
         arrays = _core.tag_sentences(
             self._weights,
             len(self.tags),
-            _starts(len(words) for words in listed),
-            _starts(len(tags) for tags, _ in each),
+            np.cumsum([0, *map(len, listed)], dtype=np.int64),
+            np.cumsum([0, *(len(tags) for tags, _ in each)], dtype=np.int64),
             np.concatenate([np.zeros(0, np.int32), *(tags for tags, _ in each)]),
             on_grid(np.concatenate([np.zeros(0), *(weights for _, weights in each)])),
-            positive("k", k),
+            whole_number("k", k, wanted=HOW_MANY),
             schedule.n_threads,
             schedule.tell,
         )
@@ -236,35 +235,3 @@ def _stored_trigrams(state: State, n_tags: int) -> NDArray[np.int64]:
     out = np.zeros((n_tags + 1,) * 3, np.int64)
     out[tuple(trigram.T)] = count
     return out
-
-
-def _starts(sizes: Iterable[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *sizes], dtype=np.int64)
-
-
-def _words(row: int, sentence: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(sentence, str):
-        raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
-    words = tuple(sentence)
-    for word in words:
-        if not isinstance(word, str) or not word:
-            raise InputError(f"Sentence {row} must contain words, got {word!r}.")
-    return words
-
-
-def _tagged(row: int, sentence: Any) -> TaggedSequence:
-    """The words and tags of a sentence of any kind."""
-    if isinstance(sentence, TaggedSequence):
-        return sentence
-    if isinstance(sentence, DependencyTree):
-        return sentence.tagged()
-    is_list = isinstance(sentence, list | tuple) and not hasattr(sentence, "label")
-    if is_list and all(isinstance(item, list | tuple) and len(item) == 2 for item in sentence):
-        return TaggedSequence([word for word, _ in sentence], [tag for _, tag in sentence])
-    tree = plain(sentence)
-    if tree is None:
-        return TaggedSequence([], [])
-    if has_bare_word(tree):
-        raise InputError(f"Sentence {row} has a word without a tag above it: {str(tree)[:80]}")
-    above = [node for node in tree if node.is_preterminal]
-    return TaggedSequence([node.children[0].label for node in above], [node.label for node in above])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
+from espalier.errors import InputError
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import TRACE, drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
 
@@ -31,6 +35,24 @@ def has_bare_word(tree: Tree) -> bool:
 def is_tagged(tree: Tree) -> bool:
     """Say whether every node has a label and every word a tag, so that a grammar can be learned from the tree."""
     return not has_bare_word(tree) and all(node.label for node in tree)
+
+
+def tagged_sentence(row: int, sentence: Any) -> TaggedSequence:
+    """The words and tags of a sentence of any kind."""
+    if isinstance(sentence, TaggedSequence):
+        return sentence
+    if isinstance(sentence, DependencyTree):
+        return sentence.tagged()
+    is_list = isinstance(sentence, list | tuple) and not hasattr(sentence, "label")
+    if is_list and all(isinstance(item, list | tuple) and len(item) == 2 for item in sentence):
+        return TaggedSequence([word for word, _ in sentence], [tag for _, tag in sentence])
+    tree = plain(sentence)
+    if tree is None:
+        return TaggedSequence([], [])
+    if has_bare_word(tree):
+        raise InputError(f"Sentence {row} has a word without a tag above it: {str(tree)[:80]}")
+    above = [node for node in tree if node.is_preterminal]
+    return TaggedSequence([node.children[0].label for node in above], [node.label for node in above])
 
 
 def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:

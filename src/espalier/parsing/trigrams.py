@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
-def count_trigrams(sentences: Iterable[Sequence[int]], n_tags: int) -> Counts:
+def count_trigrams(sentences: Iterable[Sequence[int]], n_tags: int) -> Integers:
     """How often each tag follows two others, in a table with a row, a column and a layer for each tag.
 
     One more of each, the last, stands for the start (two before each sentence) and for the end (one behind it).
@@ -22,7 +22,7 @@ def count_trigrams(sentences: Iterable[Sequence[int]], n_tags: int) -> Counts:
     return counts
 
 
-def interpolation_weights(counts: Counts) -> tuple[float, float, float]:
+def interpolation_weights(counts: Integers) -> tuple[float, float, float]:
     """Return the weights of unigrams, bigrams and trigrams, by deleted interpolation.
 
     Each trigram of the training data votes for the longest context in which it would be most probable if it had been
@@ -44,7 +44,7 @@ def interpolation_weights(counts: Counts) -> tuple[float, float, float]:
     return one, two, three
 
 
-def trigram_weights(counts: Counts) -> NDArray[np.float64]:
+def trigram_weights(counts: Integers) -> NDArray[np.float64]:
     """Return the log probability of each tag after two others.
 
     Two tags that were never seen together say no more than the second alone: so probabilities add up to one after any
@@ -59,6 +59,6 @@ def trigram_weights(counts: Counts) -> NDArray[np.float64]:
     return weights
 
 
-def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64] | np.int64) -> NDArray[np.float64]:
+def _ratio(part: Integers, whole: Integers | np.int64) -> NDArray[np.float64]:
     """Return ``part / whole``, or 0 if the whole is 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
