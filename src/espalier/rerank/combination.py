@@ -7,7 +7,7 @@ it keeps coefficients, from which :class:`Combination` computes the values of ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,58 +23,18 @@ Floats = NDArray[np.float64]
 BLOCK = 2048  # items whose matrix is held at once, if they are visited once or twice
 
 
-class GrowingSum(Protocol):
-    """A sum of kernels of training items that changes while it is evaluated."""
-
-    @property
-    def block(self) -> int | None:
-        """How many rows may be open at once; None for all."""
-
-    def open(self, first: int, last: int) -> None:
-        """Prepare the rows from ``first`` to before ``last``, which are read and added next."""
-
-    def add(self, row: int, coefficient: float) -> None:
-        """Add ``coefficient`` times an item."""
-
-    def __call__(self, first: int, last: int) -> Floats:
-        """The values at some of the open rows."""
-
-    def matrix(self, first: int, last: int) -> Floats:
-        """The kernel of some rows with each other, open or not."""
-
-
-class CompressedSum:
-    """A sum of trees, compressed to one forest of weighted subtrees."""
-
-    block = None
-
-    def __init__(self, kernel: Kernel, trees: Sequence[object]) -> None:
-        self._forest = Forest.from_trees(trees)
-        self._model = CompressedModel(kernel, self._forest)
-
-    def open(self, first: int, last: int) -> None:
-        pass
-
-    def add(self, row: int, coefficient: float) -> None:
-        self._model.add(self._forest, row, coefficient)
-
-    def __call__(self, first: int, last: int) -> Floats:
-        return self._model(self._forest, first, last)
-
-    def matrix(self, first: int, last: int) -> Floats:
-        return self._model.kernel(self._forest[first:last], n_threads=1)
-
-
-class SupportSum:
-    """A sum over items that are all kept, for any kernel; it holds the matrix of the open rows."""
+class GrowingSum:
+    """A sum of kernels of training items that changes while it is evaluated; it holds the matrix of the open rows."""
 
     def __init__(self, kernel: Kernel, items: Sequence[object], block: int | None = None, **options: object) -> None:
-        self.block = BLOCK if block is None else block
-        self._kernel, self._items, self._options = kernel, items, options
+        self.block: int | None = BLOCK if block is None else block  # rows that may be open at once; None for all
+        self._kernel, self._options = kernel, options
+        self._items: Any = items
         self._coefficients = np.zeros(len(items))
         self._rows = (0, 0)
 
     def open(self, first: int, last: int) -> None:
+        """Prepare the rows from ``first`` to before ``last``, which are read and added next."""
         if self._rows == (first, last):
             return
         self._rows = (first, last)
@@ -87,14 +47,35 @@ class SupportSum:
                 self._values = self._kernel(rows, support, **self._options) @ self._coefficients[kept]
 
     def add(self, row: int, coefficient: float) -> None:
+        """Add ``coefficient`` times an item."""
         self._coefficients[row] += coefficient
         self._values += coefficient * self._matrix[:, row - self._rows[0]]
 
     def __call__(self, first: int, last: int) -> Floats:
+        """The values at some of the open rows."""
         return self._values[first - self._rows[0] : last - self._rows[0]].copy()
 
     def matrix(self, first: int, last: int) -> Floats:
-        return self._kernel(list(self._items[first:last]), n_threads=1)
+        """The kernel of some rows with each other, open or not."""
+        return self._kernel(self._items[first:last], n_threads=1)
+
+
+class CompressedSum(GrowingSum):
+    """A sum of trees, compressed to one forest of weighted subtrees; all rows are open."""
+
+    def __init__(self, kernel: Kernel, trees: Sequence[object]) -> None:
+        self.block = None
+        self._kernel, self._items = kernel, Forest.from_trees(trees)
+        self._model = CompressedModel(kernel, self._items)
+
+    def open(self, first: int, last: int) -> None:
+        pass
+
+    def add(self, row: int, coefficient: float) -> None:
+        self._model.add(self._items, row, coefficient)
+
+    def __call__(self, first: int, last: int) -> Floats:
+        return self._model(self._items, first, last)
 
 
 def is_compressible(kernel: Kernel) -> bool:
@@ -102,21 +83,14 @@ def is_compressible(kernel: Kernel) -> bool:
     return compressible_term(kernel) is not None
 
 
-def growing_sum(
-    kernel: Kernel,
-    items: Sequence[object],
-    *,
-    compress: bool = True,
-    block: int | None = None,
-    **options: object,
-) -> GrowingSum:
+def growing_sum(kernel: Kernel, items: Sequence[object], *, block: int | None = None, **options: object) -> GrowingSum:
     """An empty sum over training items; if it is not compressed, it holds the matrix of ``block`` of them.
 
     Options are those of :meth:`Kernel.plan <espalier.kernels.Kernel.plan>`.
     """
-    if compress and is_compressible(kernel):
+    if is_compressible(kernel):
         return CompressedSum(kernel, items)
-    return SupportSum(kernel, items, block, **options)
+    return GrowingSum(kernel, items, block, **options)
 
 
 class Combination:

@@ -12,7 +12,7 @@ from candidate_groups import groups_of
 from espalier.jobs.schedule import Schedule
 from espalier.rerank import VotedPerceptron, quality
 from espalier.rerank.chooser import SCORE_SHARES
-from espalier.rerank.combination import growing_sum
+from espalier.rerank.combination import GrowingSum, growing_sum
 from espalier.rerank.perceptron import Course
 from espalier.rerank.quality import chosen_f1
 from espalier.rerank.training import TrainingSet
@@ -77,7 +77,7 @@ def test_blocks_of_any_size_make_the_same_updates(updates):
     compressed = Course(data, 2, updates)
     assert found[0] == found[1] == found[2]
     model = growing_sum(KERNEL, data.items)
-    support = growing_sum(KERNEL, data.items, compress=False, block=17)
+    support = GrowingSum(KERNEL, data.items, block=17)
     listed = Course(data, 2, updates)
     for _ in range(2):
         assert compressed.epoch(model) == listed.epoch(support)
