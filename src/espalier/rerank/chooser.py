@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,6 @@ from espalier.structures.group import Candidate, Group, as_candidate, rows_by_se
 from espalier.structures.numbers import as_float, shown
 
 Floats = NDArray[np.float64]
-Fitted = tuple[Floats, BaseException | None]
 
 # Weights of the parser's scores to choose from, relative to the spread of the kernel's values inside groups.
 SCORE_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -39,13 +39,65 @@ _FITTED = ("n_mistakes_", "n_passes_", "gap_", "n_groups_", "n_candidates_", "lo
 N_CANDIDATES = 4096  # how many candidates' values are computed at once
 
 
+class Fitted(NamedTuple):
+    """What was learned: a coefficient for each item, the kernel, the parser's score's weight if that is learned too.
+
+    If something interrupted learning, ``stop`` holds it.
+    """
+
+    coefficients: Floats
+    stop: BaseException | None
+    kernel: Kernel
+    score_weight: float | None = None
+
+
+class Choosing:
+    """What follows from the value of every candidate: choices, and how good they are."""
+
+    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
+        """The value of every candidate, the parser's score included; the largest is chosen."""
+        raise NotImplementedError
+
+    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """Return the number of the candidate that is chosen in each group; the first of equals."""
+        return np.array([int(values.argmax()) for values in self.decision_function(groups)], np.int64)
+
+    def predict(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Return the candidate that is chosen in each group."""
+        groups = checked(groups, "chosen among")
+        return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
+
+    def score(self, groups: Sequence[Group], y: None = None) -> float:
+        """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
+        groups = checked(groups, "measured", gold="to measure by")
+        if not groups:
+            raise InputError("There are no groups to measure.")
+        return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
+
+
 @dataclass(eq=False, repr=False)
-class Chooser(KernelEstimator):
+class Chooser(Choosing, KernelEstimator):
     """Learns a function of candidates from groups, which is added to the parser's score.
+
+    Parameters
+    ----------
+    kernel
+        The kernel of candidates. With ``SubsetTree``, normalized or not, the function is compressed to one forest of
+        weighted subtrees.
+    sample
+        Learn from at most this many candidates of each group, drawn at random; None takes all.
+    target
+        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
+        most like it.
+    score_weight
+        The weight of the parser's score beside the kernel's value; ``"chosen"`` picks the best on development data.
+    random_state, n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. If the function is not compressed, threads
+        and memory are those of the kernel's matrices.
 
     Attributes
     ----------
-    support_, coefficients_
+    support_, coefficients_, kernel_
         The function: a sum of kernels of these items with these coefficients.
     score_weight_
         The weight of the parser's score.
@@ -86,51 +138,42 @@ class Chooser(KernelEstimator):
         groups = checked(groups, "learned from", gold="to learn from")
         rng = generator(self.random_state)
         chooses = self.score_weight == "chosen"
+        needed = "to choose the weight of scores by"
         if development is not None:
-            development = checked(
-                development, "developed on", gold="to choose the weight of scores by" if chooses else None
-            )
-        if chooses and development is not None:
-            if not development:
-                raise InputError("There are no development groups to choose the weight of scores by. Pass None.")
-            check_kind(development, "Groups to learn from hold", groups, "development group")
-        if chooses and development is None:
+            development = checked(development, "developed on", gold=needed if chooses else None)
+            if chooses and not development:
+                raise InputError(f"There are no development groups {needed}. Pass None.")
+            if chooses:
+                check_kind(development, "Groups to learn from hold", groups, "development group")
+        elif chooses:
             held_out = _fifth(groups, rng)
             development = [group for row, group in enumerate(groups) if row in held_out]
             groups = [group for row, group in enumerate(groups) if row not in held_out]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
         self.n_candidates_ = len(data.items)
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:
-            coefficients, stop = self._learn(data, rng, schedule)
+            found = self._learn(data, rng, schedule)
+            self.kernel_ = found.kernel
             self._warn_if_blind(data)
-            kept = np.flatnonzero(coefficients)
-            self._set_support([data.items[row] for row in kept.tolist()], coefficients[kept])
-            self.score_weight_ = 0.0 if chooses else self._weight()
+            kept = np.flatnonzero(found.coefficients)
+            self._set_support([data.items[row] for row in kept.tolist()], found.coefficients[kept])
+            given = self.score_weight if found.score_weight is None else found.score_weight
+            self.score_weight_ = 0.0 if chooses else float(given)
             if chooses and development:
                 self.score_weight_ = self._chosen_weight(development)
-            if stop is not None:
-                raise stop
+            if found.stop is not None:
+                raise found.stop
             schedule.done()
         return self
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
-        """The value of every candidate, the parser's score included."""
+        """The value of every candidate, the parser's score included; the largest is chosen."""
         groups = self._checked(groups)
-        scores = [self.score_weight_ * np.array(group.scores) for group in groups]
-        return [own + score for own, score in zip(self._values(groups), scores, strict=True)]
+        return [own[0] for own in self._totals(groups, [self.score_weight_])]
 
     def kernel_values(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate without the parser's score."""
         return self._values(self._checked(groups))
-
-    def predict(self, groups: Sequence[Group]) -> list[Candidate]:
-        """Return the candidate that is chosen in each group."""
-        groups = self._checked(groups)
-        return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
-
-    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
-        """Return the number of the candidate that is chosen in each group; the first of equals."""
-        return np.array([int(values.argmax()) for values in self.decision_function(groups)], np.int64)
 
     def dual_form(self) -> DualForm:
         """Return the coefficients of the training items; the parser's score is not included."""
@@ -140,14 +183,13 @@ class Chooser(KernelEstimator):
 
     def _warn_if_blind(self, data: TrainingSet) -> None:
         """Warn if the kernel does not distinguish any target from its rivals; this checks the first groups."""
-        for _, rows in zip(range(N_LOOKED_AT), data.blocks(1), strict=False):
-            first, last = data.start[rows[0]], data.start[rows[-1] + 1]
-            matrix = self._kernel_used()(data.items[first:last], n_threads=1)
+        for first, last in itertools.pairwise(data.start[: N_LOOKED_AT + 1].tolist()):
+            matrix = self.kernel_(data.items[first:last], n_threads=1)
             own = matrix.diagonal()
             if np.any(own[0] + own[1:] - 2.0 * matrix[0, 1:] > 1e-12 * (own[0] + own[1:])):
                 return
         warnings.warn(
-            f"To {self._kernel_used()!r} the candidates of a group are all alike: only the parser's score can decide. "
+            f"To {self.kernel_!r} the candidates of a group are all alike: only the parser's score can decide. "
             "Use a kernel that distinguishes them.",
             stacklevel=3,
         )
@@ -160,12 +202,8 @@ class Chooser(KernelEstimator):
         return groups
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
-        """Learn the function of candidates: a coefficient for each item, and what interrupted learning, if anything."""
+        """Learn the function of candidates."""
         raise NotImplementedError
-
-    def _weight(self) -> float:
-        """The weight of the score if it is not chosen on development data."""
-        return float(self.score_weight)
 
     def to_state(self) -> dict[str, object]:
         """Return the settings, the function that was learned, and the numbers of the fit."""
@@ -184,6 +222,7 @@ class Chooser(KernelEstimator):
         """Make the learner that a file holds; it chooses as before."""
         chooser: Self = cls._of_declared(state)
         chooser._check()
+        chooser.kernel_ = chooser.kernel
         support, coefficients = stored_candidates(state.part("support")), state.array("coefficients", np.float64)
         require(len(coefficients) == len(support), "every candidate needs one coefficient")
         require(np.isfinite(coefficients).all(), "a weight is not a number")
@@ -211,11 +250,7 @@ class Chooser(KernelEstimator):
     def _set_support(self, items: list[object], coefficients: Floats) -> None:
         """Keep what was learned: items and their coefficients."""
         self.support_, self.coefficients_ = items, coefficients
-        self._combination = Combination(self._kernel_used(), items, coefficients)
-
-    def _kernel_used(self) -> Kernel:
-        """The kernel of the learned function; it differs from the given one if hyperparameters were learned."""
-        return self.kernel
+        self._combination = Combination(self.kernel_, items, coefficients)
 
     def _check(self) -> None:
         self._check_whole("sample", none=True)
@@ -259,16 +294,16 @@ class Chooser(KernelEstimator):
             return 1.0
         unit = spread(values) / (spread(scores) or 1.0)
         weights = [share * unit for share in SCORE_SHARES]
-        reached = [chosen_f1(counts, chosen) for chosen in self._choices(groups, values, weights)]
+        chosen = np.array([own.argmax(axis=1) for own in self._totals(groups, weights, values)])
+        reached = [chosen_f1(counts, own) for own in chosen.T.tolist()]
         return float(weights[int(np.argmax(reached))])
 
-    def _choices(
-        self, groups: Sequence[Group], values: Sequence[Floats], weights: Sequence[float]
-    ) -> Iterator[list[int]]:
-        """What is chosen in each group with each weight of the scores, given the kernel's part of the values."""
-        for weight in weights:
-            pairs = zip(values, groups, strict=True)
-            yield [int((own + weight * np.array(group.scores)).argmax()) for own, group in pairs]
+    def _totals(
+        self, groups: Sequence[Group], weights: Sequence[float], values: Sequence[Floats] | None = None
+    ) -> Iterator[Floats]:
+        """For each group, the value of every candidate with each weight of the scores, beside the kernel's values."""
+        for group, own in zip(groups, self._values(groups) if values is None else values, strict=True):
+            yield own + np.outer(np.array(weights), np.array(group.scores))
 
 
 def stored_candidates(state: State) -> list[object]:

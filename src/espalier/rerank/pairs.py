@@ -97,10 +97,6 @@ class PairScores:
         unit = largest * (float(np.sqrt(np.mean((differences / largest) ** 2))) or 1.0)
         return PairScores(differences / unit, unit, weight)
 
-    def in_units(self, scores: Floats) -> Floats:
-        """Scores of new candidates."""
-        return scores / self.unit
-
     def weight_given(self, dual: Floats, variance: float) -> float:
         """The weight of one unit of the parser's scale, given the dual weights of all pairs."""
         return float(variance * (self.differences @ dual) / self.unit)

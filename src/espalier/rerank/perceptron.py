@@ -28,16 +28,8 @@ class VotedPerceptron(Chooser):
 
     Parameters
     ----------
-    kernel
-        The kernel of trees. With ``SubsetTree``, normalized or not, the model is compressed to one forest of weighted
-        subtrees.
     epochs
         How many passes over all groups to make.
-    sample
-        Learn from at most this many candidates of each group, drawn at random; None takes all.
-    target
-        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
-        most like it.
     updates
         Which rivals are subtracted: ``"all"`` goes through those of a group in order and subtracts each that does not
         score lower than the target before it considers the next, as figure 3 of the paper does; ``"best"`` considers
@@ -45,19 +37,12 @@ class VotedPerceptron(Chooser):
     vote
         ``"average"``: the mean of the perceptrons after each step, one function. ``"last"``: the last perceptron.
         ``"vote"``: each perceptron votes, weighted by how many steps it was right in a row; this keeps every update and
-        is slower.
-    score_weight
-        The weight of the parser's score beside the kernel's value; ``"chosen"`` picks the best on development data.
-    random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Learner`. If the model is not compressed, threads
-        and memory are those of the kernel's matrices.
+        is slower, and the value of a candidate is then the number of its votes.
+    kernel, sample, target, score_weight, random_state, n_threads, memory, progress, verbose
+        As for every :class:`Chooser`.
 
     Attributes
     ----------
-    support_, coefficients_
-        The function: a sum of kernels of these candidates with these coefficients.
-    score_weight_
-        The weight of the parser's score.
     n_mistakes_
         In how many groups a rival won, in each epoch.
 
@@ -77,15 +62,6 @@ class VotedPerceptron(Chooser):
     epochs: int = 1
     updates: Updates = "best"
     vote: Literal["average", "last", "vote"] = "average"
-
-    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
-        """The value of every candidate, the parser's score included; or how many perceptrons vote for it."""
-        if self.vote != "vote":
-            return super().decision_function(groups)
-        groups = self._checked(groups)
-        return [
-            self._votes(group, own, self.score_weight_) for group, own in zip(groups, self._voices(groups), strict=True)
-        ]
 
     def _check(self) -> None:
         super()._check()
@@ -107,9 +83,7 @@ class VotedPerceptron(Chooser):
             stop = error
         if self.vote == "vote":
             self._set_voters(data.items, np.array(course.updates, np.int64).reshape(-1, 2), np.array(course.lives))
-        if self.vote == "average":
-            return course.average if stop is None else course.average_so_far(), stop
-        return course.last, stop
+        return Fitted(course.average() if self.vote == "average" else course.last, stop, self.kernel)
 
     def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
         """Keep every perceptron of the training: the items that updates name, and how long each was right."""
@@ -134,17 +108,14 @@ class VotedPerceptron(Chooser):
         chosen = (voices + score_weight * np.array(group.scores)[:, None]).argmax(axis=0)
         return np.bincount(chosen, self._lives, minlength=len(group)).astype(np.float64)
 
-    def _choices(
-        self, groups: Sequence[Group], values: Sequence[Floats], weights: Sequence[float]
-    ) -> Iterator[list[int]]:
+    def _totals(
+        self, groups: Sequence[Group], weights: Sequence[float], values: Sequence[Floats] | None = None
+    ) -> Iterator[Floats]:
         if self.vote != "vote":
-            yield from super()._choices(groups, values, weights)
+            yield from super()._totals(groups, weights, values)
             return
-        chosen = [
-            [int(self._votes(group, voices, weight).argmax()) for weight in weights]
-            for group, voices in zip(groups, self._voices(groups), strict=True)
-        ]
-        yield from map(list, zip(*chosen, strict=True))
+        for group, voices in zip(groups, self._voices(groups), strict=True):
+            yield np.array([self._votes(group, voices, weight) for weight in weights])
 
     def _own_state(self) -> dict[str, object]:
         """What voting needs in addition to the last perceptron."""
@@ -176,8 +147,8 @@ class Course:
 
     Attributes
     ----------
-    last, average
-        Coefficients of the last perceptron, and of the mean of all after each step.
+    last
+        Coefficients of the last perceptron.
     updates
         For each update its target and its rival.
     lives
@@ -188,12 +159,13 @@ class Course:
         self._data, self._takes_all = data, updates == "all"
         n_rivals = len(data.items) - len(data)
         self._step, self._n_steps = 0, epochs * (n_rivals if self._takes_all else len(data))
-        self.last, self.average = np.zeros(len(data.items)), np.zeros(len(data.items))
+        self.last = np.zeros(len(data.items))
         self.updates: list[tuple[int, int]] = []
         self.lives = [0.0]
 
-    def average_so_far(self) -> Floats:
+    def average(self) -> Floats:
         """Coefficients of the mean of the perceptrons after each step so far."""
+        # An update counts in all the steps that follow.
         out = np.zeros(len(self._data.items))
         seen = np.cumsum(self.lives)
         for (target, rival), before in zip(self.updates, seen[:-1].tolist(), strict=True):
@@ -232,7 +204,5 @@ class Course:
         for row, sign in ((target, 1.0), (rival, -1.0)):
             model.add(row, sign)
             self.last[row] += sign
-            # In the average over all steps, an update counts in all the steps that follow.
-            self.average[row] += sign * (self._n_steps - self._step) / self._n_steps
         self.updates.append((target, rival))
         self.lives.append(0.0)

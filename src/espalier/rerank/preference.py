@@ -49,11 +49,7 @@ class GPPreference(Chooser):
     kernel
         The kernel of candidates. Learning starts from its numbers; ``fixed(...)`` keeps one as it is.
     sample
-        Learn from at most this many candidates of each group, drawn at random; None takes all. A few candidates from
-        many groups teach more than many from a few.
-    target
-        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
-        most like it.
+        As for every :class:`Chooser`. A few candidates from many groups teach more than many from a few.
     max_candidates
         Learn from groups, drawn at random, that have at most this many candidates together, targets included; None
         takes all groups. With more than 5,000 candidates a warning states the cost.
@@ -68,8 +64,8 @@ class GPPreference(Chooser):
         tolerance (1e-4 if None).
     learn
         False keeps all hyperparameters as they are.
-    random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+    target, random_state, n_threads, memory, progress, verbose
+        As for every :class:`Chooser`.
 
     Attributes
     ----------
@@ -153,7 +149,9 @@ class GPPreference(Chooser):
         rows, start = self._drawn(data, rng)
         pairs = Pairs(start)
         # A weight that is chosen later is not part of the objective.
-        weight = None if self.score_weight == "learned" else 0.0 if self.score_weight == "chosen" else self._weight()
+        weight = None if self.score_weight == "learned" else 0.0
+        if not isinstance(self.score_weight, str):
+            weight = float(self.score_weight)
         self._pairs, self._scores = pairs, PairScores.of(data.scores[rows], pairs, weight)
         self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
         objective = self._objective(self.kernel, Inputs.of([data.items[row] for row in rows.tolist()]))
@@ -162,16 +160,16 @@ class GPPreference(Chooser):
             posterior = objective.posterior(found.best.values)
         self.restarts_, self.learned_ = found.restarts, found.learned
         self.log_marginal_likelihood_ = found.best.log_likelihood
-        self.kernel_, term = posterior.kernel, self._scores.term
+        term = self._scores.term
         self._score_variance = 0.0 if term is None else term.variance(found.best.values)
         # Clamp tiny duals above zero, so that every pair keeps its candidates.
         dual = np.maximum(posterior.given.dual, np.finfo(np.float64).tiny)
-        self._learned_weight = self._scores.weight_given(dual, self._score_variance)
+        learned_weight = self._scores.weight_given(dual, self._score_variance) if weight is None else None
         coefficients = np.zeros(len(data.items))
         coefficients[rows] = pairs.back(dual)
         if found.stop is None:
             warn_of_learning(found)
-        return coefficients, found.stop
+        return Fitted(coefficients, found.stop, posterior.kernel, learned_weight)
 
     def _settings(self) -> Settings:
         return settings_of(self, MAX_ITERATIONS, TOLERANCE)
@@ -230,7 +228,7 @@ class GPPreference(Chooser):
         for run in runs(groups, _RUN):
             rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
             cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads, memory=self.memory))
-            scores = self._scores.in_units(np.concatenate([np.array(group.scores) for group in run]))
+            scores = np.concatenate([np.array(group.scores) for group in run]) / self._scores.unit
             cross += np.outer(self._score_variance * scores, self._scores.differences)
             explained = given.explained(cross.T)
             for first, group in zip(np.cumsum([0, *map(len, run)]).tolist(), run, strict=False):
@@ -248,12 +246,6 @@ class GPPreference(Chooser):
         objective = self._objective(self.kernel_, support)
         objective.near = -self.coefficients_[self._pairs.rival]
         return support, objective.posterior({SCORE: self._score_variance}).given
-
-    def _kernel_used(self) -> Kernel:
-        return self.kernel_
-
-    def _weight(self) -> float:
-        return self._learned_weight if self.score_weight == "learned" else super()._weight()
 
     def _set_support(self, items: list[object], coefficients: Floats) -> None:
         if len(items) != self._pairs.n_items:

@@ -29,19 +29,15 @@ class RankingSVM(Chooser):
 
     Parameters
     ----------
-    kernel
-        The kernel of trees. With ``SubsetTree``, normalized or not, the model is compressed.
     C
         The penalty for a rival that comes too near.
-    sample, target, score_weight
-        As for :class:`VotedPerceptron`.
     max_iterations
         The most passes over all groups; 100 if None. In a pass, groups that still gain are visited again, at most this
         many times.
     tolerance
         Learning ends if no dual weight can gain more than this share of a margin; 0.01 if None.
-    random_state, n_threads, memory, progress, verbose
-        As for :class:`VotedPerceptron`.
+    kernel, sample, target, score_weight, random_state, n_threads, memory, progress, verbose
+        As for every :class:`Chooser`.
 
     Attributes
     ----------
@@ -93,7 +89,7 @@ class RankingSVM(Chooser):
             if not any(own.any() for own in weights):  # nothing was learned
                 raise
             stop = error
-        return np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights]), stop
+        return Fitted(np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights]), stop, self.kernel)
 
     def _climb(
         self,

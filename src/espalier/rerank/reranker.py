@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from espalier.errors import InputError
 from espalier.gram.estimator import Estimator
 from espalier.gram.forms import DualForm
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.rerank.chooser import Chooser
+from espalier.rerank.chooser import Chooser, Choosing
 from espalier.rerank.perceptron import VotedPerceptron
-from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import checked
 from espalier.storage import State
-from espalier.structures.group import Candidate, Group
+from espalier.structures.group import Group
 
 Floats = NDArray[np.float64]
 
 
-class Reranker(Estimator):
+class Reranker(Choosing, Estimator):
     """Choose the best candidate of each group, after learning from groups in which the right one is known.
 
     Parameters
@@ -60,37 +57,17 @@ class Reranker(Estimator):
         self.chooser_ = chooser.fit(groups, development=development)
         return self
 
-    def predict(self, groups: Sequence[Group]) -> list[Candidate]:
-        """Return the candidate that is chosen in each group."""
-        check_is_fitted(self, "chooser_")
-        return self.chooser_.predict(groups)
-
-    def chosen(self, groups: Sequence[Group]) -> NDArray[np.int64]:
-        """Return the number of the candidate that is chosen in each group; the first of equals."""
-        check_is_fitted(self, "chooser_")
-        return self.chooser_.chosen(groups)
-
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate; the largest is chosen."""
-        check_is_fitted(self, "chooser_")
-        return self.chooser_.decision_function(groups)
-
-    def score(self, groups: Sequence[Group], y: None = None) -> float:
-        """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
-        groups = checked(groups, "measured", gold="to measure by")
-        if not groups:
-            raise InputError("There are no groups to measure.")
-        return 100.0 * chosen_f1([quality(group) for group in groups], self.chosen(groups).tolist())
+        return self._fitted().decision_function(groups)
 
     def dual_form(self) -> DualForm:
         """Return the coefficients of the training candidates."""
-        check_is_fitted(self, "chooser_")
-        return self.chooser_.dual_form()
+        return self._fitted().dual_form()
 
     def to_state(self) -> dict[str, object]:
         """Return the fitted chooser."""
-        check_is_fitted(self, "chooser_")
-        return {"chooser": self.chooser_}
+        return {"chooser": self._fitted()}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -102,11 +79,11 @@ class Reranker(Estimator):
 
     def trained_on(self) -> dict[str, object]:
         """How many groups and candidates it was fitted on, and what they were."""
-        check_is_fitted(self, "chooser_")
-        return self.chooser_.trained_on()
+        return self._fitted().trained_on()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "chooser_")
+    def _fitted(self) -> Chooser:
+        check_is_fitted(self, "chooser_")
+        return self.chooser_
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": repr(self)}
