@@ -203,11 +203,11 @@ def candidates(
     options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import GrammarSearch
     from espalier.cli.ranking import summary
-    from espalier.rerank.candidates import check_folds, jackknifed
+    from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
-    check_folds("--folds", folds, trees)
+    check_fold_count("--folds", folds, trees)
     search = GrammarSearch(coarse, memory)
     options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
     options |= {"make": search.grammar}

@@ -27,7 +27,7 @@ Groups = Annotated[
     Path, input_file("GROUPS", "Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too")
 ]
 Model = Annotated[Path, saved_model("RERANKER", "espalier rerank fit")]
-Gold = Annotated[
+GoldTrees = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
@@ -42,7 +42,7 @@ Gold = Annotated[
 def fit(
     groups: Groups,
     output: Annotated[Path, output_file("reranker.safetensors", "Where the reranker goes.")],
-    gold: Gold = None,
+    gold: GoldTrees = None,
     learner: Annotated[
         Literal["perceptron", "svm", "gp"], typer.Option(help="The learner; gp also learns the kernel.")
     ] = "perceptron",
@@ -170,7 +170,7 @@ def apply(
 def score(
     reranker: Model,
     groups: Groups,
-    gold: Gold = None,
+    gold: GoldTrees = None,
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -209,7 +209,7 @@ def explain(
         str | None,
         typer.Option(metavar="NUMBER", help="Likewise; the parser's own choice by default, or the next best."),
     ] = None,
-    gold: Gold = None,
+    gold: GoldTrees = None,
     tags: Tags = "upos",
     encoding: Encoding = "utf-8",
 ) -> None:

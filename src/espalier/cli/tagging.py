@@ -123,11 +123,11 @@ def candidates(
     check_output(output, "What is proposed", *treebank, json=True)
     from espalier.cli.ranking import named, summary
     from espalier.parsing import Tagger
-    from espalier.rerank.candidates import check_folds, jackknifed
+    from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
     sentences, names = _sentences(treebank, tags, encoding)
-    check_folds("--folds", folds, sentences)
+    check_fold_count("--folds", folds, sentences)
     options: dict[str, Any] = {"folds": folds, "n_threads": threads, "random_state": seed}
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **options)

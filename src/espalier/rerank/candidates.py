@@ -7,11 +7,9 @@ about its mistakes. :func:`jackknifed` parses each sentence with a parser that w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
@@ -21,12 +19,10 @@ from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
-from espalier.structures.group import Group, rows_by_sentence, words_of
+from espalier.structures.group import Candidate, Group, rows_by_sentence, words_of
 from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
-
-Gold = Tree | TaggedSequence
 
 
 def propose(
@@ -64,8 +60,9 @@ def propose(
     """
     if isinstance(sentences, str | Tree):
         raise TypeError(f"sentences must be a list, got a single sentence, {str(sentences)[:60]!r}. Write [tree].")
-    rows = [(row, _sentence(row, sentence)) for row, sentence in enumerate(sentences)]
-    return _proposed(parser, rows, k, beam, n_threads, progress)
+    # Lists of words stay as they are.
+    given = {row: own if type(own) in (list, tuple) else _gold(row, own) for row, own in enumerate(sentences)}
+    return _proposed(parser, given, k, beam=beam, n_threads=n_threads, progress=progress)
 
 
 def jackknifed(
@@ -89,8 +86,6 @@ def jackknifed(
     trees
         Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
         or gold tagged sequences.
-    k
-        How many candidates at most.
     folds
         The sentences are split into this many parts at random, and a parser made from the other parts parses each part.
         Trees with the same words go into one part, so that no parser parses a sentence that it has seen.
@@ -98,7 +93,7 @@ def jackknifed(
         Parse only these trees, in this order, if you do not need groups for all; parsers are still made from all trees.
     make
         Makes a parser, or another proposer, from trees.
-    beam, n_threads, progress
+    k, beam, n_threads, progress
         As for :func:`propose`.
     random_state
         A seed for the parts.
@@ -120,20 +115,21 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
-    sentences = check_folds("folds", folds, golds)
+    sentences = check_fold_count("folds", folds, golds)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
     order = generator(random_state).permutation(len(sentences)).tolist()
     tell = told_of(progress, "candidates")
-    jobs = []
+    part_tell = tell if executor is None else None  # jobs elsewhere report nothing before they are done
+    jobs, done, total = [], 0, len(set(wanted))
     for fold in range(folds):
         held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
         asked = [row for row in dict.fromkeys(wanted) if row in held_out]
         if asked:
             known = [row for row in range(len(golds)) if row not in held_out]
-            jobs.append(_Fold(golds, known, asked, k, make, grammar_options, beam, n_threads))
-    if executor is None and tell is not None:  # jobs elsewhere report nothing before they are done
-        ends = np.cumsum([0.0, *(job.cost for job in jobs)]) / max(len(dict.fromkeys(wanted)), 1)
-        jobs = [replace(job, progress=report_to(part_of(tell, *ends[n : n + 2]))) for n, job in enumerate(jobs)]
+            start, done = done / total, done + len(asked)
+            part = None if part_tell is None else report_to(part_of(part_tell, start, done / total))
+            options = {"beam": beam, "n_threads": n_threads, "progress": part}
+            jobs.append(_Fold(golds, known, asked, make, grammar_options, k, options))
     groups: dict[int, Group] = {}
     for job, found in zip(jobs, run_jobs(jobs, executor, tell), strict=True):
         groups.update(zip(job.asked, found, strict=True))
@@ -144,15 +140,13 @@ def jackknifed(
 class _Fold:
     """A job: make a parser from some trees, and let it propose candidates for others."""
 
-    golds: Sequence[Gold]
+    golds: Sequence[Candidate]
     known: Sequence[int]
     asked: Sequence[int]
-    k: int
     make: Callable[..., Proposer]
-    options: Mapping[str, object]
-    beam: float | None
-    n_threads: int | None
-    progress: Report | None = None
+    grammar_options: Mapping[str, object]
+    k: int
+    options: Mapping[str, Any]
 
     @property
     def cost(self) -> float:
@@ -161,14 +155,13 @@ class _Fold:
 
     def __call__(self) -> list[Group]:
         try:
-            parser = self.make([self.golds[row] for row in self.known], **self.options)
+            parser = self.make([self.golds[row] for row in self.known], **self.grammar_options)
         except UntaggedWordError as error:
             raise error.in_list(self.known) from None
-        rows = [(row, self.golds[row]) for row in self.asked]
-        return _proposed(parser, rows, self.k, self.beam, self.n_threads, self.progress)
+        return _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **self.options)
 
 
-def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]:
+def check_fold_count(name: str, folds: int, golds: Iterable[Candidate]) -> list[list[int]]:
     """The rows of each sentence, which stay in one fold; raise if there are more folds than sentences."""
     sentences = rows_by_sentence(map(words_of, golds))
     wanted = f"an integer from 2 to the number of different sentences, {len(sentences)}"
@@ -176,31 +169,19 @@ def check_folds(name: str, folds: int, golds: Iterable[Gold]) -> list[list[int]]
     return sentences
 
 
-def _proposed(
-    parser: Proposer,
-    rows: Sequence[tuple[int, Any]],
-    k: int,
-    beam: float | None,
-    n_threads: int | None,
-    progress: Report | None,
-) -> list[Group]:
-    """Groups of numbered gold trees, gold sequences or lists of words."""
-    words = [words_of(sentence) if isinstance(sentence, Gold) else sentence for _, sentence in rows]
+def _proposed(parser: Proposer, sentences: Mapping[int, Any], k: int, **options: Any) -> list[Group]:
+    """Groups of gold trees, gold sequences or lists of words, which errors call by their numbers."""
     if not isinstance(parser, Proposer):
         raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
-    proposed = parser.propose(words, k, beam=beam, n_threads=n_threads, progress=progress)
+    words = [words_of(own) if isinstance(own, Candidate) else own for own in sentences.values()]
+    proposed = parser.propose(words, k, **options)
     groups = []
-    for found, own_words, (row, sentence) in zip(proposed, words, rows, strict=True):
+    for found, own_words, (row, sentence) in zip(proposed, words, sentences.items(), strict=True):
         if not len(own_words) or not len(found):
             raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
-        gold = sentence if isinstance(sentence, Gold) else None
+        gold = sentence if isinstance(sentence, Candidate) else None
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
     return groups
-
-
-def _sentence(row: int, sentence: object) -> object:
-    """A list of words as it is; anything else converted to a gold tree or sequence."""
-    return sentence if type(sentence) in (list, tuple) else _gold(row, sentence)
 
 
 def _row(row: object, n_trees: int) -> int:
@@ -210,7 +191,7 @@ def _row(row: object, n_trees: int) -> int:
     return int(row) % n_trees
 
 
-def _gold(row: int, sentence: object) -> Gold:
+def _gold(row: int, sentence: object) -> Candidate:
     if isinstance(sentence, TaggedSequence):
         return sentence
     tree = plain(sentence)

@@ -14,10 +14,10 @@ from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 from espalier.structures.sequence import TaggedSequence
 
-Counts = NDArray[np.int64]
+Measured = NDArray[np.int64]
 
 
-def quality(group: Group) -> Counts:
+def quality(group: Group) -> Measured:
     """For each candidate, three counts: what it shares with the gold one, what the gold one has, and what it has.
 
     Trees are compared by constituents, as :func:`~espalier.parsing.evaluate` does, tagged sequences by tags, dependency
@@ -46,20 +46,20 @@ def best_candidate(group: Group) -> int:
     return int(np.argmax(f1(quality(group))))
 
 
-def f1(counts: Counts) -> NDArray[np.float64]:
+def f1(counts: Measured) -> NDArray[np.float64]:
     """The harmonic mean of precision and recall, from 0 to 1; 1 if neither has anything to count."""
     matched, gold, parsed = counts
     both = gold + parsed
     return np.where(both > 0, 2.0 * matched / np.maximum(both, 1), 1.0)
 
 
-def chosen_f1(counts: Sequence[Counts], chosen: Sequence[int]) -> float:
+def chosen_f1(counts: Sequence[Measured], chosen: Sequence[int]) -> float:
     """The F1 of the candidates that were chosen in many groups, counted together."""
     columns = [own[:, k] for own, k in zip(counts, chosen, strict=True)]
     return float(f1(np.array(columns, np.int64).sum(axis=0))) if columns else 0.0
 
 
-def evaluate_choices(counts: Sequence[Counts], chosen: Sequence[int]) -> Evaluation:
+def evaluate_choices(counts: Sequence[Measured], chosen: Sequence[int]) -> Evaluation:
     """How good the chosen candidates of many groups are together, given the counts of :func:`quality` for each group.
 
     Examples
@@ -74,7 +74,7 @@ def evaluate_choices(counts: Sequence[Counts], chosen: Sequence[int]) -> Evaluat
     return Evaluation(matched, gold, parsed, exact, (), ())
 
 
-def _equal(group: Group, parts: Callable[[Any], Sequence[object]]) -> Counts:
+def _equal(group: Group, parts: Callable[[Any], Sequence[object]]) -> Measured:
     gold = parts(group.gold)
     shared = [sum(x == y for x, y in zip(parts(own), gold, strict=True)) for own in group.candidates]
     return np.array([shared, [len(gold)] * len(group), [len(gold)] * len(group)], np.int64)
