@@ -63,17 +63,13 @@ def coarse_grammar(grammar: Grammar, labels: Sequence[str]) -> dict[str, object]
         mass = np.bincount(which.reshape(-1), weights=usage[rules[:, 0]] * np.exp(weight), minlength=len(distinct))
         return distinct, np.log(np.maximum(mass, 1e-300) / total[distinct[:, 0]])
 
-    binary, binary_weight = merged(grammar.binary, grammar.binary_weight)
-    unary, unary_weight = merged(grammar.unary, grammar.unary_weight)
     coarse = Grammar(
-        symbols=tuple(names.tolist()),
-        n_prefixes=len(prefixes),
-        root=int(symbol[grammar.root]),
-        binary=binary,
-        binary_weight=binary_weight,
-        unary=unary,
-        unary_weight=unary_weight,
-        max_unary=grammar.max_unary,
+        tuple(names.tolist()),
+        len(prefixes),
+        int(symbol[grammar.root]),
+        *merged(grammar.binary, grammar.binary_weight),
+        *merged(grammar.unary, grammar.unary_weight),
+        grammar.max_unary,
     )
     return {**coarse.arrays, "symbol": symbol}
 

@@ -105,7 +105,7 @@ class Proposer(Protocol):
             How much less probable than the best a part of a candidate may be, as a difference of logarithms; None
             leaves nothing out.
         n_threads
-            Threads over sentences; None is one for each core.
+            Threads over sentences; None is one for each core. Results do not depend on it.
         progress
             Called now and then with a :class:`~espalier.jobs.Progress`.
         """

@@ -164,10 +164,8 @@ class PCFG(Storable):
             entries of at most 12 n (n + 1) bytes for each symbol of the grammar, prefixes included. A search that needs
             more is repeated with ever narrower beams, ``exact`` is then False, and one warning says of how many
             sentences. None is a quarter of what the process may use. Trees that are found come on top.
-        n_threads
-            Threads over sentences; None is one for each core. Results do not depend on it.
-        progress
-            Called now and then with a :class:`~espalier.jobs.Progress`.
+        n_threads, progress
+            As for every :class:`Proposer`.
         """
         if isinstance(sentences, str):
             raise TypeError(f"Sentences must be lists of words, got the text {sentences[:40]!r}. Use [{SPLIT}].")

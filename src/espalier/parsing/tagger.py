@@ -137,7 +137,7 @@ class Tagger(Storable):
             The largest number of taggings; there are fewer if the tags of the words allow no more. A sentence without
             words has one.
         n_threads, progress
-            As for every parser and learner.
+            As for every :class:`Proposer`.
 
         Notes
         -----

@@ -55,35 +55,27 @@ def _apart(covariance: Floats) -> Floats:
 
 
 def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> None:
-    """Raise if covariances are not finite, and warn about those that rounding has destroyed.
+    """Raise if covariances of the utilities of a group are not finite, and warn if rounding has destroyed some.
 
-    Parameters
-    ----------
-    covariances
-        The posterior covariances of the utilities of each group.
-    sizes
-        The largest prior variance in each group; the posterior covariances are differences of numbers of this size.
+    They are differences of numbers of the group's size, its largest prior variance.
     """
+    lost = []
     for row, (covariance, size) in enumerate(zip(covariances, sizes, strict=True)):
         if not np.isfinite(covariance).all():
             raise KernelOverflowError(
                 f"The covariances of the utilities in group {row} are not finite, because the kernel has values of "
                 f"{size:.0e}. Use Normalized(kernel), or a smaller decay."
             )
-    pairs = list(zip(covariances, sizes, strict=True))
-    lost = [row for row, (own, size) in enumerate(pairs) if len(own) > 1 and _rounding(size) > _LOST * _between(own)]
+        rounding = 8.0 * float(np.finfo(np.float64).eps) * size
+        if len(covariance) > 1 and rounding > _LOST * _between(covariance):
+            lost.append(row)
     if lost:
         warnings.warn(
-            f"In {len(lost)} of {len(pairs)} groups, the first is group {lost[0]}, the kernel has values as large as "
+            f"In {len(lost)} of {len(sizes)} groups, the first is group {lost[0]}, the kernel has values as large as "
             f"{max(sizes):.0e}, so rounding destroys the covariances of utilities and probabilities mean little "
             "there. Use Normalized(kernel), or a smaller decay.",
-            stacklevel=5,
+            stacklevel=4,
         )
-
-
-def _rounding(size: float) -> float:
-    """The largest rounding error of a difference of numbers of this size."""
-    return 8.0 * float(np.finfo(np.float64).eps) * size
 
 
 def _between(covariance: Floats) -> float:

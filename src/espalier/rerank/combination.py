@@ -94,15 +94,7 @@ def growing_sum(kernel: Kernel, items: Sequence[object], *, block: int | None = 
 
 
 class Combination:
-    r"""The function :math:`f(x) = \sum_i c_i k(x_i, x)` of given items :math:`x_i`.
-
-    Parameters
-    ----------
-    kernel
-        What items have in common.
-    items, coefficients
-        The items and their :math:`c_i`.
-    """
+    r"""The function :math:`f(x) = \sum_i c_i k(x_i, x)` of given items :math:`x_i` with coefficients :math:`c_i`."""
 
     def __init__(self, kernel: Kernel, items: Sequence[object], coefficients: Floats) -> None:
         self.kernel, self.coefficients = kernel, coefficients

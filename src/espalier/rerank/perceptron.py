@@ -136,15 +136,6 @@ class VotedPerceptron(Chooser):
 class Course:
     """The training of a perceptron on its groups: the last perceptron, and those of all steps before.
 
-    Parameters
-    ----------
-    data
-        The groups.
-    epochs
-        How many passes over all of them to make.
-    updates
-        Which rivals are subtracted.
-
     Attributes
     ----------
     last

@@ -129,9 +129,7 @@ class GPPreference(Chooser):
 
         The utilities of a group have a joint normal posterior, and noise is added to each. For two candidates this
         is the probability that one is larger. For more, all are given the same variance, that of the mean difference:
-        see :func:`~espalier.rerank.choice.largest`. The order is that of ``decision_function``. Probabilities are
-        cautious, the more so the more candidates there are and the larger the kernel's scale is: they order candidates,
-        and are not calibrated. See the notes.
+        see :func:`~espalier.rerank.choice.largest`. The notes say how cautious these probabilities are.
 
         Raises
         ------
@@ -215,30 +213,27 @@ class GPPreference(Chooser):
         """The mean and the covariances of the utilities of each group."""
         groups = checked(groups, "chosen among")
         means = self.decision_function(groups)
-        with blas_threads(self.n_threads):
-            return list(zip(means, self._covariances(groups), strict=True))
-
-    def _covariances(self, groups: Sequence[Group]) -> list[Floats]:
-        """The covariances of the utilities of each group."""
-        if self._posterior is None:
-            self._posterior = self._conditioned()
-        support, given = self._posterior
+        options = {"n_threads": self.n_threads, "memory": self.memory}
         covariances: list[Floats] = []
         sizes: list[float] = []  # the largest prior variance of each group
-        for run in runs(groups, _RUN):
-            rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
-            cross = self._pairs.differences(self.kernel_(rows, support, n_threads=self.n_threads, memory=self.memory))
-            scores = np.concatenate([np.array(group.scores) for group in run]) / self._scores.unit
-            cross += np.outer(self._score_variance * scores, self._scores.differences)
-            explained = given.explained(cross.T)
-            for first, group in zip(np.cumsum([0, *map(len, run)]).tolist(), run, strict=False):
-                own = slice(first, first + len(group))
-                prior = self.kernel_(list(group.candidates), n_threads=self.n_threads, memory=self.memory)
-                prior += self._score_variance * np.outer(scores[own], scores[own])
-                covariances.append(prior - explained[:, own].T @ explained[:, own])
-                sizes.append(float(prior.diagonal().max()))
+        with blas_threads(self.n_threads):
+            if self._posterior is None:
+                self._posterior = self._conditioned()
+            support, given = self._posterior
+            for run in runs(groups, _RUN):
+                rows = Inputs.of([own for group in run for own in group.candidates], like=support, translates=True)
+                scores = np.concatenate([np.array(group.scores) for group in run]) / self._scores.unit
+                cross = self._pairs.differences(self.kernel_(rows, support, **options))
+                cross += np.outer(self._score_variance * scores, self._scores.differences)
+                explained = given.explained(cross.T)
+                for first, group in zip(np.cumsum([0, *map(len, run)]).tolist(), run, strict=False):
+                    own = slice(first, first + len(group))
+                    prior = self.kernel_(list(group.candidates), **options)
+                    prior += self._score_variance * np.outer(scores[own], scores[own])
+                    covariances.append(prior - explained[:, own].T @ explained[:, own])
+                    sizes.append(float(prior.diagonal().max()))
         check_covariances(covariances, sizes)
-        return covariances
+        return list(zip(means, covariances, strict=True))
 
     def _conditioned(self) -> tuple[Inputs, LaplacePosterior]:
         """The training items, and the posterior of their differences; computed on first use."""
