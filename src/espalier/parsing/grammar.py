@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from espalier.corpus.soundness import refuse
 from espalier.errors import InputError
 from espalier.kept import kept
-from espalier.parsing.exact_sums import on_grid
+from espalier.parsing.kbest import on_grid
 from espalier.structures.columns import read_only
 from espalier.structures.numbers import whole_number
 
@@ -119,25 +119,18 @@ class Grammar:
         """
         max_unary = whole_number("max_unary", max_unary, 0, 100, wanted="an integer from 0 to 100")
         parts = list(parts)
-        names: dict[object, None] = {root: None}
-        for parent, children, _ in parts:
-            for name in (parent, *children):
-                names.setdefault(name, None)
+        names = dict.fromkeys([root, *(name for parent, children, _ in parts for name in (parent, *children))])
         base = [name for name in names if isinstance(name, str)]
         prefixes = [name for name in names if not isinstance(name, str)]
         number = {name: k for k, name in enumerate([*base, *prefixes])}
-        binary = [(number[p], number[c[0]], number[c[1]], w) for p, c, w in parts if len(c) == 2]
-        unary = [(number[p], number[c[0]], w) for p, c, w in parts if len(c) == 1]
-        return Grammar(
-            symbols=tuple(base),
-            n_prefixes=len(prefixes),
-            root=number[root],
-            binary=np.array([rule[:3] for rule in binary], np.int32).reshape(-1, 3),
-            binary_weight=np.array([rule[3] for rule in binary], np.float64),
-            unary=np.array([rule[:2] for rule in unary], np.int32).reshape(-1, 2),
-            unary_weight=np.array([rule[2] for rule in unary], np.float64),
-            max_unary=max_unary,
-        )
+
+        def rules(n_children: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+            own = [part for part in parts if len(part[1]) == n_children]
+            symbols = [[number[name] for name in (parent, *children)] for parent, children, _ in own]
+            weights = np.array([weight for _, _, weight in own], np.float64)
+            return np.array(symbols, np.int32).reshape(-1, n_children + 1), weights
+
+        return Grammar(tuple(base), len(prefixes), number[root], *rules(2), *rules(1), max_unary)
 
     @property
     def arrays(self) -> dict[str, object]:

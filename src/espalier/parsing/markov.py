@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from espalier.errors import InputError
 from espalier.parsing.grammar import MAX_UNARY, Grammar
+from espalier.parsing.treebank import plain
 from espalier.structures.tree import Tree
 
 Symbol = tuple[str, ...]  # a label and those of its ancestors that count
@@ -38,17 +39,8 @@ class TreebankCounts(NamedTuple):
     root: str
 
 
-def count_rules(
-    trees: Iterable[Tree | None],
-    root: str,
-    vertical: int,
-    *,
-    split_tags: bool = False,
-    written: Sequence[object] | None = None,
-) -> TreebankCounts:
-    """Count rules and words. Nodes that only repeat their single child, and trees that are None, are left out.
-
-    Errors show trees as they were ``written``, before anything was left out.
+def count_rules(trees: Iterable[object], root: str, vertical: int, *, split_tags: bool = False) -> TreebankCounts:
+    """Count rules and words of trees, without what :func:`plain` and nodes that only repeat their child leave out.
 
     Every constituent remembers ``vertical - 1`` ancestors; tags remember their parent or nothing. If a label is
     spelled like the root, the root gets another name, so that no tree is its own parent.
@@ -59,12 +51,11 @@ def count_rules(
         If a word has no tag above it, or a label has the mark of ancestors where these are remembered.
     """
     counts = TreebankCounts(Counter(), Counter(), Counter(), _ABOVE)
-    for row, tree in enumerate(trees):
-        if tree is not None:
-            fault = _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
-            if fault is not None:
-                shown = str(tree if written is None else written[row])
-                raise UntaggedWordError(row, f"{fault} without a tag above it: {shown[:80]}")
+    for row, given in enumerate(trees):
+        tree = plain(given)
+        fault = None if tree is None else _count_tree(tree, (vertical, 2 if split_tags else 1), counts)
+        if fault is not None:
+            raise UntaggedWordError(row, f"{fault} without a tag above it: {str(given)[:80]}")
     labels = {child[0] for _, children in counts.rules for child in children}
     if vertical > 1 or split_tags:
         for label in sorted(labels):

@@ -18,13 +18,12 @@ from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.parsing.coarse import coarse_grammar, expected_counts
-from espalier.parsing.exact_sums import on_grid
 from espalier.parsing.grammar import MAX_UNARY, RULES, Grammar
-from espalier.parsing.kbest import KBest, Parse
+from espalier.parsing.kbest import KBest, Parse, on_grid
 from espalier.parsing.lexicon import Lexicon
 from espalier.parsing.markov import count_rules, markov_grammar, shorten, spelled
 from espalier.parsing.requests import HOW_MANY, SPLIT, Sentence, distance, memory_of, words_and_tags
-from espalier.parsing.treebank import plain, warn_of_chains
+from espalier.parsing.treebank import warn_of_chains
 from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
 from espalier.structures.tree import Tree, trees_from_arrays
@@ -113,8 +112,7 @@ class PCFG(Storable):
             raise TypeError(f"Trees must be a list, got the text {trees[:40]!r}. Write [tree].")
         vertical, horizontal = memory_of(markov)
         least = whole_number("least", least, 0, wanted="a number of observations")
-        given = list(trees)
-        counts = count_rules(map(plain, given), root, vertical, split_tags=split_tags, written=given)
+        counts = count_rules(trees, root, vertical, split_tags=split_tags)
         if not counts.rules:
             raise InputError("A grammar needs at least one tree that is not empty.")
         if least > 1:

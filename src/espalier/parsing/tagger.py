@@ -16,8 +16,7 @@ from espalier.errors import InputError
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.parsing.exact_sums import on_grid
-from espalier.parsing.kbest import KBest, Tagged
+from espalier.parsing.kbest import KBest, Tagged, on_grid
 from espalier.parsing.lexicon import are_counts
 from espalier.parsing.requests import HOW_MANY, words_and_tags
 from espalier.parsing.suffixes import SuffixLexicon

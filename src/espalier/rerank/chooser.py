@@ -214,7 +214,6 @@ class Chooser(Choosing, KernelEstimator):
             "fitted": {name: getattr(self, name) for name in _FITTED if hasattr(self, name)},
             "support": rows_state(self.support_),
             "coefficients": self.coefficients_,
-            **self._own_state(),
         }
 
     @classmethod
@@ -240,12 +239,8 @@ class Chooser(Choosing, KernelEstimator):
         known = {name[:-1]: getattr(self, name) for name in ("n_groups_", "n_candidates_") if hasattr(self, name)}
         return known | ({"items": type(self.support_[0]).__name__} if self.support_ else {})
 
-    def _own_state(self) -> dict[str, object]:
-        """What is saved in addition to settings, support, coefficients and the weight of the score."""
-        return {}
-
     def _set_own_state(self, state: State) -> None:
-        """Restore that from a file; called before support and coefficients are set."""
+        """Restore what a subclass adds to the state; called before support and coefficients are set."""
 
     def _set_support(self, items: list[object], coefficients: Floats) -> None:
         """Keep what was learned: items and their coefficients."""

@@ -59,12 +59,13 @@ class CompressedModel:
         """Add ``coefficient`` times a tree."""
         if not 0 <= row < len(forest):
             raise IndexError(f"There is no tree {row}: the forest has {len(forest):,} trees.")
+        vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
         if len(forest.vocabulary) > self._n_labels:
-            self._vocabulary = check_same_vocabulary(self._vocabulary, forest.vocabulary)
+            self._vocabulary = vocabulary
             self._native.set_labels(*(values[:-1] for values in self._by_label()))
         if self._is_normalized:
             coefficient *= float(self._scale(forest)[row])
-        self._native.add(self._arrays(forest), row, self._factor * coefficient)
+        self._native.add(forest.arrays, row, self._factor * coefficient)
 
     def __call__(self, forest: Forest, first: int = 0, last: int | None = None) -> Floats:
         """The values at all trees of a corpus, or at those from ``first`` to before ``last``."""
@@ -72,7 +73,8 @@ class CompressedModel:
         if not 0 <= first <= last <= len(forest):
             raise IndexError(f"There are no trees from {first} to {last}: the forest has {len(forest):,} trees.")
         out = np.empty(last - first)
-        self._native.scores(self._arrays(forest), first, last, out)
+        check_same_vocabulary(self._vocabulary, forest.vocabulary)
+        self._native.scores(forest.arrays, first, last, out)
         if not np.isfinite(out).all():
             raise KernelOverflowError(
                 f"The value of the combination at tree {first + int(np.argmin(np.isfinite(out)))} is too large for a "
@@ -100,10 +102,6 @@ class CompressedModel:
         labels = list(self._vocabulary)
         self._n_labels = len(labels)
         return hyper.label_values(self._inner.decay, labels), hyper.label_values(self._inner.frontier, labels)
-
-    def _arrays(self, forest: Forest) -> dict[str, Any]:
-        check_same_vocabulary(self._vocabulary, forest.vocabulary)
-        return forest.arrays
 
     def _scale(self, forest: Forest) -> Floats:
         """The factor that normalises each tree; kept for the last corpus, since learners need its trees one by one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -82,14 +82,11 @@ class VotedPerceptron(Chooser):
                 raise
             stop = error
         if self.vote == "vote":
-            self._set_voters(data.items, np.array(course.updates, np.int64).reshape(-1, 2), np.array(course.lives))
+            updates = np.array(course.updates, np.int64).reshape(-1, 2)
+            named, place = np.unique(updates, return_inverse=True)
+            self._voters = [data.items[row] for row in named.tolist()]
+            self._updates, self._lives = place.reshape(updates.shape), np.array(course.lives)
         return Fitted(course.average() if self.vote == "average" else course.last, stop, self.kernel)
-
-    def _set_voters(self, items: Sequence[Any], updates: Any, lives: Floats) -> None:
-        """Keep every perceptron of the training: the items that updates name, and how long each was right."""
-        named, place = np.unique(updates, return_inverse=True)
-        self._voters = [items[row] for row in named.tolist()]
-        self._updates, self._lives = place.reshape(updates.shape), lives
 
     def _voices(self, groups: Sequence[Group]) -> Iterator[Floats]:
         """For each group, the value that each perceptron of the training gives to each candidate."""
@@ -117,11 +114,12 @@ class VotedPerceptron(Chooser):
         for group, voices in zip(groups, self._voices(groups), strict=True):
             yield np.array([self._votes(group, voices, weight) for weight in weights])
 
-    def _own_state(self) -> dict[str, object]:
-        """What voting needs in addition to the last perceptron."""
-        if self.vote != "vote":
-            return {}
-        return {"updates": self._updates, "lives": self._lives, "voters": rows_state(self._voters)}
+    def to_state(self) -> dict[str, object]:
+        """Return what every chooser returns, and what voting needs in addition."""
+        state = super().to_state()
+        if self.vote == "vote":
+            state |= {"updates": self._updates, "lives": self._lives, "voters": rows_state(self._voters)}
+        return state
 
     def _set_own_state(self, state: State) -> None:
         if self.vote != "vote":

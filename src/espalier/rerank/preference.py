@@ -253,9 +253,11 @@ class GPPreference(Chooser):
         self._settings()
         self._check_weight("learned", "chosen")
 
-    def _own_state(self) -> dict[str, object]:
-        scores = self._scores
+    def to_state(self) -> dict[str, object]:
+        """Return what every chooser returns, and the learned kernel, the groups and the scores of pairs."""
+        state, scores = super().to_state(), self._scores
         return {
+            **state,
             "kernel": self.kernel_,
             "score_variance": self._score_variance,
             "score_unit": scores.unit,
