@@ -58,12 +58,12 @@ def count_rules(trees: Iterable[object], root: str, vertical: int, *, split_tags
             raise UntaggedWordError(row, f"{fault} without a tag above it: {str(given)[:80]}")
     labels = {child[0] for _, children in counts.rules for child in children}
     if vertical > 1 or split_tags:
-        for label in sorted(labels):
-            if _MARK in label:
-                raise InputError(
-                    f"The label {label!r} has a {_MARK}, which stands before ancestors that are remembered. Rename it, "
-                    "or let nothing be remembered: markov=None, split_tags=False."
-                )
+        marked = sorted(label for label in labels if _MARK in label)
+        if marked:
+            raise InputError(
+                f"The label {marked[0]!r} has a {_MARK}, which stands before ancestors that are remembered. Rename it, "
+                "or let nothing be remembered: markov=None, split_tags=False."
+            )
     while root in labels:
         root += "'"
     renamed = _with_symbols(counts, lambda symbol: (*symbol[:-1], root) if symbol[-1] == _ABOVE else symbol)

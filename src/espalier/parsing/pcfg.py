@@ -186,11 +186,11 @@ class PCFG(Storable):
             first = int(narrowed[0])
             warnings.warn(
                 f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(schedule.memory)}, the "
-                f"first is sentence {first} with {len(listed[first][0])} words: their parses are not exactly the best. "
+                f"first is sentence {first} with {len(listed[first])} words: their parses are not exactly the best. "
                 "Pass a larger chart_memory, or a beam of your own, such as 10.",
                 stacklevel=2,
             )
-        return [self._parses(found, s, words) for s, (words, _) in enumerate(listed)]
+        return [self._parses(found, s, sentence) for s, sentence in enumerate(listed)]
 
     def propose(self, sentences: Iterable[Sequence[Any]], k: int = 100, **options: Any) -> list[KBest[Parse]]:
         """Call :meth:`parse_all`; all proposers have this method."""
@@ -244,31 +244,31 @@ class PCFG(Storable):
 
     def _words(self, listed: list[Sentence]) -> _Words:
         """Where sentences and words start, and the tags that each word may have with their weights."""
-        found = [tags for words, given in listed for tags in self._tags_of(words, given)]
-        sentence_start = np.cumsum([0, *(len(words) for words, _ in listed)], dtype=np.int64)
+        found = [tags for sentence in listed for tags in self._tags_of(sentence)]
+        sentence_start = np.cumsum([0, *map(len, listed)], dtype=np.int64)
         word_start = np.cumsum([0, *map(len, found)], dtype=np.int64)
         tags = np.array([tag for own in found for tag in own], np.int32)
         weights = np.array([weight for own in found for weight in own.values()], np.float64)
         return sentence_start, word_start, tags, on_grid(weights)
 
-    def _tags_of(self, words: list[str], given: list[str | None] | None) -> Iterator[dict[int, float]]:
-        for position, found in enumerate(self.lexicon.weights(words)):
-            tag = None if given is None else given[position]
+    def _tags_of(self, sentence: Sentence) -> Iterator[dict[int, float]]:
+        weights = self.lexicon.weights([word for word, _ in sentence])
+        for (word, tag), found in zip(sentence, weights, strict=True):
             own: dict[int, float] = {}
             if tag is not None and tag in self.lexicon.tag_counts:  # the label of a constituent is no tag
-                own = self._known(self.lexicon.split(words[position], tag))
+                own = self._known(self.lexicon.split(word, tag))
             yield own or self._known(found)
 
     def _known(self, weights: dict[str, float]) -> dict[int, float]:
         return {self._number[tag]: weight for tag, weight in weights.items() if tag in self._number}
 
-    def _parses(self, arrays: dict[str, Any], s: int, words: list[str]) -> KBest[Parse]:
+    def _parses(self, arrays: dict[str, Any], s: int, sentence: Sentence) -> KBest[Parse]:
         first, last = arrays["sentence_start"][s : s + 2].tolist()
         start = arrays["parse_start"][first : last + 1]
         symbol = arrays["symbol"][start[0] : start[-1]]
         # Words follow the symbols: -1 stands for the first.
         numbers = np.where(symbol < 0, len(self.labels) - 1 - symbol, symbol)
-        labels = [*self.labels, *words]
+        labels = [*self.labels, *(word for word, _ in sentence)]
         trees = trees_from_arrays((labels, numbers, arrays["n_children"][start[0] : start[-1]], start[1:]))
         scores = arrays["weight"][first:last].tolist()
         found = (Parse(self._top(tree), score) for tree, score in zip(trees, scores, strict=True))

@@ -4,51 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Real
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from espalier.errors import InputError
-from espalier.structures.numbers import LARGEST, shown
+from espalier.structures.numbers import LARGEST, as_float, shown
 
 # str.split() without an argument would also part words at no-break spaces, which belong to them.
 SPLIT = "text.split(' ')"
 HOW_MANY = f"a positive integer, at most {LARGEST:,}"  # what k must be
 
-Sentence = tuple[list[str], list[str | None] | None]  # words, and tags where they are given
+Sentence = list[tuple[str, str | None]]  # words, and their tags where they are given
 
 
 def distance(name: str, value: float | None) -> float:
     """Return a difference of logarithms; None means no limit."""
     if value is None:
         return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
-        raise ValueError(f"{name} must be a positive difference of logarithms or None, got {shown(value)}.")
-    try:
-        return float(value)
-    except OverflowError:
+    number = as_float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    too_large = isinstance(value, int) and math.isinf(number)
+    if too_large or not number > 0:
         raise ValueError(
-            f"{name} must be a difference of logarithms that a float64 can hold, or None, got {shown(value)}."
-        ) from None
+            f"{name} must be a positive difference of logarithms that a float64 can hold, or None, got {shown(value)}."
+        )
+    return number
 
 
 def words_and_tags(row: int, sentence: object, *, pairs: bool = True) -> Sentence:
-    """Return the words, and the tags if they are given, which only ``pairs`` allows."""
+    """Return each word with its tag, which is None if it is not given; only ``pairs`` allows tags."""
     if isinstance(sentence, str):
         raise TypeError(f"Sentence {row} must be a list of words, got the text {sentence[:40]!r}. Use {SPLIT}.")
     if not isinstance(sentence, Iterable):
         raise TypeError(f"Sentence {row} must be a list of words, got {sentence!r}.")
     items = list(sentence)
     are_pairs = [pairs and isinstance(item, tuple | list) and len(item) == 2 for item in items]
+    found = []
     for item, is_pair in zip(items, are_pairs, strict=True):
         word, tag = item if is_pair else (item, None)
         if is_pair != are_pairs[0] or not isinstance(word, str) or not word or not isinstance(tag, str | None):
             what = "words, or pairs of a word and a tag" if pairs else "words"
             raise InputError(f"Sentence {row} must contain {what}, got {item!r}.")
-    if items and are_pairs[0]:
-        return [word for word, _ in items], [tag for _, tag in items]
-    return items, None
+        found.append((word, tag))
+    return found
 
 
 def memory_of(markov: Any) -> tuple[int, int | None]:

@@ -67,7 +67,7 @@ class SuffixLexicon:
 
     def tag_shares(self, word: str) -> Probabilities:
         """Return the probability of each tag for a word of which only the ending is known."""
-        shares = self._shares
+        shares: Probabilities = self.tag_counts / self.tag_counts.sum()
         theta = float(np.std(shares, ddof=1)) if self.n_tags > 1 else 0.0
         for ending in self._endings(word):
             counts = self.suffix_counts.get(ending)
@@ -92,11 +92,6 @@ class SuffixLexicon:
         tags = np.flatnonzero(of_word).astype(np.int32)
         # P(word | tag) = P(tag | word) P(word) / P(tag)
         return tags, np.log(of_word[tags] / of_word.sum() * n_seen / self.tag_counts[tags])
-
-    @kept
-    def _shares(self) -> Probabilities:
-        shares: Probabilities = self.tag_counts / self.tag_counts.sum()
-        return shares
 
     def _endings(self, word: str) -> list[tuple[bool, str]]:
         """The endings of a word with its case, from the empty one on."""

@@ -144,7 +144,8 @@ class Tagger(Storable):
         memory, once for the sentence, and ``t`` steps more for each of the ``k``.
         """
         schedule = Schedule.of(n_threads, progress=progress, what="tagging")
-        listed = [tuple(words_and_tags(row, sentence, pairs=False)[0]) for row, sentence in enumerate(sentences)]
+        given = (words_and_tags(row, sentence, pairs=False) for row, sentence in enumerate(sentences))
+        listed = [tuple([word for word, _ in sentence]) for sentence in given]
         found = {word: self.lexicon.weights(word) for word in dict.fromkeys(w for words in listed for w in words)}
         each = [found[word] for words in listed for word in words]
         arrays = _core.tag_sentences(
