@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from espalier.errors import InputError
-from espalier.parsing.grammar import MAX_UNARY, Grammar
+from espalier.parsing.grammar import Grammar
 from espalier.parsing.treebank import plain
 from espalier.structures.tree import Tree
 
@@ -159,13 +159,12 @@ def shorten(counts: TreebankCounts, least: int) -> TreebankCounts:
     return _with_symbols(counts, lambda symbol: short.get(symbol, symbol))
 
 
-def markov_grammar(
-    rules: Rules, root: str, horizontal: int | None, *, least: int = 0, max_unary: int = MAX_UNARY
-) -> Grammar:
+def markov_grammar(counts: TreebankCounts, horizontal: int | None, *, least: int, max_unary: int) -> Grammar:
     """Estimate a grammar by relative frequencies; a cut rule remembers ``horizontal`` siblings, all where None.
 
     Of siblings that were seen together fewer than ``least`` times, only the last is remembered.
     """
+    rules, root = counts.rules, counts.root
     names = {symbol: spelled(symbol) for rule in rules for symbol in (rule[0], *rule[1])}
     if horizontal is None:
         weighed = {

@@ -26,7 +26,7 @@ from espalier.parsing.requests import HOW_MANY, SPLIT, Sentence, distance, memor
 from espalier.parsing.treebank import warn_of_chains
 from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
-from espalier.structures.tree import Tree, trees_from_arrays
+from espalier.structures.tree import trees_from_arrays
 
 _Words = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
@@ -117,7 +117,7 @@ class PCFG(Storable):
             raise InputError("A grammar needs at least one tree that is not empty.")
         if least > 1:
             counts = shorten(counts, least)
-        grammar = markov_grammar(counts.rules, counts.root, horizontal, least=least, max_unary=max_unary)
+        grammar = markov_grammar(counts, horizontal, least=least, max_unary=max_unary)
         warn_of_chains(counts.chains, max_unary)
         label = {spelled(symbol): symbol[0] for rule in counts.rules for symbol in (rule[0], *rule[1])}
         label[counts.root] = root
@@ -271,12 +271,10 @@ class PCFG(Storable):
         labels = [*self.labels, *(word for word, _ in sentence)]
         trees = trees_from_arrays((labels, numbers, arrays["n_children"][start[0] : start[-1]], start[1:]))
         scores = arrays["weight"][first:last].tolist()
-        found = (Parse(self._top(tree), score) for tree, score in zip(trees, scores, strict=True))
+        if self.hides_root:
+            trees = [tree.children[0] if len(tree.children) == 1 else tree for tree in trees]
         complete, exact, narrowed = (bool(arrays[name][s]) for name in ("complete", "exact", "narrowed"))
-        return KBest(tuple(found), complete, exact, narrowed, int(arrays["bytes"][s]))
-
-    def _top(self, tree: Tree) -> Tree:
-        return tree.children[0] if self.hides_root and len(tree.children) == 1 else tree
+        return KBest(tuple(map(Parse, trees, scores)), complete, exact, narrowed, int(arrays["bytes"][s]))
 
     def __repr__(self) -> str:
         return f"<PCFG: {self.grammar!r}, {len(self.lexicon.word_counts):,} words>"

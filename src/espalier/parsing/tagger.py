@@ -199,8 +199,7 @@ class Tagger(Storable):
         smoothing = state.number("smoothing", 0.0)
         lexicon = SuffixLexicon(len(tags), numbered, state.whole("suffix"), state.whole("rare"), smoothing)
         trigrams = _stored_trigrams(state, len(tags))
-        ends = trigrams.sum((0, 1))
-        agree = np.array_equal(ends[:-1], lexicon.tag_counts) and bool(np.all(ends > 0))
+        agree = np.array_equal(trigrams.sum((0, 1))[:-1], lexicon.tag_counts)
         require(agree, "words and trigrams do not belong together")
         return cls(tags, trigrams, lexicon)
 

@@ -6,13 +6,11 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from espalier.errors import KernelOverflowError
 from espalier.gp.likelihoods.probit import Probit
-
-Floats = NDArray[np.float64]
+from espalier.gram.targets import Floats
 
 N_POINTS = 513  # points of the integral; half as many already give about ten digits
 _REACH = 9.0  # standard deviations beyond which a normal variable adds nothing in float64

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,8 @@ class Chooser(Choosing, KernelEstimator):
     target: Target = "gold"
     score_weight: float | Literal["chosen", "learned"] = "chosen"
     random_state: object = 0
+
+    _weight_words: ClassVar[tuple[str, ...]] = ("chosen",)  # what score_weight may be, if it is no number
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees.
@@ -251,9 +253,7 @@ class Chooser(Choosing, KernelEstimator):
         self._check_whole("sample", none=True)
         self._check_choice("target", "gold", "best")
         self._checked_kernel()
-
-    def _check_weight(self, *words: str) -> None:
-        weight: object = self.score_weight
+        weight, words = self.score_weight, self._weight_words
         is_number = isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(as_float(weight))
         if not is_number and not (isinstance(weight, str) and weight in words):
             raise ValueError(

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest
+from espalier.gram.targets import Floats
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.compressed import CompressedModel, compressible_term
-
-Floats = NDArray[np.float64]
 
 BLOCK = 2048  # items whose matrix is held at once, if they are visited once or twice
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import KernelOverflowError
+from espalier.gram.targets import Floats
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.underflow import without_fragment
 from espalier.spaces.terms import Term, parts_of
-
-Floats = NDArray[np.float64]
 
 
 class CompressedModel:

@@ -65,7 +65,6 @@ class VotedPerceptron(Chooser):
 
     def _check(self) -> None:
         super()._check()
-        self._check_weight("chosen")
         self._check_whole("epochs")
         self._check_choice("updates", "all", "best")
         self._check_choice("vote", "average", "last", "vote")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from espalier.gp.inference.laplace import LaplacePosterior
 from espalier.gp.latent import LatentObjective
 from espalier.gp.learning import learn, settings_of
 from espalier.gp.likelihoods.probit import Probit
-from espalier.gp.optimize import Settings
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -124,6 +123,8 @@ class GPPreference(Chooser):
     tolerance: float | None = None
     learn: bool = True
 
+    _weight_words: ClassVar[tuple[str, ...]] = ("learned", "chosen")
+
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
         """The probability that each candidate is the preferred one of its group; in each group they sum to 1.
 
@@ -153,7 +154,8 @@ class GPPreference(Chooser):
         self._pairs, self._scores = pairs, PairScores.of(data.scores[rows], pairs, weight)
         self.n_groups_, self.n_candidates_, self._posterior = len(start) - 1, len(rows), None
         objective = self._objective(self.kernel, Inputs.of([data.items[row] for row in rows.tolist()]))
-        found = learn(objective, replace(self._settings(), progress=schedule.report), rng)
+        settings = replace(settings_of(self, MAX_ITERATIONS, TOLERANCE), progress=schedule.report)
+        found = learn(objective, settings, rng)
         with blas_threads(self.n_threads):
             posterior = objective.posterior(found.best.values)
         self.restarts_, self.learned_ = found.restarts, found.learned
@@ -168,9 +170,6 @@ class GPPreference(Chooser):
         if found.stop is None:
             warn_of_learning(found)
         return Fitted(coefficients, found.stop, posterior.kernel, learned_weight)
-
-    def _settings(self) -> Settings:
-        return settings_of(self, MAX_ITERATIONS, TOLERANCE)
 
     def _objective(self, kernel: Kernel, inputs: Inputs) -> LatentObjective[Floats | float]:
         """The evidence of the preferences: the difference of utilities in each pair was observed to be positive."""
@@ -250,8 +249,7 @@ class GPPreference(Chooser):
     def _check(self) -> None:
         super()._check()
         self._check_whole("max_candidates", least=2, none=True)
-        self._settings()
-        self._check_weight("learned", "chosen")
+        settings_of(self, MAX_ITERATIONS, TOLERANCE)
 
     def to_state(self) -> dict[str, object]:
         """Return what every chooser returns, and the learned kernel, the groups and the scores of pairs."""

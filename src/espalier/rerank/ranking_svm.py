@@ -73,7 +73,6 @@ class RankingSVM(Chooser):
 
     def _check(self) -> None:
         super()._check()
-        self._check_weight("chosen")
         self._check_whole("max_iterations", none=True)
         self._check_positive("C")
         self._check_positive("tolerance", none=True)

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.gram.estimator import Estimator
 from espalier.gram.forms import DualForm
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.rerank.chooser import Chooser, Choosing
+from espalier.rerank.chooser import Chooser, Choosing, Floats
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.storage import State
 from espalier.structures.group import Group
-
-Floats = NDArray[np.float64]
 
 
 class Reranker(Choosing, Estimator):
