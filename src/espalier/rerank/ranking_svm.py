@@ -78,27 +78,20 @@ class RankingSVM(Chooser):
         self._check_positive("tolerance", none=True)
 
     def _learn(self, data: TrainingSet, rng: np.random.Generator, schedule: Schedule) -> Fitted:
-        threads, memory = schedule.n_threads, schedule.memory
-        model = growing_sum(self.kernel, data.items, block=AT_HAND, n_threads=threads, memory=memory)
         weights = [np.zeros(size - 1) for size in np.diff(data.start).tolist()]
         stop = None
         try:
-            self._climb(data, model, weights, rng, schedule)
+            self._climb(data, weights, rng, schedule)
         except BaseException as error:
             if not any(own.any() for own in weights):  # nothing was learned
                 raise
             stop = error
         return Fitted(np.concatenate([np.concatenate([[own.sum()], -own]) for own in weights]), stop, self.kernel)
 
-    def _climb(
-        self,
-        data: TrainingSet,
-        model: GrowingSum,
-        weights: list[Floats],
-        rng: np.random.Generator,
-        schedule: Schedule,
-    ) -> None:
+    def _climb(self, data: TrainingSet, weights: list[Floats], rng: np.random.Generator, schedule: Schedule) -> None:
         """Improve the dual weights of all groups in place, until none gains or the limit of passes is reached."""
+        threads, memory = schedule.n_threads, schedule.memory
+        model = growing_sum(self.kernel, data.items, block=AT_HAND, n_threads=threads, memory=memory)
         start = data.start.tolist()
         tolerance = TOLERANCE if self.tolerance is None else self.tolerance
         max_passes = MAX_PASSES if self.max_iterations is None else self.max_iterations

@@ -44,7 +44,7 @@ class TrainingSet:
         items: list[object] = []
         scores: list[float] = []
         start = [0]
-        for group in checked(groups, "learned from", gold="to learn from"):
+        for group in groups:
             wanted = group.gold if target == "gold" else group.candidates[best_candidate(group)]
             chosen: Iterable[int] = range(len(group))
             if sample is not None and len(group) > sample:
