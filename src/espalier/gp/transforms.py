@@ -16,8 +16,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.gp.parameters import Parameter, Vector
-from espalier.gp.standardizing import location_and_scale
-from espalier.kernels.hyperparameters import Fixed, Learned, number_of
+from espalier.kernels.hyperparameters import Fixed, Learned, declared, is_fixed, number_of
 from espalier.structures.numbers import as_float, shown, whole_number
 
 
@@ -150,21 +149,17 @@ class BoxCox(Transform):
             return np.exp(np.log1p(np.maximum(power * np.asarray(z), -1.0)) / power)
 
     def parameters(self) -> list[Parameter]:
-        """Return the power, unless it is fixed."""
-        if isinstance(self.power, Fixed):
-            return []
-        bounds, prior = (self.power.bounds, self.power.prior) if isinstance(self.power, Learned) else (None, None)
-        start = number_of(self.power)
-        low, high = bounds or (0.0 if start >= 0 else -2.0, 3.0)
-        return [Parameter("transform.power", start, low, high, prior, "power of y", signed=True)]
+        usual = (0.0 if number_of(self.power) >= 0 else -2.0, 3.0)
+        return [
+            Parameter(path, start, *bounds, prior, "power of y", signed=True)
+            for path, (start, bounds, prior) in declared("transform.power", self.power, usual).items()
+        ]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """Return the transform with another power."""
         return replace(self, power=values["transform.power"]) if "transform.power" in values else self
 
     def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
-        """Return the gradient of the power."""
-        if isinstance(self.power, Fixed):
+        if is_fixed(self.power):
             return {}
         power, log_y = number_of(self.power), np.log(y)
         u = power * log_y
@@ -178,6 +173,15 @@ class BoxCox(Transform):
     @property
     def name(self) -> str:
         return f"y^({number_of(self.power):.3g}), Box-Cox"
+
+
+_DEVIATIONS = "standard deviations of y"
+# The numbers of a step: where learning starts unless the targets decide, the bounds, the unit.
+_STEP = {
+    "height": (0.3, (1e-6, 1e2), _DEVIATIONS),
+    "steepness": (1.0, (1e-2, 1e2), f"1 / {_DEVIATIONS}"),
+    "centre": (0.0, (-5.0, 5.0), _DEVIATIONS),
+}
 
 
 @dataclass(frozen=True)
@@ -199,22 +203,22 @@ class Warping(Transform):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_steps", whole_number("n_steps", self.n_steps))
-        for name, low in (("height", 0.0), ("steepness", 0.0), ("centre", -math.inf)):
+        for name in _STEP:
             values = getattr(self, name)
             if values is not None:
-                object.__setattr__(self, name, self._checked_steps(name, values, low))
+                object.__setattr__(self, name, self._checked_steps(name, values))
         if self.location is not None:
             object.__setattr__(self, "location", _number("location", self.location))
         if self.scale is not None:
             object.__setattr__(self, "scale", _number("scale", self.scale, "positive", 0.0))
 
-    def _checked_steps(self, name: str, values: Any, low: float) -> tuple[float, ...]:
+    def _checked_steps(self, name: str, values: Any) -> tuple[float, ...]:
+        kind, low = ("number", -math.inf) if name == "centre" else ("positive number", 0.0)
         try:
             if len(values) != self.n_steps:
                 raise ValueError
             return tuple(_number(name, value, low=low) for value in values)
         except (TypeError, ValueError):
-            kind = "number" if name == "centre" else "positive number"
             raise ValueError(
                 f"{name} must hold one {kind} for each of the {self.n_steps} steps, got {values!r}. Every step is "
                 "learned from there; fixed and Learned have no place here."
@@ -227,21 +231,18 @@ class Warping(Transform):
         scale = scale if self.scale is None else self.scale
         levels = (np.arange(self.n_steps) + 0.5) / self.n_steps
         centre = tuple(np.quantile((y - location) / scale, levels).clip(-4.9, 4.9).tolist())
-        ones = (1.0,) * self.n_steps
-        return replace(
-            self,
-            location=location,
-            scale=scale,
-            height=self.height or tuple(0.3 * x for x in ones),
-            steepness=self.steepness or ones,
-            centre=self.centre or centre,
-        )
+        steps = {**self._steps(), "centre": self.centre or centre}
+        return replace(self, location=location, scale=scale, **steps)
+
+    def _steps(self) -> dict[str, Any]:
+        """The numbers of all steps by name; those at which learning starts, where none are given."""
+        return {name: getattr(self, name) or (start,) * self.n_steps for name, (start, _, _) in _STEP.items()}
 
     def _parts(self, y: Vector) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector]:
         if self.location is None or self.scale is None or self.height is None:
             raise ValueError("This Warping is not fitted to targets yet: use the fitted one, model.transform_.")
         u = (np.asarray(y) - self.location) / self.scale
-        a, b, c = np.array(self.height), np.array(self.steepness), np.array(self.centre)
+        a, b, c = map(np.array, self._steps().values())
         t = np.tanh(b * (u[:, None] - c))
         return u, a, b, c, t, 1 + (1 - t**2) @ (a * b)
 
@@ -274,43 +275,31 @@ class Warping(Transform):
         return np.asarray(u * scale + location).reshape(z.shape)
 
     def parameters(self) -> list[Parameter]:
-        """Return heights, steepnesses and centres."""
-        out, unit = [], "standard deviations of y"
-        for k in range(self.n_steps):
-            height, steepness, centre = (
-                (values or (start,) * self.n_steps)[k]
-                for values, start in ((self.height, 0.3), (self.steepness, 1.0), (self.centre, 0.0))
-            )
-            out += [
-                Parameter(f"transform.height[{k}]", height, 1e-6, 1e2, None, unit, declared=False),
-                Parameter(f"transform.steepness[{k}]", steepness, 1e-2, 1e2, None, f"1 / {unit}", declared=False),
-                Parameter(f"transform.centre[{k}]", centre, -5.0, 5.0, None, unit, signed=True, declared=False),
-            ]
-        return out
+        steps = self._steps()
+        return [
+            Parameter(_path(name, k), steps[name][k], *bounds, None, unit, signed=name == "centre", declared=False)
+            for k in range(self.n_steps)
+            for name, (_, bounds, unit) in _STEP.items()
+        ]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """Return the warping with other steps."""
-        changes: dict[str, Any] = {}
-        for name in ("height", "steepness", "centre"):
-            old = getattr(self, name) or (0.0,) * self.n_steps
-            changes[name] = tuple(values.get(f"transform.{name}[{k}]", old[k]) for k in range(self.n_steps))
+        changes: dict[str, Any] = {
+            name: tuple(values.get(_path(name, k), value) for k, value in enumerate(old))
+            for name, old in self._steps().items()
+        }
         return replace(self, **changes)
 
     def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
-        """Return the gradients of all steps."""
         u, a, b, c, t, slope = self._parts(y)
         bend = 1 - t**2  # the derivative of tanh
         slope_bar = (log_slope_bar / slope)[:, None]
         inner_bar = z_bar[:, None] * a * bend - 2 * slope_bar * a * b * t * bend  # of b (u - c)
-        height = (z_bar[:, None] * t + slope_bar * b * bend).sum(axis=0)
-        steepness = (inner_bar * (u[:, None] - c) + slope_bar * a * bend).sum(axis=0)
-        centre = -(inner_bar * b).sum(axis=0)
-        out = {}
-        for k in range(self.n_steps):
-            out[f"transform.height[{k}]"] = float(height[k])
-            out[f"transform.steepness[{k}]"] = float(steepness[k])
-            out[f"transform.centre[{k}]"] = float(centre[k])
-        return out
+        gradients = {
+            "height": (z_bar[:, None] * t + slope_bar * b * bend).sum(axis=0),
+            "steepness": (inner_bar * (u[:, None] - c) + slope_bar * a * bend).sum(axis=0),
+            "centre": -(inner_bar * b).sum(axis=0),
+        }
+        return {_path(name, k): float(bar[k]) for k in range(self.n_steps) for name, bar in gradients.items()}
 
     @property
     def name(self) -> str:
@@ -330,16 +319,30 @@ def as_transform(transform: object) -> Transform:
     """The transform that a user named or gave."""
     if isinstance(transform, Transform):
         return transform
-    if transform is None or isinstance(transform, str):
-        if transform in TRANSFORMS:
-            return TRANSFORMS[transform]
-        names = ", ".join(repr(name) for name in TRANSFORMS)
-        raise ValueError(
-            f"target_transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}."
-        )
-    raise TypeError(
-        f"target_transform must be a name such as 'log' or an object such as Log(offset=1), got {transform!r}."
-    )
+    if isinstance(transform, str | None) and transform in TRANSFORMS:
+        return TRANSFORMS[transform]
+    names = ", ".join(map(repr, TRANSFORMS))
+    error = ValueError if isinstance(transform, str) else TypeError
+    raise error(f"target_transform must be one of {names}, or an object such as Log(offset=1), got {transform!r}.")
+
+
+def location_and_scale(values: Vector) -> tuple[float, float]:
+    """The mean and the standard deviation of some numbers; the latter is 1 if they are equal."""
+    top = float(np.abs(values).max()) or 1.0
+    part = values / top  # so that squares of huge numbers do not overflow
+    location, scale = float(part.mean()) * top, float(part.std()) * top
+    return location, 1.0 if is_constant(values) else scale
+
+
+def is_constant(values: Vector) -> bool:
+    """True if numbers differ at most by rounding, so that standardising has nothing to divide by."""
+    top = float(np.abs(values).max(initial=0.0))
+    # Use halves, since the difference of two huge numbers may overflow.
+    return bool(values.max(initial=-top) / 2 - values.min(initial=top) / 2 <= np.spacing(top))
+
+
+def _path(name: str, step: int) -> str:
+    return f"transform.{name}[{step}]"
 
 
 def _check_positive(y: Vector, offset: float, name: str) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from espalier.gp.parameters import Vector
-from espalier.gp.standardizing import is_constant, location_and_scale
-from espalier.gp.transforms import Transform
+from espalier.gp.transforms import Transform, is_constant, location_and_scale
 
 # Equal steps: for a smooth inverse as good as any quadrature of a normal, and better than Gauss-Hermite where the
 # inverse has a kink (the end of a root's range) or climbs in steps (a warping).

@@ -263,7 +263,9 @@ def test_outside_the_domain():
 def test_names_and_settings():
     with pytest.raises(ValueError, match=r"transform must be one of None, 'log', .* got 'logarithm'"):
         GPRegressor(es.RBF(), target_transform="logarithm").fit(X, Y)
-    with pytest.raises(TypeError, match="transform must be a name such as 'log'"):
+    with pytest.raises(
+        TypeError, match=r"transform must be one of None, 'log', .* or an object such as Log\(offset=1\), got <ufunc"
+    ):
         GPRegressor(es.RBF(), target_transform=np.log).fit(X, Y)
     with pytest.raises(ValueError, match="n_steps must be a positive integer"):
         Warping(n_steps=0)
