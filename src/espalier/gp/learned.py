@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from espalier.gp.parameters import Parameters
 from espalier.storage import require
@@ -15,6 +13,29 @@ from espalier.structures.frames import frame_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+Row = TypeVar("Row")
+
+
+class Rows(Generic[Row]):
+    """A table of results: iterate over its rows, which are dataclasses, or take ``to_frame()``."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each row."""
+        return [asdict(row) for row in self.rows]  # type: ignore[call-overload]
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas frame of the rows."""
+        return frame_of(self.to_dicts())
 
 
 @dataclass(frozen=True)
@@ -33,7 +54,7 @@ class LearnedRow:
     effect: bool = True  # False: the targets did not depend on it, and it stayed where it started
 
 
-class LearnedTable:
+class LearnedTable(Rows[LearnedRow]):
     """All learned hyperparameters, readable.
 
     Iterate over its rows, look one up by path (``table["noise"]``), or take ``to_frame()``.
@@ -42,14 +63,10 @@ class LearnedTable:
     ----------
     rows
         One ``LearnedRow`` for each hyperparameter.
-    n_effective
-        How many of them the targets depend on.
-    gradient_norm
-        The largest gradient in the searched space that no bound explains; small when learning converged.
     """
 
     def __init__(self, rows: list[LearnedRow], *, learning: bool = True) -> None:
-        self.rows = rows
+        super().__init__(rows)
         self._learning = learning  # False if learning was off
 
     @staticmethod
@@ -85,7 +102,7 @@ class LearnedTable:
 
     @property
     def gradient_norm(self) -> float:
-        """The largest gradient in the searched space that no bound explains."""
+        """The largest gradient in the searched space that no bound explains; small when learning converged."""
         free = [
             abs(row.gradient)
             for row in self.rows
@@ -103,12 +120,6 @@ class LearnedTable:
         """How many of the numbers the targets depend on."""
         return sum(row.effect for row in self.rows)
 
-    def __iter__(self) -> Iterator[LearnedRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def __getitem__(self, path: str) -> LearnedRow:
         for row in self.rows:
             if row.path == path:
@@ -119,43 +130,31 @@ class LearnedTable:
         """Return the learned values by path."""
         return {row.path: row.value for row in self.rows}
 
-    def to_frame(self) -> DataFrame:
-        """Return a pandas frame with one row for each hyperparameter."""
-        return frame_of([asdict(row) for row in self.rows])
-
     def __repr__(self) -> str:
         if not self.rows:
             reason = "every hyperparameter is fixed" if self._learning else "learning was off (learn=False)"
             return f"Nothing was learned: {reason}."
-        cells: list[tuple[str, ...]] = [
-            ("hyperparameter", "value", "start", "bounds", "at", "gradient", "unit", "prior")
-        ]
-        cells += [
-            (
-                row.path,
-                f"{row.value:.4g}",
-                f"{row.start:.4g}",
-                f"{row.low:g}..{row.high:g}",
-                row.bound if row.effect else "no effect",
-                f"{row.gradient:+.1e}",
-                row.unit,
-                row.prior,
-            )
-            for row in self.rows
-        ]
-        if not any(row.prior for row in self.rows):
-            cells = [row[:-1] for row in cells]
-        return aligned(cells, right={1, 2, 5}) + f"\nlargest free gradient {self.gradient_norm:.1e}"
+        columns = {
+            "hyperparameter": [row.path for row in self.rows],
+            "value": [f"{row.value:.4g}" for row in self.rows],
+            "start": [f"{row.start:.4g}" for row in self.rows],
+            "bounds": [f"{row.low:g}..{row.high:g}" for row in self.rows],
+            "at": [row.bound if row.effect else "no effect" for row in self.rows],
+            "gradient": [f"{row.gradient:+.1e}" for row in self.rows],
+            "unit": [row.unit for row in self.rows],
+            "prior": [row.prior for row in self.rows],
+        }
+        if not any(columns["prior"]):
+            del columns["prior"]
+        numbers = aligned(columns, right=("value", "start", "gradient"))
+        return f"{numbers}\nlargest free gradient {self.gradient_norm:.1e}"
 
 
-def aligned(cells: list[tuple[str, ...]], right: set[int]) -> str:
-    """Lay out a table of text: a header, then rows; columns in ``right`` are aligned to the right."""
-    widths = np.array([[len(cell) for cell in row] for row in cells]).max(axis=0)
-    lines = []
-    for row in cells:
-        parts = [
-            cell.rjust(width) if k in right else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return "\n".join(lines)
+def aligned(columns: Mapping[str, list[str]], right: Collection[str]) -> str:
+    """Lay out columns of text under their names; those in ``right`` are aligned to the right."""
+    laid_out = []
+    for name, cells in columns.items():
+        width = max(map(len, [name, *cells]))
+        align = str.rjust if name in right else str.ljust
+        laid_out.append([align(cell, width) for cell in [name, *cells]])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*laid_out, strict=True))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gp.learned import aligned
+from espalier.gp.learned import Rows, aligned
 from espalier.gp.regressor import GPRegressor
-from espalier.structures.frames import frame_of
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 _WIDTH = 60  # characters of the first column
 
@@ -33,17 +28,11 @@ class ComparisonRow:
     at_bounds: int
 
 
-class ModelComparison:
+class ModelComparison(Rows[ComparisonRow]):
     """Models side by side, the most probable first."""
 
     def __init__(self, rows: list[ComparisonRow]) -> None:
-        self.rows = sorted(rows, key=lambda row: -row.log_marginal_likelihood)
-
-    def __iter__(self) -> Iterator[ComparisonRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+        super().__init__(sorted(rows, key=lambda row: -row.log_marginal_likelihood))
 
     @property
     def best(self) -> str:
@@ -55,34 +44,20 @@ class ModelComparison:
         """The name of the model with the highest leave-one-out density."""
         return max(self.rows, key=lambda row: row.leave_one_out_density).name
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each model."""
-        return [asdict(row) for row in self.rows]
-
-    def to_frame(self) -> DataFrame:
-        """Return a pandas frame with one row for each model."""
-        return frame_of(self.to_dicts())
-
     def __repr__(self) -> str:
         names = [_short(row.name) for row in self.rows]
         if len(set(names)) < len(names):
             names = [f"{k}: {_short(row.name, _WIDTH - 4)}" for k, row in enumerate(self.rows, 1)]
-        cells: list[tuple[str, ...]] = [
-            ("model", "log evidence", "LOO log density", "LOO MAE", "LOO RMSE", "learned", "at bounds")
-        ]
-        cells += [
-            (
-                name,
-                f"{row.log_marginal_likelihood:.2f}",
-                f"{row.leave_one_out_density:.4f}",
-                f"{row.leave_one_out_mae:.4g}",
-                f"{row.leave_one_out_rmse:.4g}",
-                str(row.n_learned),
-                str(row.at_bounds),
-            )
-            for name, row in zip(names, self.rows, strict=True)
-        ]
-        return aligned(cells, right=set(range(1, 7)))
+        columns = {
+            "model": names,
+            "log evidence": [f"{row.log_marginal_likelihood:.2f}" for row in self.rows],
+            "LOO log density": [f"{row.leave_one_out_density:.4f}" for row in self.rows],
+            "LOO MAE": [f"{row.leave_one_out_mae:.4g}" for row in self.rows],
+            "LOO RMSE": [f"{row.leave_one_out_rmse:.4g}" for row in self.rows],
+            "learned": [str(row.n_learned) for row in self.rows],
+            "at bounds": [str(row.at_bounds) for row in self.rows],
+        }
+        return aligned(columns, right=columns.keys() - {"model"})
 
 
 def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelComparison:
@@ -107,7 +82,7 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelC
         check_is_fitted(model)
     named = {str(name): model for name, model in models.items()} if isinstance(models, Mapping) else _named(listed)
     targets = [model._examples.y for model in named.values()]
-    if any(len(y) != len(targets[0]) or not np.array_equal(y, targets[0]) for y in targets):
+    if any(not np.array_equal(y, targets[0]) for y in targets):
         raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
     return ModelComparison([_row(name, model) for name, model in named.items()])
 
