@@ -12,8 +12,8 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Posterior
+from espalier.kernels.hyperparameters import VARIANCE
 
-_VARIANCES = ("scale", "variance", "noise")
 _MANY = 10  # this many learned numbers are many, and this many rows for each are few
 _NO_NOISE = 1e-3  # the share of the variance of the targets below which there is almost no noise
 
@@ -58,7 +58,7 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
             stacklevel=user_level(),
         )
         return
-    high = [row.path for row in learned if row.bound == "high" and _name(row.path) in _VARIANCES]
+    high = [row.path for row in learned if row.bound == "high" and row.unit.startswith(VARIANCE)]
     if high:
         end = "has ended at its upper bound" if len(high) == 1 else "have ended at their upper bounds"
         warnings.warn(
@@ -66,7 +66,7 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
             "Declare other bounds, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
             stacklevel=user_level(),
         )
-    noise = [row for row in learned if _name(row.path) == "noise"]
+    noise = [row for row in learned if row.path.startswith("noise")]
     floor = _NO_NOISE * float(np.var(z))
     is_silent = bool(noise) and all(row.value < floor or row.bound == "low" for row in noise) and not known_noise.any()
     if is_silent and learned.n_effective >= _MANY and len(z) < _MANY * learned.n_effective:
@@ -78,7 +78,3 @@ def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vect
             "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
             stacklevel=user_level(),
         )
-
-
-def _name(path: str) -> str:
-    return path.rsplit(".", 1)[-1].split("[", 1)[0]

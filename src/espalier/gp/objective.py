@@ -11,6 +11,7 @@ from typing import Protocol
 
 from espalier.gp.parameters import Parameter
 from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import VARIANCE
 
 _PREFIX = "kernel."
 
@@ -34,9 +35,15 @@ class Objective(Protocol):
 
 def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
     """The numbers of a kernel that are learned; ``variance_unit`` is the unit of the kernel's values."""
-    bounds, priors = kernel.bounds(), kernel.priors()
+    bounds, priors, units = kernel.bounds(), kernel.priors(), kernel.units()
     return [
-        Parameter(_PREFIX + path, value, *bounds[path], priors[path], _unit(path, variance_unit))
+        Parameter(
+            _PREFIX + path,
+            value,
+            *bounds[path],
+            priors[path],
+            variance_unit if units[path] == VARIANCE else units[path],
+        )
         for path, value in kernel.parameters().items()
     ]
 
@@ -51,14 +58,3 @@ def kernel_at(kernel: Kernel, values: Mapping[str, float]) -> Kernel:
 def kernel_slopes(slopes: Mapping[str, float]) -> dict[str, float]:
     """The gradients from a kernel's pull-back, by the paths of :func:`kernel_parameters`."""
     return {_PREFIX + path: slope for path, slope in slopes.items()}
-
-
-def _unit(path: str, variance_unit: str) -> str:
-    name = path.rsplit(".", 1)[-1].split("[", 1)[0]
-    units = {
-        "scale": variance_unit,
-        "variance": variance_unit,
-        "lengthscale": "distance between inputs",
-        "width": "distance between fragments",
-    }
-    return units.get(name, "weight")

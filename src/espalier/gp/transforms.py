@@ -112,6 +112,9 @@ class SquareRoot(_Shifted):
             return np.maximum(z, 0.0) ** 2 - self.offset
 
 
+_POWER = "transform.power"
+
+
 @dataclass(frozen=True)
 class BoxCox(Transform):
     r"""A learned power, :math:`(y^p - 1) / p`: the identity at 1, the logarithm at 0.
@@ -151,12 +154,12 @@ class BoxCox(Transform):
     def parameters(self) -> list[Parameter]:
         usual = (0.0 if number_of(self.power) >= 0 else -2.0, 3.0)
         return [
-            Parameter(path, start, *bounds, prior, "power of y", signed=True)
-            for path, (start, bounds, prior) in declared("transform.power", self.power, usual).items()
+            Parameter(path, start, *bounds, prior, unit, signed=True)
+            for path, (start, bounds, prior, unit) in declared(_POWER, self.power, usual, "power of y").items()
         ]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        return replace(self, power=values["transform.power"]) if "transform.power" in values else self
+        return replace(self, power=values[_POWER]) if _POWER in values else self
 
     def pull_back(self, y: Vector, z_bar: Vector, log_slope_bar: Vector) -> dict[str, float]:
         if is_fixed(self.power):
@@ -168,7 +171,7 @@ class BoxCox(Transform):
         safe = np.where(near, 1.0, u)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is a gradient that is not finite
             ratio = np.where(near, 0.5 + u / 3 + u * u / 8, (np.exp(safe) * (safe - 1) + 1) / safe**2)
-            return {"transform.power": float(z_bar @ (log_y**2 * ratio) + log_slope_bar @ log_y)}
+            return {_POWER: float(z_bar @ (log_y**2 * ratio) + log_slope_bar @ log_y)}
 
     @property
     def name(self) -> str:

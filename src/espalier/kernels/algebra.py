@@ -18,7 +18,7 @@ from espalier.kernels.algebra_plans import ConstantPlan, PowerPlan, ProductPlan,
 from espalier.kernels.base import Kernel, Plan, Reads
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.composite import CompositePlan, Wrapper, check_kernels
-from espalier.kernels.hyperparameters import Fixed, Learned, Number, hyperparameter
+from espalier.kernels.hyperparameters import VARIANCE, Fixed, Learned, Number, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.structures.numbers import as_float, shown
 
@@ -134,7 +134,7 @@ class Scaled(Wrapper):
     {'scale': 2.0, 'decay': 0.4}
     """
 
-    scale: Number = hyperparameter(1.0, SCALE_BOUNDS)
+    scale: Number = hyperparameter(1.0, SCALE_BOUNDS, unit=VARIANCE)
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         return ScaledPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
@@ -204,7 +204,7 @@ class Constant(Kernel):
            [2., 2.]])
     """
 
-    variance: Number = hyperparameter(1.0, SCALE_BOUNDS)
+    variance: Number = hyperparameter(1.0, SCALE_BOUNDS, unit=VARIANCE)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -151,7 +151,7 @@ class Kernel(StorableKernel):
 
     def parameters(self) -> dict[str, float]:
         """Return the learned hyperparameters by readable path, in natural units."""
-        return {path: value for path, (value, _, _) in self._declared().items()}
+        return {path: value for path, (value, _, _, _) in self._declared().items()}
 
     def with_parameters(self, mapping: Mapping[str, float]) -> Self:
         """Return a kernel with some hyperparameters replaced; a fixed or unknown path is an error."""
@@ -167,11 +167,15 @@ class Kernel(StorableKernel):
 
     def bounds(self) -> dict[str, tuple[float, float]]:
         """Return the bounds of each learned hyperparameter, by path."""
-        return {path: bounds for path, (_, bounds, _) in self._declared().items()}
+        return {path: bounds for path, (_, bounds, _, _) in self._declared().items()}
 
     def priors(self) -> dict[str, object]:
         """Return the prior of each learned hyperparameter, by path; None if it has none."""
-        return {path: prior for path, (_, _, prior) in self._declared().items()}
+        return {path: prior for path, (_, _, prior, _) in self._declared().items()}
+
+    def units(self) -> dict[str, str]:
+        """Return the unit of each learned hyperparameter, by path; ``"variance"`` for that of the kernel's values."""
+        return {path: unit for path, (_, _, _, unit) in self._declared().items()}
 
     def __add__(self, other: Kernel) -> Sum:
         from espalier.kernels.algebra import Sum
@@ -249,10 +253,11 @@ class Kernel(StorableKernel):
         return next(field for field in dataclasses.fields(self) if field.name == name)
 
     def _declared(self) -> dict[str, hyper.Declared]:
-        """The value, the bounds and the prior of each learned hyperparameter, by path."""
+        """The value, the bounds, the prior and the unit of each learned hyperparameter, by path."""
         out: dict[str, hyper.Declared] = {}
         for name, setting in self._settings():
-            out.update(hyper.declared(name, setting, self._field(name).metadata["bounds"]))
+            given = self._field(name).metadata
+            out.update(hyper.declared(name, setting, given["bounds"], given["unit"]))
         for prefix, child in self._children():
             out.update({prefix + path: declared for path, declared in child._declared().items()})
         return out

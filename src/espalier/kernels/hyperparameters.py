@@ -20,8 +20,9 @@ from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
 from espalier.structures.numbers import as_float, shown
 
 Default = TypeVar("Default")
-Declared = tuple[float, tuple[float, float], Any]  # a value, its bounds and its prior
+Declared = tuple[float, tuple[float, float], Any, str]  # a value, its bounds, its prior and its unit
 
+VARIANCE = "variance"  # the unit of a kernel's values, which a learner knows
 LEAF = "<leaf>"  # the path under which all leaves share one value
 
 
@@ -179,9 +180,14 @@ def _call(name: str, arguments: list[str], **options: object) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
-def hyperparameter(default: Default, bounds: tuple[float, float] = (1e-5, 1e5), *, zero: bool = True) -> Default:
-    """A dataclass field that holds a hyperparameter with these default bounds; ``zero`` allows ``fixed(0)``."""
-    return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero})
+def hyperparameter(
+    default: Default, bounds: tuple[float, float] = (1e-5, 1e5), *, zero: bool = True, unit: str = "weight"
+) -> Default:
+    """A dataclass field that holds a hyperparameter with these default bounds; ``zero`` allows ``fixed(0)``.
+
+    Tables of learned numbers show the unit; ``VARIANCE`` stands for that of the kernel's values.
+    """
+    return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero, "unit": unit})
 
 
 def number_of(setting: object) -> float:
@@ -274,13 +280,13 @@ def paths(name: str, setting: object) -> dict[str, float]:
     return {name: default_of(setting)}
 
 
-def declared(name: str, setting: object, bounds: tuple[float, float]) -> dict[str, Declared]:
-    """The learned numbers of a setting by path, each with its prior and its bounds (``bounds`` if it has none)."""
+def declared(name: str, setting: object, bounds: tuple[float, float], unit: str) -> dict[str, Declared]:
+    """The learned numbers of a setting by path, each with its bounds (``bounds`` if it has none), prior and unit."""
     inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
     prior = inner.prior if isinstance(inner, Learned) else None
     if isinstance(inner, Learned) and inner.bounds is not None:
         bounds = inner.bounds
-    return {path: (value, bounds, prior) for path, value in paths(name, setting).items()}
+    return {path: (value, bounds, prior, unit) for path, value in paths(name, setting).items()}
 
 
 def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[object, dict[str, float]]:

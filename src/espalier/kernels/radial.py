@@ -47,7 +47,7 @@ class Radial(Wrapper):
            [0.4724, 1.    ]])
     """
 
-    width: Number = hyperparameter(1.0, (1e-5, 1e5), zero=False)
+    width: Number = hyperparameter(1.0, (1e-5, 1e5), zero=False, unit="distance between fragments")
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         return RadialPlan(self._plans_inside(a, b, schedule, diagonal=diagonal))

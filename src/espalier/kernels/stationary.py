@@ -45,7 +45,9 @@ _NEAR = 1e-12  # squared distances below it are differentiated pair by pair, bec
 class Stationary(VectorKernel):
     """A kernel that is a function of the distance alone, 1 at distance 0."""
 
-    lengthscale: VectorHyperparameter = hyperparameter(1.0, LENGTHSCALE_BOUNDS, zero=False)
+    lengthscale: VectorHyperparameter = hyperparameter(
+        1.0, LENGTHSCALE_BOUNDS, zero=False, unit="distance between inputs"
+    )
 
     def _profile(self, squared: Matrix) -> Matrix:
         """The value at scaled squared distances; may overwrite them."""

@@ -16,7 +16,7 @@ from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel, Reads
 from espalier.kernels.checks import check_finite, check_one_number
 from espalier.kernels.composite import own_gradient
-from espalier.kernels.hyperparameters import Number, PerDimension, VectorHyperparameter, hyperparameter
+from espalier.kernels.hyperparameters import VARIANCE, Number, PerDimension, VectorHyperparameter, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Gradients, Labels, Matrix, Plan
 from espalier.kernels.row_blocks import row_blocks
@@ -87,7 +87,7 @@ class Linear(VectorKernel):
            [3., 9.]])
     """
 
-    variance: VectorHyperparameter = hyperparameter(1.0, (1e-5, 1e5))
+    variance: VectorHyperparameter = hyperparameter(1.0, (1e-5, 1e5), unit=VARIANCE)
     on: Column = None
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
@@ -154,7 +154,7 @@ class Polynomial(VectorKernel):
 
     degree: int = 2
     offset: Number = hyperparameter(1.0, (1e-5, 1e5))
-    scale: Number = hyperparameter(1.0, (1e-5, 1e5))
+    scale: Number = hyperparameter(1.0, (1e-5, 1e5), unit=VARIANCE)
     on: Column = None
 
     def __post_init__(self) -> None:

@@ -122,3 +122,16 @@ def test_copies_and_pickles_predict_the_same():
         assert other.log_marginal_likelihood() == model.log_marginal_likelihood()
         assert other.leave_one_out().mean.tolist() == model.leave_one_out().mean.tolist()
         assert other.learned_.to_dict() == model.learned_.to_dict()
+
+
+def test_every_number_has_the_unit_that_its_kernel_declares():
+    kernel = 1.0 * es.RBF(PerDimension(1.0)) + es.Constant()
+    units = {row.path: row.unit for row in GPRegressor(kernel, max_iterations=0).fit(X, WAVE).learned_}
+    variance = "variance, in squared standard deviations of y"
+    assert units.pop("noise") == units.pop("kernel.terms[0].scale") == units.pop("kernel.terms[1].variance") == variance
+    assert set(units.values()) == {"distance between inputs"}
+    assert es.kernels.Radial(es.SubsetTree()).units() == {
+        "width": "distance between fragments",
+        "decay": "weight",
+        "frontier": "weight",
+    }

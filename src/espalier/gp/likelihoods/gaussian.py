@@ -18,6 +18,7 @@ from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gram.targets import row_numbers
 from espalier.kernels.hyperparameters import (
+    VARIANCE,
     PerDimension,
     PerLabel,
     bind_labels,
@@ -85,10 +86,9 @@ class Gaussian(Likelihood[Observed]):
 
     def parameters(self) -> list[Parameter]:
         """Return the noise levels to learn."""
-        return [
-            Parameter(path, value, *bounds, prior, f"variance, in squared {self.unit}")
-            for path, (value, bounds, prior) in declared("noise", self.noise, BOUNDS).items()
-        ]
+        unit = f"{VARIANCE}, in squared {self.unit}"
+        levels = declared("noise", self.noise, BOUNDS, unit)
+        return [Parameter(path, value, *bounds, prior, unit) for path, (value, bounds, prior, _) in levels.items()]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
         """Return the likelihood at other noise levels."""
