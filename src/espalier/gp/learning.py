@@ -73,7 +73,7 @@ def learn(
         if part is not None and size is not None and size < n and len(parameters):
             some = part(np.sort(rng.permutation(n)[:size]))
             first = Climb(some, parameters, settings, stage="pilot", span=(0.0, 0.5))
-            first.run(starts, settings.executor)
+            first.run(starts)
             pilot, stop = first.restarts, first.stop
             declared, starts = starts[:1], [parameters.theta(first.best.values)] if first.best.values else starts[:1]
             del first, some  # and the plan
@@ -88,7 +88,7 @@ def learn(
         own = settings if stop is None else replace(settings, max_iterations=0, progress=None)
         whole = Climb(objective, parameters, own, span=(0.5 if pilot else 0.0, 1.0))
         try:
-            whole.run(starts, settings.executor)
+            whole.run(starts)
         except Exception as error:
             if not pilot:
                 raise

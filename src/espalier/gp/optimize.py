@@ -54,22 +54,21 @@ class FitProgress(Progress):
     stage: str = "all"
 
 
+@dataclass
 class LastReport:
     """Passes reports on, and repeats the last one as that of the end: a climb may end long before its limit."""
 
-    def __init__(self, report: Callable[[FitProgress], object] | None) -> None:
-        self._report = report
-        self._last: FitProgress | None = None
+    report: Callable[[FitProgress], object]
+    last: FitProgress | None = None
 
     def __call__(self, progress: FitProgress) -> None:
-        self._last = progress
-        if self._report is not None:
-            self._report(progress)
+        self.last = progress
+        self.report(progress)
 
     def done(self) -> None:
         """Report that all is done."""
-        if self._last is not None:
-            self(replace(self._last, fraction=1.0, seconds_left=0.0))
+        if self.last is not None:
+            self(replace(self.last, fraction=1.0, seconds_left=0.0))
 
 
 @dataclass(frozen=True)
@@ -104,46 +103,40 @@ class Restart:
     trace: list[float] = field(default_factory=list)  # the log likelihood of each evaluation
 
 
+@dataclass(eq=False)
 class Climb:
     """The best hyperparameters from the declared start and from random ones."""
 
-    def __init__(
-        self,
-        objective: Objective,
-        parameters: Parameters,
-        settings: Settings,
-        *,
-        stage: str = "all",
-        span: tuple[float, float] = (0.0, 1.0),
-    ) -> None:
-        self._objective, self._parameters, self._n = objective, parameters, objective.n_targets
-        self._span = span  # the part of the whole fit that these climbs are, for progress
-        self._settings, self._stage = settings, stage
-        self._began = time.perf_counter()
-        self.restarts: list[Restart] = []
-        self.stop: BaseException | None = None  # the exception with which the user, or ``progress``, stopped it
+    objective: Objective
+    parameters: Parameters
+    settings: Settings
+    stage: str = "all"
+    span: tuple[float, float] = (0.0, 1.0)  # the part of the whole fit that these climbs are, for progress
+    restarts: list[Restart] = field(default_factory=list)
+    stop: BaseException | None = None  # the exception with which the user, or ``progress``, stopped it
+    began: float = field(default_factory=time.perf_counter)
 
     @property
     def best(self) -> Restart:
         """The climb that came highest."""
         return max(self.restarts, key=lambda restart: restart.objective)
 
-    def run(self, starts: Sequence[Vector], executor: Executor | None = None) -> None:
+    def run(self, starts: Sequence[Vector]) -> None:
         """Climb from each start; a failure at the first point of the first, the declared one, is an error.
 
-        With an executor the climbs are its jobs, and ``progress`` is told of each at its end.
+        With an executor several climbs are its jobs, and ``progress`` is told of each at its end.
         """
-        if executor is not None and len(starts) > 1:
-            self._run_jobs(starts, executor)
+        if self.settings.executor is not None and len(starts) > 1:
+            self._run_jobs(starts)
             return
         for k, theta in enumerate(starts):
             self.run_one(theta, k, len(starts))
             if self.stop is not None:
                 return
 
-    def run_one(self, theta: Vector, k: int, n_starts: int) -> None:
+    def run_one(self, theta: Vector, k: int, n_starts: int) -> Restart:
         """Climb from start ``k`` of several."""
-        restart = Restart(self._parameters.values(theta))
+        restart = Restart(self.parameters.values(theta))
         self.restarts.append(restart)
         began = time.perf_counter()
         try:
@@ -156,43 +149,44 @@ class Climb:
             restart.message = "interrupted"
         finally:
             restart.seconds = time.perf_counter() - began
+        return restart
 
-    def _run_jobs(self, starts: Sequence[Vector], executor: Executor) -> None:
-        silent = replace(self._settings, progress=None, executor=None)  # jobs are pickled, and reports are not
-        jobs = [
-            ClimbJob(self._objective, self._parameters, silent, self._stage, theta, k, len(starts))
-            for k, theta in enumerate(starts)
-        ]
+    def _run_jobs(self, starts: Sequence[Vector]) -> None:
+        silent = replace(self.settings, progress=None, executor=None)  # jobs are pickled, and reports are not
+        own = [Climb(self.objective, self.parameters, silent, self.stage) for _ in starts]
+        jobs = [ClimbJob(climb, starts[k], k, len(starts)) for k, climb in enumerate(own)]
         try:
-            for k, restart in enumerate(run_jobs(jobs, executor)):
+            for k, restart in enumerate(run_jobs(jobs, self.settings.executor)):
                 self.restarts.append(restart)
-                if self._settings.progress is not None and restart.trace:
-                    self._settings.progress(self._progress(restart, k, len(starts)))
+                if self.settings.progress is not None and restart.trace:
+                    self.settings.progress(self._progress(restart, k, len(starts)))
         except KeyboardInterrupt:
             self.stop = KeyboardInterrupt()
-            self.restarts = self.restarts or [Restart(self._parameters.values(starts[0]), message="interrupted")]
+            self.restarts = self.restarts or [Restart(self.parameters.values(starts[0]), message="interrupted")]
 
     def _climb(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> None:
+        n = self.objective.n_targets
+
         def objective(theta: Vector) -> tuple[float, Vector]:
             # Per example, so that tolerances mean the same for any amount of data.
             value, gradient = self._measure(restart, theta, k, n_starts)
-            return -value / self._n, -gradient / self._n
+            return -value / n, -gradient / n
 
         try:
-            if len(self._parameters) == 0 or self._settings.max_iterations == 0:
+            if len(self.parameters) == 0 or self.settings.max_iterations == 0:
                 objective(theta)
                 restart.converged, restart.message = True, "nothing to learn"
                 return
             # The tolerance on the value is per example, too: 1e-9 for a thousand examples is a millionth of a nat.
             options: Any = {
-                "maxiter": self._settings.max_iterations,
-                "maxfun": 10 * self._settings.max_iterations,
-                "gtol": self._settings.tolerance,
-                "ftol": 1e-3 * self._settings.tolerance,
+                "maxiter": self.settings.max_iterations,
+                "maxfun": 10 * self.settings.max_iterations,
+                "gtol": self.settings.tolerance,
+                "ftol": 1e-3 * self.settings.tolerance,
                 "maxcor": 20,
             }
             found = minimize(
-                objective, theta, jac=True, method="L-BFGS-B", bounds=self._parameters.bounds(), options=options
+                objective, theta, jac=True, method="L-BFGS-B", bounds=self.parameters.bounds(), options=options
             )
             restart.n_iterations = int(found.nit)
             restart.converged, restart.message = bool(found.success), _plain(str(found.message))
@@ -210,51 +204,51 @@ class Climb:
             if restart.objective == -math.inf or restart.n_failures > MAX_FAILURES:
                 raise
             # Far below the best, and flat: the line search steps back from here.
-            return restart.objective - 10.0 * self._n, np.zeros(len(theta))
+            return restart.objective - 10.0 * self.objective.n_targets, np.zeros(len(theta))
         restart.trace.append(log_likelihood)
         if objective > restart.objective:
             restart.objective, restart.log_likelihood, restart.values = objective, log_likelihood, values
-            paths = [parameter.path for parameter in self._parameters]
+            paths = [parameter.path for parameter in self.parameters]
             restart.gradient = dict(zip(paths, gradient.tolist(), strict=True))
-        if self._settings.progress is not None:
+        if self.settings.progress is not None:
             try:
-                self._settings.progress(self._progress(restart, k, n_starts))
+                self.settings.progress(self._progress(restart, k, n_starts))
             except BaseException as error:
                 self.stop = error
                 raise
         return objective, gradient
 
     def _progress(self, restart: Restart, k: int, n_starts: int) -> FitProgress:
-        seconds = time.perf_counter() - self._began
-        part = (k + min(restart.n_evaluations / (self._settings.max_iterations + 1), 1.0)) / n_starts
-        start, end = self._span
+        seconds = time.perf_counter() - self.began
+        part = (k + min(restart.n_evaluations / (self.settings.max_iterations + 1), 1.0)) / n_starts
+        start, end = self.span
         return FitProgress(
             f"learning, climb {k + 1} of {n_starts}",
             start + (end - start) * part,
-            None if self._stage == "pilot" else seconds * (1.0 - part) / part,
+            None if self.stage == "pilot" else seconds * (1.0 - part) / part,
             restart=k,
             n_restarts=n_starts,
             evaluation=restart.n_evaluations,
             log_likelihood=restart.trace[-1],
             best=max(restart.log_likelihood for restart in self.restarts),
             seconds=seconds,
-            stage=self._stage,
+            stage=self.stage,
         )
 
     def _at(self, theta: Vector) -> tuple[dict[str, float], float, float, Vector]:
         """The values by path at one place, the log likelihood, the objective, and its gradient."""
-        values = self._parameters.values(theta)
+        values = self.parameters.values(theta)
         if not all(map(math.isfinite, values.values())):  # if bounds are infinite, a line search may go anywhere
             raise FloatingPointError("The search went beyond floating-point numbers: declare finite bounds.")
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-            if len(self._parameters):
-                log_likelihood, natural = self._objective.gradient(values)
+            if len(self.parameters):
+                log_likelihood, natural = self.objective.gradient(values)
             else:
-                log_likelihood, natural = self._objective.value(values), {}
-        log_prior, slopes = self._parameters.log_prior(values)
+                log_likelihood, natural = self.objective.value(values), {}
+        log_prior, slopes = self.parameters.log_prior(values)
         for path, slope in slopes.items():
             natural[path] = natural.get(path, 0.0) + slope
-        gradient = self._parameters.gradient(values, natural)
+        gradient = self.parameters.gradient(values, natural)
         objective = log_likelihood + log_prior
         if not (math.isfinite(objective) and np.isfinite(gradient).all()):
             raise FloatingPointError(
@@ -268,24 +262,15 @@ class Climb:
 class ClimbJob:
     """A job: one climb. A pickled objective leaves its plan behind and makes it again."""
 
-    objective: Objective
-    parameters: Parameters
-    settings: Settings
-    stage: str
+    climb: Climb
     theta: Vector
     k: int
     n_starts: int
-
-    @property
-    def cost(self) -> float:
-        """Climbs cost alike, as far as anybody knows beforehand."""
-        return 1.0
+    cost: float = 1.0  # climbs cost alike, as far as anybody knows beforehand
 
     def __call__(self) -> Restart:
-        climb = Climb(self.objective, self.parameters, self.settings, stage=self.stage)
-        with blas_threads(self.settings.n_threads):
-            climb.run_one(self.theta, self.k, self.n_starts)
-        return climb.restarts[0]
+        with blas_threads(self.climb.settings.n_threads):
+            return self.climb.run_one(self.theta, self.k, self.n_starts)
 
 
 def _plain(message: str) -> str:

@@ -161,8 +161,8 @@ class GPRegressor(FittedRegressor):
         settings = self._settings()
         objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
-            last = LastReport(report)
-            settings = replace(settings, progress=last if report else None, executor=executor)
+            last = None if report is None else LastReport(report)
+            settings = replace(settings, progress=last, executor=executor)
             found = learn(objective, settings, generator(self.random_state), objective.part)
             self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
             self._trained_on = objective.examples.inputs.description()
@@ -170,7 +170,8 @@ class GPRegressor(FittedRegressor):
                 self._finish(objective.examples, objective.posterior(found.best.values))
             if found.stop is not None:
                 raise found.stop
-            last.done()
+            if last is not None:
+                last.done()
         warn_of_regression(self._posterior, found, objective.examples.observed.known, settings.pilot)
         return self
 
