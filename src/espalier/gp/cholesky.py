@@ -6,7 +6,7 @@ attempt starts again from it with a little more on the diagonal. That jitter is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -48,12 +48,8 @@ class Factor:
 
     def inverse_diagonal(self) -> Vector:
         """The diagonal of ``C^-1``."""
-        copy = np.array(self.matrix, order="C")
-        if is_tiled(copy):
-            invert_tiled(copy)
-            return np.asarray(copy.diagonal().copy())
-        inverse, _ = lapack.dpotri(copy.T, lower=1, overwrite_c=1)
-        return np.asarray(inverse.diagonal().copy())
+        copy = replace(self, matrix=np.array(self.matrix, order="C"))
+        return copy.inverse_in_place().diagonal().copy()
 
     def inverse_in_place(self) -> Vector:
         """``C^-1``, in place of the factor, which is overwritten."""

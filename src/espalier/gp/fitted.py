@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -14,7 +14,6 @@ from espalier.errors import InputError
 from espalier.gp.learned import LearnedTable
 from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import ConstantMean
-from espalier.gp.optimize import Restart
 from espalier.gp.parameters import Vector
 from espalier.gp.predicting import Predictor
 from espalier.gp.prediction import Prediction
@@ -23,23 +22,14 @@ from espalier.gp.sampling import draw
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
 from espalier.gram.scores import r_squared
-from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 
 
 class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     """The methods of a fitted regressor, which need only its examples and its posterior."""
 
-    kernel_: Kernel
-    noise_: Any
-    mean_: dict[str, float]
-    alpha_: Vector
     learned_: LearnedTable
-    restarts_: list[Restart]
-    pilot_restarts_: list[Restart]
     _takes_matrices = True
-    _examples: Examples
-    _posterior: Posterior
 
     @overload
     def predict(self, X: object, *, include_noise: bool = ..., noise_groups: object = ...) -> Vector: ...
@@ -212,6 +202,16 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             unit=target.scale,
             constant_variance=0.0 if mean is None else mean.spread**2,
         )
+
+    def _finish(self, examples: Examples, posterior: Posterior) -> None:
+        """Keep what predictions need, and show it in attributes."""
+        self._examples, self._posterior, given = examples, posterior, posterior.given
+        self.kernel_, self.noise_ = posterior.kernel, posterior.likelihood.noise
+        self.transform_, self.mean_ = posterior.target.transform, examples.basis.named(given.weights.mean)
+        self.log_marginal_likelihood_ = posterior.log_likelihood
+        self.alpha_, self.jitter_ = given.dual, given.factor.jitter
+        self.n_examples_ = len(examples.y)
+        self._set_width(examples.inputs._data)
 
     @property
     def _predictor(self) -> Predictor:

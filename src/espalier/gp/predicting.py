@@ -32,17 +32,16 @@ class Predictor:
     def means(self, X: object) -> Vector:
         """The mean of the function at new examples."""
         with naming_a_way_out():
-            parts = [self._mean(part, self._cross(part)) for part in self._blocks(X)]
-        return np.concatenate(parts)
+            return np.concatenate([self.posterior.given.mean(*self._cross(part)) for part in self._blocks(X)])
 
     def distribution(self, X: object, noise: Callable[[int], Vector]) -> Prediction:
         """The distribution of new targets; ``noise(n)`` gives the variances of n observations."""
         mean, variance = [], []
         with naming_a_way_out():
             for part in self._blocks(X):
-                cross, columns = self._cross(part), self.examples.basis.at(part)
+                cross, columns = self._cross(part)
                 prior = self.posterior.kernel.diagonal(part, n_threads=self.n_threads, memory=self.memory)
-                mean.append(self._mean(part, cross))
+                mean.append(self.posterior.given.mean(cross, columns))
                 variance.append(self.posterior.given.variance(cross, prior, columns))
         total = np.concatenate(variance)
         return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self.posterior.target)
@@ -51,10 +50,10 @@ class Predictor:
         """The mean and the covariances of the function at new examples."""
         inputs = self.like_training(X)
         with naming_a_way_out():
-            cross, columns = self._cross(inputs), self.examples.basis.at(inputs)
+            cross, columns = self._cross(inputs)
             prior = self.posterior.kernel(inputs, n_threads=self.n_threads, memory=self.memory)
             covariance = self.posterior.given.covariance(cross, prior, columns)
-        return self._mean(inputs, cross), covariance
+        return self.posterior.given.mean(cross, columns), covariance
 
     def left_out(self) -> Prediction:
         """The distribution of each training target given all the others."""
@@ -62,13 +61,11 @@ class Predictor:
             mean, variance = self.posterior.given.left_out()
         return Prediction(mean, np.sqrt(variance), self.posterior.target)
 
-    def _mean(self, inputs: Inputs, cross: Vector) -> Vector:
-        return self.posterior.given.mean(cross, self.examples.basis.at(inputs))
-
-    def _cross(self, inputs: Inputs) -> Vector:
-        """The covariances of the training examples (rows) with others (columns)."""
+    def _cross(self, inputs: Inputs) -> tuple[Vector, Vector]:
+        """The covariances of the training examples (rows) with others (columns), and what the mean reads of these."""
         kernel = self.posterior.kernel
-        return kernel(self.examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
+        cross = kernel(self.examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
+        return cross, self.examples.basis.at(inputs)
 
     def _blocks(self, X: object) -> list[Inputs]:
         """New examples, at most so many at a time that their covariances with those of training take a quarter of

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,8 @@ class RegressionObjective:
         return len(self.examples.y)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _objective, (self.examples, dict(self.options))  # a plan holds buffers of the core: it is made again
+        # A plan holds buffers of the core: it is made again.
+        return partial(self.examples.objective, **self.options), ()
 
     def part(self, rows: NDArray[np.intp]) -> RegressionObjective:
         """The objective of some of the examples."""
@@ -171,7 +173,3 @@ class RegressionObjective:
         observed = examples.observed.in_units(z, target.scale)
         given = exact.condition(matrix, likelihood, observed, examples.basis.columns)
         return Posterior(kernel, likelihood, target, given, given.log_evidence + jacobian), observed
-
-
-def _objective(examples: Examples, options: dict[str, Any]) -> RegressionObjective:
-    return examples.objective(**options)

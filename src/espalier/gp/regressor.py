@@ -17,7 +17,7 @@ from espalier.gp.likelihoods.gaussian import new_noise, observed
 from espalier.gp.mean import Basis, as_mean
 from espalier.gp.optimize import LastReport, Settings
 from espalier.gp.parameters import Vector
-from espalier.gp.regression import Examples, Posterior, RegressionObjective
+from espalier.gp.regression import Examples, RegressionObjective
 from espalier.gp.sampling import draw, generator
 from espalier.gp.transforms import as_transform
 from espalier.gp.units import TargetUnits
@@ -25,7 +25,6 @@ from espalier.gram.targets import check_numbers
 from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.executor import Executor
-from espalier.jobs.progress import check_progress
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.unused import bound_to_labels
@@ -159,8 +158,8 @@ class GPRegressor(FittedRegressor):
             best values found so far.
         """
         settings = self._settings()
-        objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
+            objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
             last = None if report is None else LastReport(report)
             settings = replace(settings, progress=last, executor=executor)
             found = learn(objective, settings, generator(self.random_state), objective.part)
@@ -207,9 +206,7 @@ class GPRegressor(FittedRegressor):
     def _settings(self) -> Settings:
         """How to learn."""
         self._check_whole("pilot", none=True)
-        for name in ("standardize", "verbose"):
-            truth_value(name, getattr(self, name))
-        check_progress(self.progress)
+        truth_value("standardize", self.standardize)
         return replace(settings_of(self, MAX_ITERATIONS, TOLERANCE), pilot=self.pilot)
 
     def _objective(self, X: object, y: object, weight: object, known: object, groups: object) -> RegressionObjective:
@@ -227,15 +224,6 @@ class GPRegressor(FittedRegressor):
         bound = bound_to_labels(plan, kernel)
         examples = Examples(bound, inputs, numbers, transform, bool(self.standardize), likelihood, targets, basis)
         return examples.objective(plan, **options)
-
-    def _finish(self, examples: Examples, posterior: Posterior) -> None:
-        self._examples, self._posterior, given = examples, posterior, posterior.given
-        self.kernel_, self.noise_ = posterior.kernel, posterior.likelihood.noise
-        self.transform_, self.mean_ = posterior.target.transform, examples.basis.named(given.weights.mean)
-        self.log_marginal_likelihood_ = posterior.log_likelihood
-        self.alpha_, self.jitter_ = given.dual, given.factor.jitter
-        self.n_examples_ = len(examples.y)
-        self._set_width(examples.inputs._data)
 
     def to_state(self) -> dict[str, object]:
         """Return settings, examples and learned values; ``load`` computes the matrix again."""

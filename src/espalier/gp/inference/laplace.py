@@ -42,8 +42,6 @@ class LaplacePosterior(Conditioned):
         Of the curvatures W.
     ratio
         The third derivative of the log likelihood divided by the curvature.
-    factor
-        Of B.
     """
 
     root: Vector
