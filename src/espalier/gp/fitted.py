@@ -1,8 +1,8 @@
-"""What a fitted regressor offers: predictions, draws, evidence, and its dual form."""
+"""What a fitted regressor offers: predictions, block by block, draws, evidence, and its dual form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, overload
 
 import numpy as np
@@ -15,14 +15,16 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import ConstantMean
 from espalier.gp.parameters import Vector
-from espalier.gp.predicting import Predictor
 from espalier.gp.prediction import Prediction
 from espalier.gp.regression import Examples, Posterior
 from espalier.gp.sampling import draw
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
 from espalier.gram.scores import r_squared
+from espalier.jobs.budget import naming_a_way_out
+from espalier.jobs.memory import parse_memory
 from espalier.kernels.hyperparameters import PerLabel
+from espalier.kernels.inputs import Inputs, take_rows
 
 
 class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -82,9 +84,11 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         only_mean = not (return_std or return_cov or quantiles is not None)
         target = self._posterior.target
         if only_mean and target.is_linear:
-            return target.restored(self._predictor.means(X))
+            with naming_a_way_out():
+                parts = [self._posterior.given.mean(*self._cross(part)) for part in self._blocks(X)]
+            return target.restored(np.concatenate(parts))
         if return_cov:
-            mean, covariance = self._predictor.joint(X)
+            mean, covariance = self._joint(X)
             covariance[np.diag_indices_from(covariance)] += self._noise_of(len(mean), include_noise, noise_groups)
             if not target.is_linear:
                 raise ValueError(
@@ -95,7 +99,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
                 out = [prediction.mean, covariance * scale * scale]
         elif only_mean and include_noise and noise_groups is None and isinstance(self.noise_, PerLabel):
-            prediction = self._predictor.distribution(X, lambda n: start_of_noise(self.noise_, n))
+            prediction = self._distribution(X, lambda n: start_of_noise(self.noise_, n))
             out = [prediction.mean]
         else:
             prediction = self.predict_distribution(X, include_noise=include_noise, noise_groups=noise_groups)
@@ -106,7 +110,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def predict_distribution(self, X: object, *, include_noise: bool = True, noise_groups: object = None) -> Prediction:
         """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
-        return self._predictor.distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
+        return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def score(self, X: object, y: object, sample_weight: object = None, *, noise_groups: object = None) -> float:
         """Return the coefficient of determination of the mean, R², as all regressors of scikit-learn do.
@@ -125,7 +129,10 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         Rows with a ``sample_weight`` of 0 were not used in training and are not among them.
         """
-        return self._predictor.left_out()
+        check_is_fitted(self)
+        with blas_threads(self.n_threads):
+            mean, variance = self._posterior.given.left_out()
+        return Prediction(mean, np.sqrt(variance), self._posterior.target)
 
     @overload
     def log_marginal_likelihood(
@@ -174,7 +181,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         random_state: object = 0,
     ) -> Vector:
         """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
-        mean, covariance = self._predictor.joint(X)
+        mean, covariance = self._joint(X)
         noise = self._noise_of(len(mean), include_noise, noise_groups)
         return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
 
@@ -213,10 +220,48 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.n_examples_ = len(examples.y)
         self._set_width(examples.inputs._data)
 
-    @property
-    def _predictor(self) -> Predictor:
+    def _like_training(self, X: object) -> Inputs:
+        """New examples, read like those of training; a forest of another vocabulary is translated."""
         check_is_fitted(self)
-        return Predictor(self._examples, self._posterior, self.n_threads, self.memory)
+        return Inputs.of(X, like=self._examples.inputs, translates=True)
+
+    def _distribution(self, X: object, noise: Callable[[int], Vector]) -> Prediction:
+        """The distribution of new targets; ``noise(n)`` gives the variances of n observations."""
+        mean, variance = [], []
+        with naming_a_way_out():
+            for part in self._blocks(X):
+                cross, columns = self._cross(part)
+                prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
+                mean.append(self._posterior.given.mean(cross, columns))
+                variance.append(self._posterior.given.variance(cross, prior, columns))
+        total = np.concatenate(variance)
+        return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self._posterior.target)
+
+    def _joint(self, X: object) -> tuple[Vector, Vector]:
+        """The mean and the covariances of the function at new examples."""
+        inputs = self._like_training(X)
+        with naming_a_way_out():
+            cross, columns = self._cross(inputs)
+            prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
+            covariance = self._posterior.given.covariance(cross, prior, columns)
+        return self._posterior.given.mean(cross, columns), covariance
+
+    def _cross(self, inputs: Inputs) -> tuple[Vector, Vector]:
+        """The covariances of the training examples (rows) with others (columns), and what the mean reads of these."""
+        cross = self.kernel_(self._examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
+        return cross, self._examples.basis.at(inputs)
+
+    def _blocks(self, X: object) -> list[Inputs]:
+        """New examples, at most so many at a time that their covariances with those of training take a quarter of
+        the budget.
+        """
+        inputs = self._like_training(X)
+        n, memory = len(inputs), parse_memory(self.memory)
+        step = max(1, memory // (4 * 8 * max(1, len(self._examples.y))))
+        if n <= step:
+            return [inputs]
+        starts = range(0, n, step)
+        return [self._like_training(take_rows(inputs._data, slice(first, first + step))) for first in starts]
 
     def _noise_of(self, n: int, include: bool, groups: object) -> Vector:
         return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)

@@ -1,7 +1,7 @@
 """What is predicted far from all data: nothing, a constant, or a linear function of a column of vectors.
 
 A mean is a weighted sum of columns. Each weight has a normal prior around 0, on a column scaled to a root mean square
-of 1, so that one ``spread`` fits columns of any unit. ``weights`` integrates the weights out.
+of 1, so that one ``spread`` fits columns of any unit. Inference integrates the weights out.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class GPRegressor(FittedRegressor):
         """
         fitted = hasattr(self, "_posterior")
         kernel = self.kernel_ if fitted else self._checked_kernel()
-        inputs = self._predictor.like_training(X) if fitted else Inputs.of(X)
+        inputs = self._like_training(X) if fitted else Inputs.of(X)
         columns = self._examples.basis.at(inputs) if fitted else Basis.of(as_mean(self.mean), inputs).columns
         with blas_threads():
             covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T

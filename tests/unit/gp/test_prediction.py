@@ -13,7 +13,6 @@ import espalier as es
 from espalier import GPRegressor, PerLabel, fixed
 from espalier.errors import InputError
 from espalier.gp import Log, Prediction
-from espalier.gp.predicting import Predictor
 from espalier.gp.transforms import Transform
 from espalier.gp.units import TargetUnits
 
@@ -187,14 +186,14 @@ def test_predictions_of_many_examples_are_made_in_blocks(kind, monkeypatch):
     new = data[5:]
     mean, std = model.predict(new, return_std=True)
     sizes = []
-    real = Predictor._cross
+    real = GPRegressor._cross
 
     def counted(self, X):
         out = real(self, X)
         sizes.append(out[0].shape[1])
         return out
 
-    monkeypatch.setattr(Predictor, "_cross", counted)
+    monkeypatch.setattr(GPRegressor, "_cross", counted)
     model.set_params(memory=4 * 8 * 40 * 20)  # twenty examples at a time; the kernel has the same budget
     again, deviation = model.predict(new, return_std=True)
     assert sizes == [20, 20, 15]

@@ -3,8 +3,8 @@ r"""Exact inference: normal targets, whose evidence and posterior have closed fo
 .. math:: \log p(z) = -\tfrac12 z^T C^{-1} z - \tfrac12 \log |C| - \tfrac n2 \log 2\pi
 
 with :math:`C = K + \mathrm{diag}(\text{noise}) + H H^T`, where the columns :math:`H` of a mean, if there is one, are in
-units of the prior of their weights. One Cholesky factor (without :math:`H H^T`, see ``weights``) gives the value, and
-one symmetric inverse the gradient: :math:`\partial / \partial C = \tfrac12 (\alpha\alpha^T - C^{-1})`,
+units of the prior of their weights. One Cholesky factor (without :math:`H H^T`, see ``conditioned``) gives the value,
+and one symmetric inverse the gradient: :math:`\partial / \partial C = \tfrac12 (\alpha\alpha^T - C^{-1})`,
 :math:`\alpha = C^{-1} z`. Everything is computed in the one matrix that the kernel filled.
 """
 
@@ -17,10 +17,9 @@ import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.gp.cholesky import factorize
-from espalier.gp.inference.conditioned import Conditioned
+from espalier.gp.inference.conditioned import Conditioned, weigh
 from espalier.gp.likelihoods.gaussian import Gaussian, Observed
 from espalier.gp.parameters import Vector
-from espalier.gp.weights import weigh
 
 _LOST = 1e-14  # a smaller precision, relative to its parts, is only rounding
 

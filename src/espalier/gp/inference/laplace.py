@@ -18,10 +18,9 @@ import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.gp.cholesky import factorize
-from espalier.gp.inference.conditioned import Conditioned
+from espalier.gp.inference.conditioned import Conditioned, Weights
 from espalier.gp.likelihoods.base import Likelihood
 from espalier.gp.parameters import Vector
-from espalier.gp.weights import Weights
 
 T = TypeVar("T")
 
