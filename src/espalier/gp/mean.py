@@ -39,10 +39,6 @@ class ConstantMean:
         """Return the columns whose weighted sum is the mean."""
         return np.ones((len(inputs), 1))
 
-    def names(self, n_columns: int) -> list[str]:
-        """Return the paths of the weights."""
-        return ["mean.constant"]
-
 
 @dataclass(frozen=True)
 class LinearMean:
@@ -84,10 +80,6 @@ class LinearMean:
         dense = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors)
         return np.column_stack([np.ones(len(inputs)), dense])
 
-    def names(self, n_columns: int) -> list[str]:
-        """Return the paths of the weights."""
-        return ["mean.constant", *(f"mean.slope[{k}]" for k in range(n_columns - 1))]
-
 
 @dataclass(frozen=True, eq=False)
 class Basis:
@@ -120,7 +112,7 @@ class Basis:
         """Weights by path, for columns as they were given."""
         if self.mean is None:
             return {}
-        names = self.mean.names(len(weights))
+        names = ["mean.constant", *(f"mean.slope[{k}]" for k in range(len(weights) - 1))]
         return dict(zip(names, (weights / self.sizes * self.mean.spread).tolist(), strict=True))
 
 

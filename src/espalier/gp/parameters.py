@@ -7,7 +7,7 @@ the logarithm of a positive number, the logit of one with a ``Beta`` prior, the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -96,42 +96,33 @@ class Parameter:
         return value if self.space == "log" else value * (1 - value)
 
 
-class Parameters:
+class Parameters(tuple[Parameter, ...]):
     """Numbers to learn, in order, as one vector for an optimiser."""
-
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
-        self._all = list(parameters)
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Any:
-        return iter(self._all)
 
     def start(self) -> Vector:
         """The declared start."""
-        return np.array([p.encode(p.start) for p in self._all])
+        return self.theta({p.path: p.start for p in self})
 
     def theta(self, values: Mapping[str, float]) -> Vector:
         """The place of some numbers by path."""
-        return np.array([p.encode(values[p.path]) for p in self._all])
+        return np.array([p.encode(values[p.path]) for p in self])
 
     def bounds(self) -> list[tuple[float, float]]:
         """The bounds of each place."""
-        return [(p.encode(p.low), p.encode(p.high)) for p in self._all]
+        return [(p.encode(p.low), p.encode(p.high)) for p in self]
 
     def values(self, theta: Vector) -> dict[str, float]:
         """The numbers by path, in natural units."""
-        return {p.path: p.decode(float(place)) for p, place in zip(self._all, theta, strict=True)}
+        return {p.path: p.decode(float(place)) for p, place in zip(self, theta, strict=True)}
 
     def gradient(self, values: Mapping[str, float], natural: Mapping[str, float]) -> Vector:
         """The gradient in the searched space from the one in natural units."""
-        return np.array([natural.get(p.path, 0.0) * p.rate(values[p.path]) for p in self._all])
+        return np.array([natural.get(p.path, 0.0) * p.rate(values[p.path]) for p in self])
 
     def log_prior(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
         """The sum of the log densities, and its derivative by path."""
         total, slopes = 0.0, {}
-        for p in self._all:
+        for p in self:
             if p.prior is not None:
                 density = p.prior.log_density(values[p.path])
                 if not math.isfinite(density):
@@ -151,7 +142,7 @@ class Parameters:
         """
         common: dict[str, float] = {}
         out = []
-        for p in self._all:
+        for p in self:
             if p.prior is not None:
                 place = p.encode(p.prior.draw(rng))
             else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.gp.regressor import GPRegressor
-from espalier.structures.palette import MUTED, TEXT
+from espalier.structures.palette import LINE, MUTED, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def style(ax: Axes) -> None:
     """Give axes the quiet look of the project's drawings, whatever the settings of the process are."""
     ax.set_facecolor("white")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set(color="#8c959f", linewidth=0.8)
+    ax.spines[["left", "bottom"]].set(color=LINE, linewidth=0.8)
     ax.tick_params(which="both", colors=MUTED, labelsize=9)
     ax.grid(True, color="#eaeef2", linewidth=0.8)
     ax.set_axisbelow(True)

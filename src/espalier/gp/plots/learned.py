@@ -14,7 +14,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerDimension
 from espalier.structures.layout import printable
 from espalier.structures.numbers import whole_number
-from espalier.structures.palette import BLUE, EDGE, MUTED, ORANGE, TEXT
+from espalier.structures.palette import BLUE, EDGE, LINE, MUTED, ORANGE, TEXT
 from espalier.structures.tree_elements import MAX_LABEL
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _draw(ax: Axes, panel: Panel, heading: str, scale: float) -> None:
     for place, row in rows:
         start, value = (max(number, 1e-12) if in_logs else number for number in (row.start, row.value))
         ax.plot([start, value], [place, place], color=EDGE, lw=2.5 * scale, zorder=1, solid_capstyle="round")
-        ax.plot(start, place, "o", ms=5.5 * scale, mec="#8c959f", mfc="white", mew=1.2, zorder=2)
+        ax.plot(start, place, "o", ms=5.5 * scale, mec=LINE, mfc="white", mew=1.2, zorder=2)
         marker, colour = {"": ("o", BLUE), "low": ("<", ORANGE), "high": (">", ORANGE)}[_bound(row)]
         ax.plot(value, place, marker, ms=7 * scale, color=colour, mew=0, zorder=3, clip_on=False)
     ax.set_yticks(range(len(panel.names)), panel.names, parse_math=False)  # a tag such as PRP$ is not a formula
@@ -169,7 +169,7 @@ def _legend(ax: Axes, panels: list[Panel], scale: float) -> None:
 
     bounds = {_bound(row) for panel in panels for row in panel.rows if row is not None}
     handles = [
-        Line2D([], [], color="#8c959f", marker="o", mfc="white", lw=0, ms=5.5, mew=1.2, label="start"),
+        Line2D([], [], color=LINE, marker="o", mfc="white", lw=0, ms=5.5, mew=1.2, label="start"),
         Line2D([], [], color=BLUE, marker="o", lw=0, ms=7, mew=0, label="learned"),
     ]
     for bound, marker, words in (("low", "<", "at lower bound"), ("high", ">", "at upper bound")):

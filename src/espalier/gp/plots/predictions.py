@@ -13,6 +13,7 @@ from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
 from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
+from espalier.gp.transforms import Log
 from espalier.gram.targets import check_numbers
 from espalier.structures.palette import BLUE, MUTED, ORANGE
 
@@ -150,12 +151,9 @@ def _predicted(
 
 
 def _in_logs(model: GPRegressor, y: NDArray[np.float64], median: NDArray[np.float64]) -> bool:
-    from espalier.gp.transforms import Log, Transform
-
-    if not ((y > 0).all() and (median > 0).all()):
+    if model._posterior.target.is_linear or not ((y > 0).all() and (median > 0).all()):
         return False
-    is_plain = type(model.transform_) is Transform
-    return isinstance(model.transform_, Log) or (not is_plain and bool(y.max() > _DECADE * y.min()))
+    return isinstance(model.transform_, Log) or bool(y.max() > _DECADE * y.min())
 
 
 def _plain_logs(ax: Axes) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
-from espalier.structures.palette import BLUE, MUTED
+from espalier.structures.palette import BLUE, LINE, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,26 +32,22 @@ def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     check_fitted(model)
-    climbs = [climb for climb in model.restarts_ if climb.trace]
-    best = max(climbs, key=lambda climb: climb.objective)
+    numbered = {number: climb for number, climb in enumerate(model.restarts_) if climb.trace}
+    highest = max(numbered, key=lambda number: numbered[number].objective)
+    best, climbs = numbered[highest], numbered.values()
     ax = axes_of(ax, (6.4, 4.2))
-    for climb in sorted(climbs, key=lambda climb: climb is best):
-        chosen = climb is best
-        colour, width = (BLUE, 2.4) if chosen else ("#8c959f", 1.1)
-        number = next(k for k, other in enumerate(model.restarts_) if other is climb)
-        steps = np.arange(1, len(climb.trace) + 1)
-        ax.plot(
-            steps,
-            np.maximum.accumulate(climb.trace),
-            color=colour,
-            lw=width,
-            zorder=3 if chosen else 2,
-            gid=f"climb-{number}",
-        )
+    for number in sorted(numbered, key=lambda number: number == highest):
+        climb = numbered[number]
+        colour, width, order = (BLUE, 2.4, 3) if climb is best else (LINE, 1.1, 2)
+        steps, heights = np.arange(1, len(climb.trace) + 1), np.maximum.accumulate(climb.trace)
+        ax.plot(steps, heights, color=colour, lw=width, zorder=order, gid=f"climb-{number}")
         face = colour if climb.converged else "white"
         ax.plot(steps[-1], climb.log_likelihood, "o", ms=7, mec=colour, mfc=face, mew=1.5, zorder=4)
     top = max(max(climb.trace) for climb in climbs)
-    floor = _floor(best, [climb.log_likelihood for climb in climbs])
+    ends = [climb.log_likelihood for climb in climbs]
+    # Climbs often begin so low that everything else would look flat.
+    low = float(np.quantile(np.maximum.accumulate(best.trace), 0.2))
+    floor = min(min(ends) - 0.5 * (max(ends) - min(ends)), low)
     if top - floor < _SAME:
         floor, top = (floor + top - _SAME) / 2, (floor + top + _SAME) / 2
     room = 0.08 * (top - floor)
@@ -62,26 +58,19 @@ def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
     reached = sum(best.log_likelihood - climb.log_likelihood < _SAME for climb in climbs)
     many = f"{reached} of {len(climbs)} climbs come within 0.1" if len(climbs) > 1 else "one climb"
     ax.set_title(f"log evidence {best.log_likelihood:,.1f}; {many}".replace("-", "\N{MINUS SIGN}"))
-    _legend_of_climbs(ax, model, best, climbs)
+    _legend_of_climbs(ax, highest, {climb.converged for climb in climbs}, others=len(climbs) > 1)
     return ax
 
 
-def _legend_of_climbs(ax: Axes, model: GPRegressor, best: Any, climbs: list[Any]) -> None:
+def _legend_of_climbs(ax: Axes, highest: int, ends: set[bool], *, others: bool) -> None:
     from matplotlib.lines import Line2D
 
-    number = next(k for k, climb in enumerate(model.restarts_) if climb is best)
-    where = "from the declared start" if number == 0 else f"from random start {number}"
+    where = "from the declared start" if highest == 0 else f"from random start {highest}"
     handles = [Line2D([], [], color=BLUE, lw=2.4, label=f"best, {where}")]
-    if len(climbs) > 1:
-        handles.append(Line2D([], [], color="#8c959f", lw=1.1, label="others"))
+    if others:
+        handles.append(Line2D([], [], color=LINE, lw=1.1, label="others"))
     for converged, words in ((True, "converged"), (False, "stopped before")):
-        if any(climb.converged is converged for climb in climbs):
+        if converged in ends:
             face = MUTED if converged else "white"
             handles.append(Line2D([], [], color=MUTED, marker="o", lw=0, ms=7, mfc=face, mew=1.5, label=words))
     legend_above(ax, handles)
-
-
-def _floor(best: Any, ends: list[float]) -> float:
-    """The lowest value to draw: climbs often begin so low that everything else would look flat."""
-    lowest = min(ends)
-    return min(lowest - 0.5 * (max(ends) - lowest), float(np.quantile(np.maximum.accumulate(best.trace), 0.2)))
