@@ -20,7 +20,20 @@ _NO_NOISE = 1e-3  # the share of the variance of the targets below which there i
 
 def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vector, pilot: int | None) -> None:
     """Warn about all that may be wrong with a fitted regressor."""
-    _warn_of_data(posterior, outcome.learned, known_noise)
+    jitter = posterior.given.factor.jitter
+    if jitter > 0:
+        warnings.warn(
+            f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
+            "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
+            stacklevel=user_level(),
+        )
+    if posterior.target.constant:
+        warnings.warn(
+            "All targets are equal, so there is nothing to learn from: the model predicts that value.",
+            stacklevel=user_level(),
+        )
+    else:
+        _warn_of_variances(outcome.learned, posterior.given.z, known_noise)
     warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
 
 
@@ -42,22 +55,8 @@ def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bo
         )
 
 
-def _warn_of_data(posterior: Posterior, learned: LearnedTable, known_noise: Vector) -> None:
-    """Warn about jitter, equal targets, variances at their bounds, and memorising."""
-    z = posterior.given.z
-    jitter = posterior.given.factor.jitter
-    if jitter > 0:
-        warnings.warn(
-            f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
-            "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
-            stacklevel=user_level(),
-        )
-    if posterior.target.constant:
-        warnings.warn(
-            "All targets are equal, so there is nothing to learn from: the model predicts that value.",
-            stacklevel=user_level(),
-        )
-        return
+def _warn_of_variances(learned: LearnedTable, z: Vector, known_noise: Vector) -> None:
+    """Warn about variances at their bounds, and about memorising."""
     high = [row.path for row in learned if row.bound == "high" and row.unit.startswith(VARIANCE)]
     if high:
         end = "has ended at its upper bound" if len(high) == 1 else "have ended at their upper bounds"

@@ -69,10 +69,10 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelC
         Fitted models by name, or just models, which are then named by their kernels, or by all their settings if
         two have the same kernel.
     """
-    if isinstance(models, GPRegressor):
-        raise TypeError("compare takes a list or a dict of fitted GPRegressors, got one. Write compare([model]).")
-    if not isinstance(models, Iterable):
-        raise TypeError(f"compare takes a list or a dict of fitted GPRegressors, got {models!r}.")
+    if isinstance(models, GPRegressor) or not isinstance(models, Iterable):
+        raise TypeError(
+            f"compare takes a list or a dict of fitted GPRegressors, got {models!r}. Write compare([model]) for one."
+        )
     listed = list(models.values() if isinstance(models, Mapping) else models)
     if not listed:
         raise InputError("There are no models to compare.")

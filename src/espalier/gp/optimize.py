@@ -208,8 +208,7 @@ class Climb:
         restart.trace.append(log_likelihood)
         if objective > restart.objective:
             restart.objective, restart.log_likelihood, restart.values = objective, log_likelihood, values
-            paths = [parameter.path for parameter in self.parameters]
-            restart.gradient = dict(zip(paths, gradient.tolist(), strict=True))
+            restart.gradient = {p.path: slope for p, slope in zip(self.parameters, gradient.tolist(), strict=True)}
         if self.settings.progress is not None:
             try:
                 self.settings.progress(self._progress(restart, k, n_starts))
