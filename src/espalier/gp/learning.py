@@ -111,7 +111,6 @@ def _height(objective: Objective, parameters: Parameters, theta: Vector) -> floa
     values = parameters.values(theta)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            height = objective.value(values) + parameters.log_prior(values)[0]
+            return objective.value(values) + parameters.log_prior(values)[0]
     except Exception:
         return math.nan
-    return height

@@ -146,23 +146,22 @@ def observed(
     rows = np.flatnonzero(weight)
     if len(rows) == 0 and n:
         raise InputError("Every sample_weight is zero, so there is nothing to learn from.")
-    weight, values = weight[rows], np.zeros(len(rows))
     known = row_numbers(known, n, "noise_variance", rows) if known is not None else np.zeros(len(rows))
-    if not isinstance(noise, PerLabel):
-        if groups is not None:
-            raise InputError(
-                "noise_groups were given, but noise is one number. Write noise=PerLabel(0.1) for one per group."
-            )
-        return likelihood, Observed(values, np.zeros(len(rows), np.intp), ("",), weight, known), rows
-    if groups is None:
-        raise InputError("noise is one number per group, so the groups are needed: noise_groups=[...].")
-    labels = _labels(groups, n, rows)
-    names = noise.names(labels)
-    unique = tuple(dict.fromkeys(names))
-    place = {name: k for k, name in enumerate(unique)}
-    group = np.array([place[name] for name in names], np.intp)
-    bound = Gaussian(bind_labels(noise, labels, leaves=False))
-    return bound, Observed(values, group, unique, weight, known), rows
+    if isinstance(noise, PerLabel):
+        if groups is None:
+            raise InputError("noise is one number per group, so the groups are needed: noise_groups=[...].")
+        labels = _labels(groups, n, rows)
+        listed = noise.names(labels)
+        place = {name: k for k, name in enumerate(dict.fromkeys(listed))}
+        group = np.array([place[name] for name in listed], np.intp)
+        likelihood = Gaussian(bind_labels(noise, labels, leaves=False))
+    elif groups is not None:
+        raise InputError(
+            "noise_groups were given, but noise is one number. Write noise=PerLabel(0.1) for one per group."
+        )
+    else:
+        place, group = {"": 0}, np.zeros(len(rows), np.intp)
+    return likelihood, Observed(np.zeros(len(rows)), group, tuple(place), weight[rows], known), rows
 
 
 def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vector:

@@ -128,8 +128,7 @@ def _lines(panels: list[Panel], columns: int) -> list[list[Panel]]:
 
 def _candidates(panels_of: Callable[[int], list[Panel]], top: int, width: float) -> Iterator[PanelLayout]:
     """Layouts that become smaller: first in size, then in how many numbers are drawn."""
-    panels = panels_of(top)
-    longest = max(len(panel.rows) for panel in panels)
+    longest = max(len(panel.rows) for panel in panels_of(top))
     for shown in (top, *range(min(top, longest) - 1, 1, -1)):
         panels = panels_of(shown)
         for scale in _SCALES if shown == top else _SCALES[-1:]:

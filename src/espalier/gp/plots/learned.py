@@ -69,11 +69,10 @@ def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
     families: dict[str, list[LearnedRow]] = {}
     for row in model.learned_:
         families.setdefault(row.path[: row.path.rindex("[")] if row.path.endswith("]") else "", []).append(row)
-    words = {path: description for path, description, _ in _descriptions(model.kernel_)}
+    described = list(_descriptions(model.kernel_))
+    words = {path: description for path, description, _ in described}
     # Numbered parameters are in the order of their numbers, which are their labels.
-    numbered = {
-        path: "dimension " for path, _, setting in _descriptions(model.kernel_) if type(setting) is PerDimension
-    }
+    numbered = {path: "dimension " for path, _, setting in described if type(setting) is PerDimension}
     numbered |= {family: "step " for family in families if family.startswith(f"{_SIGNED}.")}
     alone = families.pop("", [])
     apart = [row for row in alone if row.path.startswith(f"{_SIGNED}.")]
