@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import KernelOverflowError
+from espalier.errors import InputError, KernelOverflowError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.row_blocks import ByRows
 from espalier.structures.columns import refuse_masked
+from espalier.structures.numbers import float_array
 
 
 def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
@@ -52,6 +54,24 @@ def check_cotangent(cotangent: object, shape: tuple[int, ...]) -> NDArray[np.flo
     if array.shape != shape:
         raise ValueError(f"The gradient weights must have the matrix's shape {shape}, got {array.shape}.")
     return array
+
+
+def symmetric_matrix(given: object, entry: Callable[[int, int], str]) -> NDArray[np.float64]:
+    """Return a copy of a symmetric matrix of finite numbers; ``entry`` names an entry in messages."""
+    refuse_masked(given, "matrix")
+    matrix = float_array(given, "matrix")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"matrix must be square, got the shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
+        raise InputError(f"matrix must hold finite numbers, but {entry(i, j)} is {matrix[i, j]}.")
+    if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12):
+        i, j = divmod(int(np.abs(matrix - matrix.T).argmax()), len(matrix))
+        raise InputError(
+            f"matrix must be symmetric, but {entry(i, j)} is {matrix[i, j]:g} and {entry(j, i)} is {matrix[j, i]:g}. "
+            "Use (matrix + matrix.T) / 2 if both are meant."
+        )
+    return matrix
 
 
 def check_one_number(name: str, setting: object) -> None:

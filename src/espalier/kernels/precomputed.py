@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix, Plan
+from espalier.kernels.checks import symmetric_matrix
 from espalier.kernels.inputs import Inputs
-from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import float_array
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -47,18 +46,7 @@ class Precomputed(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_masked(self.matrix, "matrix")
-        matrix = float_array(self.matrix, "matrix")
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"matrix must be square, got the shape {matrix.shape}.")
-        if not np.isfinite(matrix).all():
-            i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
-            raise InputError(f"matrix must hold finite numbers, but [{i}, {j}] is {matrix[i, j]}.")
-        if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12):
-            i, j = np.unravel_index(int(np.abs(matrix - matrix.T).argmax()), matrix.shape)
-            raise InputError(
-                f"matrix must be symmetric, but [{i}, {j}] is {matrix[i, j]} and [{j}, {i}] {matrix[j, i]}."
-            )
+        matrix = symmetric_matrix(self.matrix, lambda i, j: f"[{i}, {j}]")
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         digest = hashlib.blake2b(matrix.tobytes(), digest_size=16)
