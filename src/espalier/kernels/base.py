@@ -23,7 +23,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Matrix as Matrix
 from espalier.kernels.plan import Plan as Plan
 from espalier.kernels.plan import Pullback as Pullback
-from espalier.kernels.stored import StorableKernel
+from espalier.kernels.stored import StorableKernel, written
 
 if TYPE_CHECKING:
     from espalier.kernels.algebra import Power, Product, Scaled, Sum
@@ -200,14 +200,7 @@ class Kernel(StorableKernel):
         return self.__mul__(other)
 
     def __repr__(self) -> str:
-        # Leave out what equals its default or prints like it.
-        settings = [(field.name, getattr(self, field.name), field.default) for field in dataclasses.fields(self)]
-        shown = [
-            f"{name}={value!r}"
-            for name, value, default in settings
-            if value != default and repr(value) != repr(default)
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return written(self)
 
     # What combinators and plans use.
 

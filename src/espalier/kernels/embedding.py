@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from espalier.errors import InputError
-from espalier.kernels.similarity import Floats, Similarity, digest_of, numbered, places
+from espalier.kernels.similarity import Floats, Similarity, digest_of, places, places_of
+from espalier.kernels.stored import written
 from espalier.kernels.vector_columns import unit_vectors
 from espalier.storage import State, require
 from espalier.structures.columns import refuse_masked
 from espalier.structures.limits import check_local
 from espalier.structures.numbers import float_array, number_in_text, truth_value, whole_number
 
-Vectors = Mapping[str, Any] | Callable[[str], Any]
 _COUNTS = re.compile("[0-9]{1,9} [0-9]{1,9}")  # of words and of dimensions
 _ONLY_NUMBERS = re.compile(r"[0-9+.eE-]*")
 
 
+@dataclass(eq=False, repr=False)
 class Embedding(Similarity):
     """The cosine of two words' vectors, clipped at 0.
 
@@ -49,31 +51,39 @@ class Embedding(Similarity):
     array([[0.95, 0.1 , 0.  ]])
     """
 
-    def __init__(self, vectors: Vectors, *, clip: bool = True, power: int = 1, normalize: bool = True) -> None:
-        self.clip, self.normalize = truth_value("clip", clip), truth_value("normalize", normalize)
-        self.power = whole_number("power", power)
+    vectors: InitVar[Mapping[str, Any] | Callable[[str], Any]]
+    _: KW_ONLY
+    clip: bool = True
+    power: int = 1
+    normalize: bool = True
+
+    _advice = ", or clip=False, the cosines as they are, or an even power"
+
+    def __post_init__(self, vectors: Mapping[str, Any] | Callable[[str], Any]) -> None:
+        self.clip, self.normalize = truth_value("clip", self.clip), truth_value("normalize", self.normalize)
+        self.power = whole_number("power", self.power)
         self._function: Callable[[str], object] | None = None
-        self._place: Mapping[str, int] = {}
-        self._vectors: Floats = np.zeros((0, 0))
         if isinstance(vectors, Mapping):
-            self._place = numbered(list(vectors))
-            self._vectors = _stacked(list(vectors), list(vectors.values()))
-            self._vectors = _scaled(list(vectors), self._vectors, normalize=self.normalize)
+            words = list(vectors)
+            self._set(words, _scaled(words, _stacked(vectors), normalize=self.normalize))
         elif callable(vectors):
+            self._set([], np.zeros((0, 0)))
             self._function = vectors
         else:
             raise TypeError(
                 "vectors must map words to vectors, or be a function of a word; for arrays use "
                 f"Embedding.from_arrays(words, array), for a file Embedding.read(path). Got {type(vectors).__name__}."
             )
-        self._said: Hashable = self._function or digest_of(list(self._place), self._vectors)
+
+    def _set(self, words: list[str], vectors: Floats) -> None:
+        self._place, self._vectors, self._digest = places_of(words), vectors, digest_of(words, vectors)
 
     @classmethod
     def from_arrays(cls, words: Sequence[str], vectors: Any, **options: Any) -> Embedding:
         """Make an embedding from words and an array with a row for each; options are those of the class."""
         refuse_masked(vectors, "vectors")
         array = float_array(vectors, "vectors")
-        numbered(words)
+        places_of(words)
         if array.ndim != 2 or len(array) != len(words):
             raise InputError(f"{len(words):,} words need an array with {len(words):,} rows, got {array.shape}.")
         return cls(dict(zip(words, array, strict=True)), **options)
@@ -103,16 +113,11 @@ class Embedding(Similarity):
 
     def compared(self, a: list[str], b: list[str]) -> Floats:
         if self._function is not None:
-            names = list(dict.fromkeys([*a, *b]))
-            return self._of_function(names).compared(a, b)
+            found = {word: vector for word in dict.fromkeys([*a, *b]) if (vector := self._function(word)) is not None}
+            return Embedding(found, **self._options()).compared(a, b)
         values: Floats = self._rows(a) @ self._rows(b).T
         np.minimum(values, 1.0, out=values)  # rounding may lift a cosine above 1
         return np.maximum(values, 0.0, out=values) if self.clip and self.power % 2 else values
-
-    def _of_function(self, names: list[str]) -> Embedding:
-        assert self._function is not None
-        found = {name: vector for name in names if (vector := self._function(name)) is not None}
-        return Embedding(found, clip=self.clip, power=self.power, normalize=self.normalize)
 
     def _rows(self, words: list[str]) -> Floats:
         found = places(self._place, words)
@@ -129,8 +134,7 @@ class Embedding(Similarity):
                 "An Embedding of a function cannot be saved: a file holds no code. Make one from the words' vectors, "
                 "Embedding({word: function(word) for word in words})."
             )
-        options = {"clip": self.clip, "power": self.power, "normalize": self.normalize}
-        return {"words": list(self._place), "vectors": self._vectors, **options}
+        return {"words": list(self._place), "vectors": self._vectors, **self._options()}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -140,43 +144,35 @@ class Embedding(Similarity):
         words, vectors = state.texts("words"), state.array("vectors", np.float64, 2)
         require(len(words) == len(vectors) and np.isfinite(vectors).all(), "every word needs a vector")
         _scaled(words, vectors, normalize=False)
-        made._place, made._vectors, made._said = numbered(words), vectors, digest_of(words, vectors)
+        made._set(words, vectors)
         return made
 
-    def _other_advice(self) -> str:
-        return ", or clip=False, the cosines as they are, or an even power"
+    def _options(self) -> dict[str, Any]:
+        return {"clip": self.clip, "power": self.power, "normalize": self.normalize}
 
     def content(self) -> Hashable:
-        return (self._said, self.clip, self.power, self.normalize)
+        return (self._function or self._digest, *self._options().values())
 
     def __repr__(self) -> str:
         what = f"<{len(self):,} words, {self._vectors.shape[1]} dimensions>" if len(self) else repr(self._function)
-        options = [
-            f", {name}={value}"
-            for name, value, usual in (
-                ("clip", self.clip, True),
-                ("power", self.power, 1),
-                ("normalize", self.normalize, True),
-            )
-            if value != usual
-        ]
-        return f"{type(self).__name__}({what}{''.join(options)})"
+        return written(self, what)
 
 
-def _stacked(words: list[str], vectors: list[object]) -> Floats:
+def _stacked(vectors: Mapping[str, object]) -> Floats:
     """The vectors as rows of one array, checked."""
-    for word, vector in zip(words, vectors, strict=True):
+    rows: dict[str, Floats] = {}
+    for word, vector in vectors.items():
         refuse_masked(vector, f"The vector of {word!r}")
-    rows = [float_array(vector, f"The vector of {word!r}") for word, vector in zip(words, vectors, strict=True)]
-    for word, row in zip(words, rows, strict=True):
-        if row.ndim != 1 or row.shape != rows[0].shape:
+        row = rows[word] = float_array(vector, f"The vector of {word!r}")
+        first, expected = next(iter(rows.items()))
+        if row.ndim != 1 or row.shape != expected.shape:
             raise InputError(
-                f"The vector of {word!r} has the shape {row.shape}, that of {words[0]!r} {rows[0].shape}: "
+                f"The vector of {word!r} has the shape {row.shape}, that of {first!r} {expected.shape}: "
                 "all must be one-dimensional and of the same length."
             )
         if not np.isfinite(row).all():
             raise InputError(f"The vector of {word!r} holds {row[~np.isfinite(row)][0]}, not a finite number.")
-    return np.stack(rows) if rows else np.zeros((0, 0))
+    return np.stack(list(rows.values())) if rows else np.zeros((0, 0))
 
 
 def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:

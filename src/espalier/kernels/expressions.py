@@ -20,7 +20,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import Learned, PerDimension, PerLabel, fixed
 from espalier.kernels.similarity import Exact
 from espalier.kernels.stored import MAX_INTEGERS, MAX_NESTED
-from espalier.kernels.wordnet import WordNet, is_usual_folder
+from espalier.kernels.wordnet import WordNet, saved_wordnet
 from espalier.storage import State
 from espalier.structures.limits import shortened
 
@@ -102,7 +102,7 @@ def saved_kernel(text: str) -> Kernel:
     """
     if not isinstance(text, str):
         raise InputError(f"A kernel is saved as text, got {type(text).__name__}.")
-    return parse_kernel(text, max_length=None, make_wordnet=_chosen_wordnet)
+    return parse_kernel(text, max_length=None, make_wordnet=saved_wordnet)
 
 
 class KernelText:
@@ -112,20 +112,6 @@ class KernelText:
     def from_state(state: State) -> Kernel:
         """Read the kernel."""
         return saved_kernel(state.text("text"))
-
-
-def _chosen_wordnet(
-    measure: Any = "wu-palmer", *, senses: int | None = 1, power: int = 1, folder: str | None = None
-) -> WordNet:
-    if folder is not None and not is_usual_folder(folder):
-        raise InputError(
-            f"a file may not choose the folder from which WordNet is read, and this one names {folder!r}. If you trust "
-            "that folder, set the environment variable WNSEARCHDIR to it"
-        )
-    try:
-        return WordNet(measure, senses=senses, power=power, folder=folder)
-    except OSError as error:
-        raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
 
 
 class _Reader:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,10 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
-from espalier.kernels.checks import check_one_number
+from espalier.kernels.checks import check_one_number, symmetric_matrix
 from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
-from espalier.storage import State, Storable, require
-from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import float_array, whole_number
+from espalier.kernels.stored import StorableFields
+from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
     from espalier.kernels.embedding import Embedding
@@ -33,13 +33,14 @@ MAX_CHECKED = 1_500  # symbols on which eigenvalues are checked; of more, an eve
 TOLERANCE = 1e-9  # how far eigenvalues may be below 0, as a share of the largest
 
 
-class Similarity(Storable, ABC):
+class Similarity(StorableFields, ABC):
     """How similar two symbols are: 1 for equal ones, at most 1 for others.
 
     One of your own defines :meth:`compared` and :meth:`content`.
     """
 
     power: int = 1
+    _advice: ClassVar[str] = ""  # what else helps if there is a negative eigenvalue
 
     @blas_threads()
     def __call__(self, a: Sequence[str], b: Sequence[str] | None = None) -> Floats:
@@ -79,7 +80,7 @@ class Similarity(Storable, ABC):
         raise InputError(
             f"This similarity is not a kernel: on {len(chosen):,} of the symbols its smallest eigenvalue is "
             f"{np.linalg.eigvalsh(values)[0]:.3g}. Use similarity.nearest(symbols), the nearest without negative "
-            f"eigenvalues{self._other_advice()}."
+            f"eigenvalues{self._advice}."
         )
 
     def nearest(self, symbols: Sequence[str], rank: int | None = None) -> Embedding:
@@ -101,12 +102,10 @@ class Similarity(Storable, ABC):
         symbols. With a rank the largest eigenvalues are kept, rows longer than 1 are scaled to length 1, and equal
         symbols match with 1; the result is near, but seldom the nearest of that rank.
         """
-        from espalier.kernels.embedding import Embedding
-
         names = list(dict.fromkeys(symbols))
         if not names:
             raise InputError("The nearest similarity needs some symbols.")
-        return Embedding.from_arrays(names, _vectors(self(names), rank), normalize=False, clip=False)
+        return _nearest(names, self(names), rank)
 
     @abstractmethod
     def compared(self, a: list[str], b: list[str]) -> Floats:
@@ -116,9 +115,6 @@ class Similarity(Storable, ABC):
     def content(self) -> Hashable:
         """What identifies it: two similarities with equal content are equal."""
 
-    def _other_advice(self) -> str:
-        return ""
-
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.content() == other.content()
 
@@ -126,6 +122,7 @@ class Similarity(Storable, ABC):
         return hash((type(self), self.content()))
 
 
+@dataclass(eq=False)
 class Exact(Similarity):
     """Only equal symbols match.
 
@@ -136,9 +133,7 @@ class Exact(Similarity):
            [0., 1.]])
     """
 
-    @property
-    def is_positive(self) -> bool:
-        return True
+    is_positive = True
 
     def compared(self, a: list[str], b: list[str]) -> Floats:
         return np.zeros((len(a), len(b)))
@@ -146,19 +141,8 @@ class Exact(Similarity):
     def content(self) -> Hashable:
         return None
 
-    def to_state(self) -> dict[str, object]:
-        """Return an empty state."""
-        return {}
 
-    @classmethod
-    def from_state(cls, state: State) -> Exact:
-        """Make the similarity."""
-        return cls()
-
-    def __repr__(self) -> str:
-        return "Exact()"
-
-
+@dataclass(eq=False, repr=False)
 class SimilarityTable(Similarity):
     """Similarities given as a matrix over some symbols.
 
@@ -177,15 +161,20 @@ class SimilarityTable(Similarity):
     array([[0.6, 1. , 0. ]])
     """
 
-    def __init__(self, symbols: Sequence[str], matrix: object) -> None:
-        self.symbols = tuple(symbols)
-        self.matrix = _checked(self.symbols, matrix)
+    symbols: Sequence[str]
+    matrix: Any
+
+    is_positive = True
+
+    def __post_init__(self) -> None:
+        self.symbols = tuple(self.symbols)
+        self.matrix = _checked(self.symbols, self.matrix)
         if not is_positive_semidefinite(self.matrix):
             raise InputError(
                 f"The matrix has a negative eigenvalue, {np.linalg.eigvalsh(self.matrix)[0]:.3g}. "
                 "Use SimilarityTable.nearest_to(symbols, matrix), the nearest without."
             )
-        self._place = numbered(self.symbols)
+        self._place = places_of(self.symbols)
         self._digest = digest_of(self.symbols, self.matrix)
 
     @staticmethod
@@ -200,14 +189,7 @@ class SimilarityTable(Similarity):
                [0.74, 1.  , 0.74],
                [0.11, 0.74, 1.  ]])
         """
-        from espalier.kernels.embedding import Embedding
-
-        values = _checked(tuple(symbols), matrix)
-        return Embedding.from_arrays(list(symbols), _vectors(values, rank), normalize=False, clip=False)
-
-    @property
-    def is_positive(self) -> bool:
-        return True
+        return _nearest(symbols, _checked(symbols, matrix), rank)
 
     def compared(self, a: list[str], b: list[str]) -> Floats:
         rows, columns = places(self._place, a), places(self._place, b)
@@ -219,19 +201,11 @@ class SimilarityTable(Similarity):
     def content(self) -> Hashable:
         return self._digest
 
-    def to_state(self) -> dict[str, object]:
-        """Return the symbols and the matrix."""
-        return {"symbols": self.symbols, "matrix": self.matrix}
-
-    @classmethod
-    def from_state(cls, state: State) -> SimilarityTable:
-        """Make the table that a file holds."""
-        return cls(state.texts("symbols"), state.array("matrix", np.float64, 2))
-
     def __repr__(self) -> str:
         return f"SimilarityTable(<{len(self.symbols):,} symbols>)"
 
 
+@dataclass(eq=False, repr=False)
 class Thresholded(Similarity):
     """A similarity whose values below a threshold count as 0.
 
@@ -242,8 +216,15 @@ class Thresholded(Similarity):
     array([[1. , 0.6, 0. ]])
     """
 
-    def __init__(self, similarity: Similarity, threshold: float) -> None:
-        self.similarity, self.threshold = similarity, float(threshold)
+    similarity: Similarity
+    threshold: float
+
+    _advice = ", with threshold=0, or the similarity as it is with threshold=0"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.similarity, Similarity):
+            raise TypeError(f"similarity must be a Similarity, got {type(self.similarity).__name__}.")
+        self.threshold = float(self.threshold)
 
     def compared(self, a: list[str], b: list[str]) -> Floats:
         values = self.similarity(a, b)
@@ -252,20 +233,6 @@ class Thresholded(Similarity):
 
     def content(self) -> Hashable:
         return (self.similarity, self.threshold)
-
-    def _other_advice(self) -> str:
-        return ", with threshold=0, or the similarity as it is with threshold=0"
-
-    def to_state(self) -> dict[str, object]:
-        """Return the similarity and the threshold."""
-        return {"similarity": self.similarity, "threshold": self.threshold}
-
-    @classmethod
-    def from_state(cls, state: State) -> Thresholded:
-        """Make the similarity that a file holds."""
-        similarity = state.value("similarity")
-        require(isinstance(similarity, Similarity), "it has no similarity")
-        return cls(similarity, state.number("threshold"))
 
     def __repr__(self) -> str:
         return f"Thresholded({self.similarity!r}, {self.threshold!r})"
@@ -283,7 +250,7 @@ def check_similarity(similarity: object, mix: object) -> None:
         raise ValueError(f"mix is the share of exact matching beside a similarity, but similarity is None, got {mix}.")
 
 
-def numbered(symbols: Sequence[str]) -> Mapping[str, int]:
+def places_of(symbols: Sequence[str]) -> Mapping[str, int]:
     """The index of each symbol; raise if one is not a string or occurs twice."""
     place: dict[str, int] = {}
     for number, symbol in enumerate(symbols):
@@ -320,30 +287,24 @@ def is_positive_semidefinite(values: Floats) -> bool:
     return True
 
 
-def _vectors(values: Floats, rank: int | None) -> Floats:
-    """Vectors whose products are near ``values``: the nearest, or with ``rank`` dimensions."""
+def _nearest(symbols: Sequence[str], values: Floats, rank: int | None) -> Embedding:
+    """The nearest similarity without negative eigenvalues to those in a matrix."""
+    from espalier.kernels.embedding import Embedding
+
     if rank is None:
-        return nearest_vectors(values)
-    return truncated_vectors(values, whole_number("rank", rank, none=True))
+        vectors = nearest_vectors(values)
+    else:
+        vectors = truncated_vectors(values, whole_number("rank", rank, none=True))
+    return Embedding.from_arrays(symbols, vectors, normalize=False, clip=False)
 
 
-def _checked(symbols: tuple[str, ...], matrix: Any) -> Floats:
+def _checked(symbols: Sequence[str], matrix: Any) -> Floats:
     """A copy of a table of similarities that is square, finite, symmetric and 1 on its diagonal."""
-    numbered(symbols)
-    refuse_masked(matrix, "matrix")
-    values = float_array(matrix, "matrix")
+    places_of(symbols)
     n = len(symbols)
-    if values.shape != (n, n):
-        raise InputError(f"{n:,} symbols need a matrix of {n:,} rows and columns, got the shape {values.shape}.")
-    if not np.isfinite(values).all():
-        i, j = np.argwhere(~np.isfinite(values))[0].tolist()
-        raise InputError(f"The similarity of {symbols[i]!r} and {symbols[j]!r} is {values[i, j]}, not a finite number.")
-    if not np.allclose(values, values.T, rtol=1e-8, atol=1e-12):
-        i, j = np.unravel_index(int(np.abs(values - values.T).argmax()), values.shape)
-        raise InputError(
-            f"Similarities must be symmetric, but that of {symbols[i]!r} with {symbols[j]!r} is {values[i, j]:g} "
-            f"and the other way {values[j, i]:g}. Use (matrix + matrix.T) / 2 if both are meant."
-        )
+    if np.shape(matrix) != (n, n):
+        raise InputError(f"{n:,} symbols need a matrix of {n:,} rows and columns, got the shape {np.shape(matrix)}.")
+    values = symmetric_matrix(matrix, lambda i, j: f"the similarity of {symbols[i]!r} and {symbols[j]!r}")
     if not np.allclose(values.diagonal(), 1.0, rtol=0.0, atol=1e-8):
         i = int(np.abs(values.diagonal() - 1.0).argmax())
         raise InputError(

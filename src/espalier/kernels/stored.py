@@ -1,4 +1,4 @@
-"""Kernels in files: the name of a class of Espalier, and its fields. No expression is parsed."""
+"""Kernels and similarities in files: the name of a class of Espalier, and its fields. No expression is parsed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,46 @@ MAX_INTEGERS = 2_000_000  # the sum of all in a kernel, which may hold a number 
 MAX_NESTED = 10  # kernels inside kernels: each may compute its inner one twice, for the matrix and for its diagonal
 
 
-class StorableKernel(Storable):
-    """A frozen dataclass whose fields are numbers, texts, hyperparameters, arrays and kernels."""
+class StorableFields(Storable):
+    """A dataclass whose fields are numbers, texts, hyperparameters, arrays, and other values that a file can hold."""
 
-    def to_state(self) -> dict[str, object]:
+    def to_state(self) -> dict[str, Any]:
         """Return the fields by name."""
-        if _depth(self) > MAX_NESTED:
-            raise InputError(f"A kernel with more than {MAX_NESTED} kernels inside each other cannot be saved.")
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a kernel from the fields in a file."""
+        """Make the value from the fields in a file."""
+        return cls(**state.values())
+
+
+class StorableKernel(StorableFields):
+    """A kernel in a file, within limits."""
+
+    def to_state(self) -> dict[str, Any]:
+        if _depth(self) > MAX_NESTED:
+            raise InputError(f"A kernel with more than {MAX_NESTED} kernels inside each other cannot be saved.")
+        return super().to_state()
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
         total = sum(_integers([state.json(name) for name in state.names()]))
         require(total <= MAX_INTEGERS, f"the integers of its kernel add up to more than {MAX_INTEGERS:,}")
-        kernel = cls(**state.values())
+        kernel = super().from_state(state)
         hash(kernel)  # kernels are hashable: this fails if a field cannot be part of a kernel
         require(_depth(kernel) <= MAX_NESTED, f"more than {MAX_NESTED} kernels are nested in each other")
         return kernel
+
+
+def written(value: Any, *first: str) -> str:
+    """The call that makes a dataclass, without arguments that equal their defaults or print like them."""
+    settings = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
+    shown = [
+        f"{name}={setting!r}"
+        for name, setting, default in settings
+        if setting != default and repr(setting) != repr(default)
+    ]
+    return f"{type(value).__name__}({', '.join([*first, *shown])})"
 
 
 def columns_read(kernel: object) -> set[str | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity
+from espalier.kernels.stored import written
 from espalier.kernels.wordnet_files import KINDS, Database, Sense
 from espalier.storage import State, require
 from espalier.structures.numbers import whole_number
@@ -19,6 +22,7 @@ from espalier.structures.numbers import whole_number
 _USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet/dict")
 
 
+@dataclass(eq=False, repr=False)
 class WordNet(Similarity):
     """How near two words are among the kinds of things and actions in WordNet.
 
@@ -45,19 +49,20 @@ class WordNet(Similarity):
     If a sense has several parents, only the one that is listed first counts.
     """
 
-    def __init__(
-        self,
-        measure: Literal["wu-palmer", "path"] = "wu-palmer",
-        *,
-        senses: int | None = 1,
-        power: int = 1,
-        folder: str | Path | None = None,
-    ) -> None:
-        if measure not in ("wu-palmer", "path"):
-            raise ValueError(f"measure must be 'wu-palmer' or 'path', got {measure!r}.")
-        self.senses = None if senses is None else whole_number("senses", senses)
-        self.measure, self.power, self.folder = measure, whole_number("power", power), folder
-        self._database = Database.read(_found(folder))
+    measure: Literal["wu-palmer", "path"] = "wu-palmer"
+    _: KW_ONLY
+    senses: int | None = 1
+    power: int = 1
+    folder: str | Path | None = None
+
+    _advice = ", or senses=1"
+
+    def __post_init__(self) -> None:
+        if self.measure not in ("wu-palmer", "path"):
+            raise ValueError(f"measure must be 'wu-palmer' or 'path', got {self.measure!r}.")
+        self.senses = None if self.senses is None else whole_number("senses", self.senses)
+        self.power = whole_number("power", self.power)
+        self._database = Database.read(_found(self.folder))
 
     @property
     def is_positive(self) -> bool:
@@ -102,16 +107,14 @@ class WordNet(Similarity):
             return near
         return np.where(common > 0.0, 1.0 / (1.0 + depths - 2.0 * common), 0.0)
 
-    def _other_advice(self) -> str:
-        return ", or senses=1"
-
     def content(self) -> Hashable:
         return (self._database.digest, self.measure, self.senses, self.power)
 
     def to_state(self) -> dict[str, object]:
         """Return the measure and the digest of the database; the database itself is not saved."""
-        own = {"measure": self.measure, "senses": self.senses, "power": self.power}
-        return own | {"database": self._database.digest}
+        fields = super().to_state()
+        del fields["folder"]
+        return fields | {"database": self._database.digest}
 
     @classmethod
     def from_state(cls, state: State) -> WordNet:
@@ -120,31 +123,31 @@ class WordNet(Similarity):
         ``WNSEARCHDIR`` names another folder.
         """
         measure: Any = state.text("measure", "wu-palmer", "path")
-        try:
-            made = cls(measure, senses=state.json("senses"), power=state.whole("power", 1))
-        except OSError as error:
-            raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
+        made = saved_wordnet(measure, senses=state.json("senses"), power=state.whole("power", 1))
         same = made._database.digest == state.text("database")
         require(same, "it needs another version of WordNet: the installed one gives other similarities")
         return made
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.measure, self.senses, self.power, self.folder)
+        return partial(WordNet, **super().to_state()), ()
 
     def __repr__(self) -> str:
-        usual = {"measure": "wu-palmer", "senses": 1, "power": 1, "folder": None}
-        own = {name: getattr(self, name) for name in usual}
-        return f"WordNet({', '.join(f'{name}={own[name]!r}' for name in usual if own[name] != usual[name])})"
+        return written(self)
 
 
-def _again(measure: Any, senses: int | None, power: int, folder: Any) -> WordNet:
-    return WordNet(measure, senses=senses, power=power, folder=folder)
-
-
-def is_usual_folder(folder: str | Path) -> bool:
-    """Whether the user or the system chose a folder: ``WNSEARCHDIR`` names it, or packages install there."""
-    chosen = os.environ.get("WNSEARCHDIR")
-    return str(folder) in (*_USUAL_FOLDERS, *([chosen] if chosen else []))
+def saved_wordnet(
+    measure: Any = "wu-palmer", *, senses: int | None = 1, power: int = 1, folder: str | None = None
+) -> WordNet:
+    """Make what a file describes; it may name no folder but ``WNSEARCHDIR`` and those where packages install."""
+    if folder not in (None, *_USUAL_FOLDERS, os.environ.get("WNSEARCHDIR")):
+        raise InputError(
+            f"a file may not choose the folder from which WordNet is read, and this one names {folder!r}. If you trust "
+            "that folder, set the environment variable WNSEARCHDIR to it"
+        )
+    try:
+        return WordNet(measure, senses=senses, power=power, folder=folder)
+    except OSError as error:
+        raise InputError(f"it needs WordNet, which cannot be read here: {error}") from None
 
 
 def _found(folder: str | Path | None) -> Path:

@@ -32,7 +32,11 @@ def test_a_table_answers_for_its_symbols_and_equal_ones():
         ("ab", [[1.0, 0.5, 0.1], [0.5, 1.0, 0.1]], r"shape \(2, 3\)"),
         ("ab", [[1.0, np.nan], [np.nan, 1.0]], "similarity of 'a' and 'b' is nan"),
         ("ab", [[1.0, np.inf], [np.inf, 1.0]], "is inf"),
-        ("ab", [[1.0, 0.5], [0.4, 1.0]], "must be symmetric, but that of 'a' with 'b' is 0.5 and the other way 0.4"),
+        (
+            "ab",
+            [[1.0, 0.5], [0.4, 1.0]],
+            "symmetric, but the similarity of 'a' and 'b' is 0.5 and the similarity of 'b' and 'a' is 0.4",
+        ),
         ("ab", [[2.0, 0.5], [0.5, 1.0]], "with itself must be 1, but that of 'a' is 2"),
         ("aa", np.eye(2), "'a' occurs twice, at 0 and 1"),
         ("abc", WRONG, "negative eigenvalue, -0.273. Use SimilarityTable.nearest_to"),
