@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.kernels.similarity import Floats, Similarity
 from espalier.kernels.stored import written
-from espalier.kernels.wordnet_files import KINDS, Database, Sense
+from espalier.kernels.wordnet_files import FILES, Database, Sense
 from espalier.storage import State, require
 from espalier.structures.numbers import whole_number
 
@@ -155,7 +155,7 @@ def _found(folder: str | Path | None) -> Path:
     given = folder or os.environ.get("WNSEARCHDIR")
     tried = [Path(given)] if given else [Path(usual) for usual in _USUAL_FOLDERS]
     for path in tried:
-        if all((path / f"{part}.{kind}").is_file() for part in ("index", "data") for kind in KINDS):
+        if all((path / name).is_file() for name in FILES):
             return path
     raise FileNotFoundError(
         f"There are no database files of WordNet (index.noun, data.noun and more) in {', '.join(map(str, tried))}. "

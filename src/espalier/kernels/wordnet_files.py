@@ -7,40 +7,26 @@ pointers to others, ``*.exc`` irregular forms, ``cntlist.rev`` how often senses 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from espalier.errors import InputError
 
-KINDS = ("noun", "verb")  # the parts of speech that have a hierarchy
-_NUMBER = {"1": "noun", "2": "verb"}  # in keys of senses
+KINDS = {"noun": "1", "verb": "2"}  # the parts of speech that have a hierarchy, and their numbers in keys of senses
+FILES = tuple(f"{part}.{kind}" for part in ("index", "data") for kind in KINDS)  # those that must not be missing
 _HYPERNYMS = ("@", "@i")
 # Endings of inflected forms and what they replace, in the order in which they are tried.
-_ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+_ENDINGS = {
     "noun": (
-        ("s", ""),
-        ("ses", "s"),
-        ("ves", "f"),
-        ("xes", "x"),
-        ("zes", "z"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("men", "man"),
-        ("ies", "y"),
+        *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh")),
+        *(("men", "man"), ("ies", "y")),
     ),
-    "verb": (
-        ("s", ""),
-        ("ies", "y"),
-        ("es", "e"),
-        ("es", ""),
-        ("ed", "e"),
-        ("ed", ""),
-        ("ing", "e"),
-        ("ing", ""),
-    ),
+    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
 }
 
+Record = TypeVar("Record")
 Sense = tuple[str, int]  # a part of speech, and where its record starts in the data file
 ROOT = -1  # above all senses of a part of speech that have nothing above them
 
@@ -52,21 +38,20 @@ class Database:
     senses: Mapping[str, Mapping[str, tuple[int, ...]]] = field(repr=False)  # by part of speech and lemma
     parent: Mapping[str, Mapping[int, int]] = field(repr=False)  # by part of speech; the first of several
     irregular: Mapping[str, Mapping[str, tuple[str, ...]]] = field(repr=False)
-    frequency: Mapping[tuple[str, str, int], int] = field(repr=False)  # of part of speech, lemma, number of the sense
+    frequency: Mapping[tuple[str, str, int], int] = field(repr=False)  # by number of a part of speech, lemma, sense
     digest: str
 
     @staticmethod
     def read(folder: Path) -> Database:
         """Read the files of nouns and verbs."""
-        files = [f"{part}.{kind}" for part in ("index", "data") for kind in KINDS]
         found = hashlib.blake2b(digest_size=16)
-        for name in files:
+        for name in FILES:
             found.update((folder / name).read_bytes())
         return Database(
-            {kind: dict(_senses(folder / f"index.{kind}")) for kind in KINDS},
-            {kind: dict(_parents(folder / f"data.{kind}")) for kind in KINDS},
-            {kind: dict(_irregular(folder / f"{kind}.exc")) for kind in KINDS},
-            dict(_frequencies(folder / "cntlist.rev")),
+            {kind: dict(_records(folder / f"index.{kind}", _senses)) for kind in KINDS},
+            {kind: dict(_records(folder / f"data.{kind}", _parent)) for kind in KINDS},
+            {kind: dict(_records(folder / f"{kind}.exc", _irregular)) for kind in KINDS},
+            dict(_records(folder / "cntlist.rev", _frequency)),
             found.hexdigest(),
         )
 
@@ -77,7 +62,7 @@ class Database:
         for order, kind in enumerate(KINDS):
             base = self._base(lemma, kind)
             for number, place in enumerate(self.senses[kind].get(base, ()), start=1):
-                ranked.append((-self.frequency.get((kind, base, number), 0), order, number, (kind, place)))
+                ranked.append((-self.frequency.get((KINDS[kind], base, number), 0), order, number, (kind, place)))
         return [sense for *_, sense in sorted(ranked)]
 
     def chain(self, sense: Sense) -> list[Sense]:
@@ -103,59 +88,44 @@ class Database:
         return lemma
 
 
-def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line; lines that begin with a space are the licence."""
+def _records(path: Path, read: Callable[[list[str]], Record]) -> Iterator[Record]:
+    """What each line says; lines that begin with a space are the licence."""
+    if not path.exists():  # irregular forms and frequencies may be missing
+        return
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.startswith(" ") and line.strip():
-                    yield number, line.split(" | ")[0].split()
+                    try:
+                        yield read(line.split(" | ")[0].split())
+                    except (ValueError, IndexError):
+                        raise InputError(
+                            f"{path}, line {number}: this is not a record of a WordNet database."
+                        ) from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a file of WordNet: {error.reason}.") from None
 
 
-def _senses(path: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for number, fields in _records(path):
-        try:
-            n_senses, n_pointers = int(fields[2]), int(fields[3])
-            places = tuple(map(int, fields[6 + n_pointers :]))
-            if len(places) != n_senses:
-                raise ValueError
-        except (ValueError, IndexError):
-            raise _broken(path, number) from None
-        yield fields[0], places
+def _senses(fields: list[str]) -> tuple[str, tuple[int, ...]]:
+    n_senses, n_pointers = int(fields[2]), int(fields[3])
+    places = tuple(map(int, fields[6 + n_pointers :]))
+    if len(places) != n_senses:
+        raise ValueError
+    return fields[0], places
 
 
-def _parents(path: Path) -> Iterator[tuple[int, int]]:
-    for number, fields in _records(path):
-        try:
-            place, n_words = int(fields[0]), int(fields[3], 16)
-            first = 5 + 2 * n_words
-            pointers = [fields[k : k + 4] for k in range(first, first + 4 * int(fields[first - 1]), 4)]
-            above = [int(target) for symbol, target, *_ in pointers if symbol in _HYPERNYMS]
-        except (ValueError, IndexError):
-            raise _broken(path, number) from None
-        yield place, above[0] if above else ROOT
+def _parent(fields: list[str]) -> tuple[int, int]:
+    place, n_words = int(fields[0]), int(fields[3], 16)
+    first = 5 + 2 * n_words
+    pointers = [fields[k : k + 4] for k in range(first, first + 4 * int(fields[first - 1]), 4)]
+    above = [int(target) for symbol, target, *_ in pointers if symbol in _HYPERNYMS]
+    return place, above[0] if above else ROOT
 
 
-def _irregular(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if path.exists():
-        for _, fields in _records(path):
-            yield fields[0], tuple(fields[1:])
+def _irregular(fields: list[str]) -> tuple[str, tuple[str, ...]]:
+    return fields[0], tuple(fields[1:])
 
 
-def _frequencies(path: Path) -> Iterator[tuple[tuple[str, str, int], int]]:
-    if not path.exists():
-        return
-    for line_number, fields in _records(path):
-        try:
-            lemma, key = fields[0].rsplit("%", 1)
-            number, count = int(fields[1]), int(fields[2])
-        except (ValueError, IndexError):
-            raise _broken(path, line_number) from None
-        if (kind := _NUMBER.get(key.split(":")[0])) is not None:
-            yield (kind, lemma, number), count
-
-
-def _broken(path: Path, line: int) -> InputError:
-    return InputError(f"{path}, line {line}: this is not a record of a WordNet database.")
+def _frequency(fields: list[str]) -> tuple[tuple[str, str, int], int]:
+    lemma, key = fields[0].rsplit("%", 1)
+    return (key.split(":")[0], lemma, int(fields[1])), int(fields[2])
