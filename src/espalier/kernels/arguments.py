@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from espalier.kernels.base import Kernel
-from espalier.kernels.hyperparameters import Fixed, Learned, PerDimension, PerLabel, is_number
+from espalier.kernels.hyperparameters import PerDimension, is_number, with_number
 
 _KERNELS = ("kernel", "terms", "factors")  # arguments that are kernels themselves
 
@@ -72,10 +72,5 @@ def _own(kernel: Kernel) -> list[str]:
 
 def _kept_kind(setting: object, value: Any) -> Any:
     """A number as the kind of setting that it replaces; any other setting as it is."""
-    if not is_number(value) or (isinstance(setting, PerDimension) and setting.values is not None):
-        return value
-    if isinstance(setting, Fixed | Learned):
-        return dataclasses.replace(setting, value=float(value))
-    if isinstance(setting, PerLabel | PerDimension):
-        return dataclasses.replace(setting, value=_kept_kind(setting.value, value))
-    return value
+    has_own_values = isinstance(setting, PerDimension) and setting.values is not None
+    return with_number(setting, value) if is_number(value) and not has_own_values else value

@@ -76,5 +76,5 @@ def symmetric_matrix(given: object, entry: Callable[[int, int], str]) -> NDArray
 
 def check_one_number(name: str, setting: object) -> None:
     """Refuse a value per label or per dimension if the setting must be one number."""
-    if isinstance(setting, hyper.PerLabel | hyper.PerDimension):
+    if isinstance(setting, hyper.PerEach):
         raise TypeError(f"{name} must be one number, fixed(...) or Learned(...), got {setting!r}.")

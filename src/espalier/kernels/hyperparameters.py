@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels.label_groups import by_name, group_of_label, listed_labels
+from espalier.kernels.stored import written
 from espalier.structures.numbers import as_float, shown
 
 Default = TypeVar("Default")
@@ -77,7 +77,7 @@ class Learned:
                 raise ValueError(f"The value {self.value!r} lies outside its bounds {self.bounds!r}.")
 
     def __repr__(self) -> str:
-        return _call("Learned", [repr(self.value)], bounds=self.bounds, prior=self.prior)
+        return written(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,15 +106,16 @@ class PerLabel:
     values: Any = None
 
     def __post_init__(self) -> None:
-        groups = {name: listed_labels(name, labels) for name, labels in by_name("groups", self.groups).items()}
-        values = by_name("values", self.values)
-        for label, group in group_of_label(groups).items():
+        groups = {name: _listed_labels(name, labels) for name, labels in _by_name("groups", self.groups).items()}
+        values = _by_name("values", self.values)
+        for label, group in _group_of_label(groups).items():
             if label in values and label not in groups:
                 raise ValueError(
                     f"values gives {values[label]!r} for the label {label!r}, which is in the group {group!r} and "
                     f"has the value of the group. Write values={{{group!r}: {values[label]!r}}} for the whole group, "
                     f"or take {label!r} out of it."
                 )
+        _check_own_values("PerLabel", values)
         object.__setattr__(self, "groups", tuple(sorted(groups.items())))
         object.__setattr__(self, "value", _plain(self.value))
         object.__setattr__(self, "values", tuple(sorted((name, _plain(value)) for name, value in values.items())))
@@ -132,12 +133,53 @@ class PerLabel:
         return [group.get(label, label) for label in labels]
 
     def __repr__(self) -> str:
-        return _call(
-            "PerLabel",
-            [repr(self.value)],
-            groups=dict(self.groups) or None,
-            values=dict(self.values) or None,
-        )
+        given = (("groups", self.groups), ("values", self.values))
+        options = [f"{name}={dict(pairs)!r}" for name, pairs in given if pairs]
+        return f"PerLabel({', '.join([repr(self.value), *options])})"
+
+
+def _by_name(argument: str, given: Any) -> dict[str, object]:
+    """The mapping that ``PerLabel`` was given, checked."""
+    try:
+        found = dict(given or {})
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} of PerLabel must be a dict by name, got {given!r}.") from None
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"A name in {argument} of PerLabel must be a text, got {name!r} of {type(name).__name__}.")
+    return found
+
+
+def _listed_labels(group: str, labels: object) -> tuple[str, ...]:
+    """The labels of a group; raise for a string, which would be split into letters."""
+    if isinstance(labels, str):
+        raise ValueError(f"The group {group!r} must list its labels, [{labels!r}], got {labels!r}.")
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"The group {group!r} must list its labels, got {labels!r}.")
+    listed = tuple(labels)
+    for label in listed:
+        if not isinstance(label, str):
+            raise TypeError(f"A label of the group {group!r} must be a text, got {label!r} of {type(label).__name__}.")
+    return listed
+
+
+def _group_of_label(groups: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """The group of each label; raise if a label is in two groups, or a group has the name of a label of another."""
+    found: dict[str, str] = {}
+    for group, labels in groups.items():
+        for label in labels:
+            if found.get(label) == group:
+                raise ValueError(f"label {label!r} is listed twice in the group {group!r}. Name it once.")
+            if label in found:
+                raise ValueError(f"label {label!r} is in two groups, {found[label]!r} and {group!r}.")
+            found[label] = group
+    for label, group in found.items():
+        if label in groups and label != group:
+            raise ValueError(
+                f"The group {label!r} has the name of a label of the group {group!r}, so its value would be read as "
+                "that of the label. Rename the group."
+            )
+    return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,26 +200,26 @@ class PerDimension:
         if self.values is not None:
             if isinstance(self.values, str) or not isinstance(self.values, Iterable):
                 raise TypeError(f"values of PerDimension must be a tuple of numbers, got {self.values!r}.")
-            for place, value in enumerate(self.values):
-                if not is_number(value):
-                    raise TypeError(
-                        f"values[{place}] of PerDimension must be a plain number, got {value!r}. fixed and Learned "
-                        "apply to all values: PerDimension(fixed(1.0), values=...)."
-                    )
+            _check_own_values("PerDimension", dict(enumerate(self.values)))
             object.__setattr__(self, "values", tuple(as_float(value) for value in self.values))
 
     def __repr__(self) -> str:
-        return _call("PerDimension", [repr(self.value)], values=self.values)
+        return written(self)
 
 
+PerEach = PerLabel | PerDimension
 Number = float | Fixed | Learned
 Hyperparameter = float | Fixed | Learned | PerLabel
 VectorHyperparameter = float | Fixed | Learned | PerDimension
 
 
-def _call(name: str, arguments: list[str], **options: object) -> str:
-    arguments += [f"{key}={value!r}" for key, value in options.items() if value is not None]
-    return f"{name}({', '.join(arguments)})"
+def _check_own_values(kind: str, values: Mapping[Any, object]) -> None:
+    for key, value in values.items():
+        if not is_number(value):
+            raise TypeError(
+                f"values[{key!r}] of {kind} must be a plain number, got {value!r}. fixed and Learned apply to all "
+                f"values: {kind}(fixed(1.0), values=...), {kind}(Learned(1.0, ...), values=...)."
+            )
 
 
 def hyperparameter(
@@ -196,7 +238,7 @@ def number_of(setting: object) -> float:
     ``PerLabel`` and ``PerDimension`` are refused with a TypeError, because they have several. A kernel that accepts
     ``PerLabel`` reads it with :func:`label_values`.
     """
-    if isinstance(setting, PerLabel | PerDimension):
+    if isinstance(setting, PerEach):
         several = "label" if isinstance(setting, PerLabel) else "dimension"
         raise TypeError(
             f"{setting!r} has one number for each {several}, but this hyperparameter is a single number. "
@@ -207,46 +249,46 @@ def number_of(setting: object) -> float:
 
 def default_of(setting: object) -> float:
     """The number of a setting, or the one that labels and dimensions without their own have."""
-    while isinstance(setting, Fixed | Learned | PerLabel | PerDimension):
+    while isinstance(setting, Fixed | Learned | PerEach):
         setting = setting.value
     return as_float(setting)
 
 
+def _shared(setting: object) -> object:
+    """What is declared for all labels or dimensions: a plain number, ``fixed`` or ``Learned``."""
+    return setting.value if isinstance(setting, PerEach) else setting
+
+
+def _own_values(setting: object) -> dict[str, float] | None:
+    """The values of single labels or dimensions, by what a path has in brackets; None if there are none yet."""
+    if isinstance(setting, PerLabel):
+        return dict(setting.values) or None
+    if isinstance(setting, PerDimension) and setting.values is not None:
+        return {str(k): value for k, value in enumerate(setting.values)}
+    return None
+
+
 def is_fixed(setting: object) -> bool:
     """True if no learner may change the setting."""
-    return isinstance(setting, Fixed) or (
-        isinstance(setting, PerLabel | PerDimension) and isinstance(setting.value, Fixed)
-    )
+    return isinstance(_shared(setting), Fixed)
 
 
 def check_setting(name: str, setting: object, *, zero: bool = True) -> None:
     """Raise if any number in a setting is not positive and finite; ``zero`` allows ``fixed(0)``."""
-    zero_allowed = zero and is_fixed(setting)
-    if isinstance(setting, PerLabel):
-        for label, value in setting.values:
-            if not is_number(value):
-                raise TypeError(
-                    f"{name} of {label!r} in PerLabel must be a plain number, got {value!r}. fixed and Learned apply "
-                    "to all labels: PerLabel(fixed(0.4), ...), PerLabel(Learned(0.4, ...), ...)."
-                )
-    inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
-    if isinstance(inner, Learned) and inner.bounds is not None and inner.bounds[0] < 0:
-        raise ValueError(f"The bounds of {name} must not be below 0, got {inner.bounds!r}.")
-    for value in _numbers(setting):
+    shared, own = _shared(setting), _own_values(setting) or {}
+    if isinstance(shared, Learned) and shared.bounds is not None and shared.bounds[0] < 0:
+        raise ValueError(f"The bounds of {name} must not be below 0, got {shared.bounds!r}.")
+    numbers: list[Any] = [*own.values(), shared.value if isinstance(shared, Fixed | Learned) else shared]
+    for value in numbers:
         if not is_number(value):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
-        if not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not zero_allowed):
-            hint = _how_to_keep_zero(setting) if value == 0 and zero else ""
+        if not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not (zero and is_fixed(setting))):
+            hint = " Write fixed(0) to keep it at zero." if value == 0 and zero else ""
+            if hint and isinstance(setting, PerEach):
+                kind = "PerLabel" if isinstance(setting, PerLabel) else "PerDimension"
+                hint = f" Zero is allowed only if all values are fixed: {kind}(fixed(1.0), values=...)."
             finite = " and finite" if value > 0 else ""
             raise ValueError(f"{name} must be positive{finite}, got {shown(value)}.{hint}")
-
-
-def _how_to_keep_zero(setting: object) -> str:
-    several = {PerLabel: "PerLabel(fixed(0.4), values=...)", PerDimension: "PerDimension(fixed(1.0), values=...)"}
-    for kind, example in several.items():
-        if isinstance(setting, kind):
-            return f" Zero is allowed only if all values are fixed: {example}."
-    return " Write fixed(0) to keep it at zero."
 
 
 def _plain(value: object) -> object:
@@ -259,57 +301,45 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def _numbers(setting: object) -> Iterator[Any]:
-    if isinstance(setting, PerLabel):
-        yield from (value for _, value in setting.values)
-        setting = setting.value
-    if isinstance(setting, PerDimension):
-        yield from setting.values or ()
-        setting = setting.value
-    yield setting.value if isinstance(setting, Fixed | Learned) else setting
-
-
-def paths(name: str, setting: object) -> dict[str, float]:
-    """The learned numbers of a setting by path: ``decay``, or ``decay[NP]`` once labels are known."""
-    if is_fixed(setting):
-        return {}
-    if isinstance(setting, PerLabel) and setting.values:
-        return {f"{name}[{label}]": float(value) for label, value in setting.values}
-    if isinstance(setting, PerDimension) and setting.values is not None:
-        return {f"{name}[{k}]": float(value) for k, value in enumerate(setting.values)}
-    return {name: default_of(setting)}
-
-
 def declared(name: str, setting: object, bounds: tuple[float, float], unit: str) -> dict[str, Declared]:
-    """The learned numbers of a setting by path, each with its bounds (``bounds`` if it has none), prior and unit."""
-    inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
-    prior = inner.prior if isinstance(inner, Learned) else None
-    if isinstance(inner, Learned) and inner.bounds is not None:
-        bounds = inner.bounds
-    return {path: (value, bounds, prior, unit) for path, value in paths(name, setting).items()}
+    """The learned numbers of a setting by path: ``decay``, or ``decay[NP]`` once labels are known.
+
+    Each has its bounds (``bounds`` if it has none), its prior and its unit.
+    """
+    shared, own, prior = _shared(setting), _own_values(setting), None
+    if isinstance(shared, Fixed):
+        return {}
+    if isinstance(shared, Learned):
+        bounds, prior = shared.bounds or bounds, shared.prior
+    if own is None:
+        return {name: (default_of(setting), bounds, prior, unit)}
+    return {f"{name}[{key}]": (float(value), bounds, prior, unit) for key, value in own.items()}
+
+
+def with_number(setting: Any, value: float) -> Any:
+    """The setting with another number, of the same kind: what was fixed stays fixed, bounds and priors stay."""
+    if isinstance(setting, PerEach):
+        return dataclasses.replace(setting, value=with_number(setting.value, value))
+    return dataclasses.replace(setting, value=float(value)) if isinstance(setting, Fixed | Learned) else value
 
 
 def with_paths(name: str, setting: Any, values: Mapping[str, float]) -> tuple[object, dict[str, float]]:
     """Return the setting with the numbers at some paths (which start with ``name``) replaced, and unknown paths."""
-    chosen = {path[len(name) :]: as_float(value) for path, value in values.items()}
-    # If every dimension has its own value, nothing would use a common one.
-    if "" in chosen and not (isinstance(setting, PerDimension) and setting.values is not None):
-        value = chosen.pop("")
-        inner = setting.value if isinstance(setting, PerLabel | PerDimension) else setting
-        inner = dataclasses.replace(inner, value=value) if isinstance(inner, Learned) else value
-        several = isinstance(setting, PerLabel | PerDimension)
-        setting = dataclasses.replace(setting, value=inner) if several else inner
-    keys = {key[1:-1]: value for key, value in chosen.items() if key.endswith("]")}
-    if keys and isinstance(setting, PerLabel):
-        setting = dataclasses.replace(setting, values={**dict(setting.values), **keys})
-        keys = {}
-    elif keys and isinstance(setting, PerDimension):
-        old = setting.values or ()
-        new = {int(key): keys.pop(key) for key in list(keys) if key.isdecimal() and int(key) < len(old)}
-        setting = dataclasses.replace(setting, values=tuple(new.get(k, value) for k, value in enumerate(old)) or None)
-    malformed = {key: value for key, value in chosen.items() if not key.endswith("]")}
-    unknown = {f"{name}[{key}]": value for key, value in keys.items()}
-    return setting, unknown | {name + key: value for key, value in malformed.items()}
+    own = _own_values(setting)
+    changed, unknown = dict(own or {}), {}
+    for path, value in values.items():
+        key = path[len(name) + 1 : -1] if path.endswith("]") else None
+        # If every dimension has its own value, nothing would use a common one.
+        if path == name and not (isinstance(setting, PerDimension) and own is not None):
+            setting = with_number(setting, as_float(value))
+        elif key is not None and (isinstance(setting, PerLabel) or key in changed):
+            changed[key] = as_float(value)
+        else:
+            unknown[path] = as_float(value)
+    if changed != (own or {}):
+        many = changed if isinstance(setting, PerLabel) else tuple(changed.values())
+        setting = dataclasses.replace(setting, values=many)
+    return setting, unknown
 
 
 def label_values(setting: object, labels: Sequence[str]) -> NDArray[np.float64]:

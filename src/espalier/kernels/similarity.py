@@ -21,7 +21,7 @@ from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number, symmetric_matrix
 from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
-from espalier.kernels.stored import StorableFields
+from espalier.kernels.stored import StorableFields, written
 from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class Thresholded(Similarity):
         return (self.similarity, self.threshold)
 
     def __repr__(self) -> str:
-        return f"Thresholded({self.similarity!r}, {self.threshold!r})"
+        return written(self)
 
 
 def check_similarity(similarity: object, mix: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, Self
 
 from espalier.errors import InputError
@@ -45,13 +45,14 @@ class StorableKernel(StorableFields):
 
 def written(value: Any, *first: str) -> str:
     """The call that makes a dataclass, without arguments that equal their defaults or print like them."""
-    settings = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
-    shown = [
-        f"{name}={setting!r}"
-        for name, setting, default in settings
-        if setting != default and repr(setting) != repr(default)
-    ]
-    return f"{type(value).__name__}({', '.join([*first, *shown])})"
+    shown = list(first)
+    for field in fields(value):
+        setting = getattr(value, field.name)
+        if field.default is MISSING and field.default_factory is MISSING and not field.kw_only:
+            shown.append(repr(setting))
+        elif setting != field.default and repr(setting) != repr(field.default):
+            shown.append(f"{field.name}={setting!r}")
+    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 def columns_read(kernel: object) -> set[str | None]:

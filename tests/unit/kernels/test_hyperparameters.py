@@ -45,7 +45,7 @@ def test_bounds_may_be_any_numbers():
 
 @pytest.mark.parametrize("value", [fixed(0.2), Learned(0.2), "small", None, True], ids=repr)
 def test_single_labels_take_plain_numbers_and_the_message_says_so(value):
-    with pytest.raises(TypeError, match=r"decay of 'A' in PerLabel must be a plain number, got .*PerLabel\(fixed"):
+    with pytest.raises(TypeError, match=r"values\['A'\] of PerLabel must be a plain number, got .*PerLabel\(fixed"):
         es.SubsetTree(PerLabel(0.4, values={"A": value}))
     assert es.SubsetTree(PerLabel(0.4, values={"A": np.float32(0.5)})).parameters()["decay[A]"] == 0.5
 
