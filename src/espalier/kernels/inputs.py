@@ -25,7 +25,7 @@ from espalier.corpus.interned import Corpus
 from espalier.corpus.rows import kind_of_rows, rows_of, rows_state
 from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
-from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
+from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
 from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions, unit_vectors
 from espalier.storage import State, require
@@ -37,6 +37,8 @@ from espalier.structures.tree import Tree
 
 AnyCorpus = TypeVar("AnyCorpus", bound=Corpus)
 Reading = Literal["trees", "words"]
+
+_ITEMS = {"forest": "trees", "sequences": "sequences", "arcs": "dependency trees", "graphs": "graphs"}
 
 
 class Inputs:
@@ -121,25 +123,25 @@ class Inputs:
             return {"rows": len(self), "columns": {name: kind_of_rows(self._data[name]) for name in self._data.columns}}
         return {"rows": len(self), "items": kind_of_rows(self._data)}
 
-    def column(self, on: str | None) -> Any:
-        """The column that a kernel names, or all the data if it names none."""
+    def column(self, on: str | None) -> Iterable[object]:
+        """The column that a kernel names, or all the data if it names none: a corpus, a list, an array, a series."""
         if isinstance(self._data, Table):
             if on is None:
                 raise InputError(
                     f"This kernel names no column, but was given a table of {', '.join(self._data.columns)}. "
                     "Name the column to read, for example SubsetTree(on='source')."
                 )
-            return self._data[on]
-        if on is not None:
+        elif on is not None:
             raise InputError(
                 f"This kernel reads the column {on!r}, but was not given a table. "
                 f"Pass a Table, a frame or a dict such as {{{on!r}: trees}}."
             )
-        return self._data
+        column: Iterable[object] = self._data if on is None else self._data[on]
+        return column
 
     def forest(self, on: str | None) -> Forest:
         """The column as a forest."""
-        return self._interned("forest", on, self._tree_items, as_forest)
+        return self._interned("forest", on, self.column, as_forest)
 
     def sequences(self, on: str | None, of: Unit) -> Sequences:
         """The column as sequences of words, characters or tags."""
@@ -151,13 +153,13 @@ class Inputs:
 
     def graphs(self, on: str | None, labels: NodeLabels) -> Graphs:
         """The column as graphs, with these labels of the nodes of dependency trees."""
-        return self._interned("graphs", on, self.column, _read_graphs, labels)
+        return self._interned("graphs", on, self.column, as_graphs, labels)
 
     def _interned(
         self,
         form: str,
         on: str | None,
-        items: Callable[[str | None], Any],
+        items: Callable[[str | None], object],
         read: Callable[..., AnyCorpus],
         *settings: Any,
     ) -> AnyCorpus:
@@ -168,29 +170,13 @@ class Inputs:
             first = getattr(self._like, form)(on, *settings) if self._like is not None else None
             column = items(on)
             with _naming(on):
+                _refuse_numbers(column, on, _ITEMS[form])
                 corpus = read(column, *settings, None if first is None else first.vocabulary.extended())
             self._corpora[key] = corpus if first is None else self._comparable(corpus, first)
         found: AnyCorpus = self._corpora[key]
         return found
 
-    def _tree_items(self, on: str | None) -> Any:
-        """The column for a kernel of trees, which reads no numbers."""
-        column = self.column(on)
-        is_sparse = hasattr(column, "tocsr")
-        if is_sparse or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
-            kind = "a sparse matrix" if is_sparse else f"an array of {column.dtype}"
-            if on is None:
-                raise TypeError(
-                    f"This kernel reads trees, but was given numbers, {kind}. "
-                    "Pass trees, or use a kernel of vectors such as RBF()."
-                )
-            raise TypeError(
-                f"Column {on!r} holds numbers, {kind}, but this kernel reads trees. "
-                f"Name a column of trees, or use a kernel of vectors such as RBF(on={on!r})."
-            )
-        return column
-
-    def sequence_items(self, on: str | None) -> Any:
+    def sequence_items(self, on: str | None) -> Iterable[object]:
         """The column for a kernel of sequences; strings that are read as trees are parsed."""
         column, reading = self.column(on), self._reading(on)
         if reading != "trees" or isinstance(column, Forest | Sequences):
@@ -206,6 +192,7 @@ class Inputs:
             else:
                 other = None if self._beside is None else _suggested(self._beside.column(on))
             with _naming(on):
+                _refuse_numbers(self.column(on), on, _ITEMS["sequences"])
                 self._readings[on] = _decided(self.column(on), other)
         return self._readings[on]
 
@@ -256,7 +243,6 @@ def _decided(column: object, other: Reading | None) -> Reading | None:
 
     A column without strings decides for those that are compared with it: beside a forest, strings are trees.
     """
-    _refuse_numbers(column, "sequences")
     if isinstance(column, Forest | Sequences):
         return "trees" if isinstance(column, Forest) else "words"
     if other == "trees" or not isinstance(column, Iterable):
@@ -291,14 +277,18 @@ def _tree_of(text: str, row: int) -> Tree:
         ) from None
 
 
-def _read_graphs(column: object, labels: NodeLabels, vocabulary: Vocabulary | None) -> Graphs:
-    _refuse_numbers(column, "graphs")
-    return as_graphs(column, labels, vocabulary)
-
-
-def _refuse_numbers(column: object, what: str) -> None:
-    if hasattr(column, "tocsr") or (isinstance(column, np.ndarray) and column.dtype.kind in "biufc"):
-        raise TypeError(f"This kernel reads {what}, but was given numbers. Use a kernel of vectors such as RBF().")
+def _refuse_numbers(column: object, on: str | None, what: str) -> None:
+    if hasattr(column, "tocsr"):
+        kind = "a sparse matrix"
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "biufc":
+        kind = f"an array of {column.dtype}"
+    else:
+        return
+    vectors = "RBF()" if on is None else f"RBF(on={on!r})"
+    raise TypeError(
+        f"This kernel reads {what}, but was given numbers, {kind}. Pass {what}, or use a kernel of vectors such as "
+        f"{vectors}."
+    )
 
 
 @contextmanager
@@ -306,13 +296,11 @@ def _naming(on: str | None) -> Iterator[None]:
     """Add the column's name to errors about it."""
     try:
         yield
-    except TreeSyntaxError as error:
+    except (TypeError, InputError, TreeSyntaxError) as error:
         if on is None:
             raise
-        raise error.moved(f"column {on!r}, {error.source}") from None
-    except (TypeError, InputError) as error:
-        if on is None:
-            raise
+        if isinstance(error, TreeSyntaxError):
+            raise error.moved(f"column {on!r}, {error.source}") from None
         raise type(error)(f"Column {on!r}: {error}") from None
 
 

@@ -124,8 +124,9 @@ class SequenceSpace(Space[Sequences]):
 
     def drawn(self, inputs: Inputs, row: int) -> Tree:
         column = inputs.sequence_items(self.kernel._column())
-        indexed = isinstance(column, list | tuple | np.ndarray | Forest | Sequences)
-        return drawn_sequence((column if indexed else list(column))[row], self.corpus(inputs)[row], self.kernel.of)
+        if not isinstance(column, list | tuple | np.ndarray | Forest | Sequences):
+            column = list(column)
+        return drawn_sequence(column[row], self.corpus(inputs)[row], self.kernel.of)
 
     def counting(self) -> Kernel:
         given = {field.name for field in fields(self.kernel)}

@@ -96,9 +96,13 @@ def test_a_second_side_that_agrees_is_not_interned_again():
 @pytest.mark.parametrize(
     ("column", "error", "message"),
     [
-        (np.eye(2), TypeError, "^Column 'x' holds numbers, an array of float64, .* trees.*such as RBF\\(on='x'\\)"),
-        (np.arange(2), TypeError, "^Column 'x' holds numbers, an array of int64"),
-        (sparse.csr_matrix(np.eye(2)), TypeError, "^Column 'x' holds numbers, a sparse matrix"),
+        (np.eye(2), TypeError, "^Column 'x': .* reads trees, .* numbers, an array of float64.*such as RBF\\(on='x'\\)"),
+        (np.arange(2), TypeError, "^Column 'x': .* reads trees, but was given numbers, an array of int64"),
+        (
+            sparse.csr_matrix(np.eye(2)),
+            TypeError,
+            "^Column 'x': .* reads trees, but was given numbers, a sparse matrix",
+        ),
         ([[1.0, 2.0], [3.0, 4.0]], TypeError, "^Column 'x': Row 0: as_tree converts"),
         (["(A a)", None], es.InputError, "^Column 'x': Row 1 has no tree"),
         (["(A a)", "(A a"], es.errors.TreeSyntaxError, "^column 'x', row 1, line 1, column 1: this bracket"),
