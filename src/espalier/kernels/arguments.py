@@ -10,10 +10,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from espalier.kernels.base import Kernel
+from espalier.kernels.base import KERNEL_FIELDS, Kernel
 from espalier.kernels.hyperparameters import PerDimension, is_number, with_number
-
-_KERNELS = ("kernel", "terms", "factors")  # arguments that are kernels themselves
 
 
 def arguments_of(kernel: Kernel) -> dict[str, object]:
@@ -52,22 +50,23 @@ def with_arguments(kernel: Kernel, changes: Mapping[str, object]) -> Kernel:
 
 
 def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str, object]]:
-    own = _own(kernel)
-    settings = dict(kernel._settings())
-    mine = {name: value for name, value in changes.items() if name in own}
-    mine = {name: _kept_kind(settings[name], value) if name in settings else value for name, value in mine.items()}
-    numbers = {name: value for name, value in changes.items() if name not in own and name.split("[")[0] in settings}
+    own, settings = _own(kernel), dict(kernel._settings())
+    mine: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}  # each of one label or one dimension
+    rest: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name in own:
+            mine[name] = _kept_kind(settings[name], value) if name in settings else value
+        else:
+            (numbers if name.split("[")[0] in settings else rest)[name] = value
     changed = dataclasses.replace(kernel, **mine) if mine else kernel
-    unknown: dict[str, Any] = {}
-    if numbers:  # each of one label or one dimension
-        changed, unknown = changed._with_paths(numbers)
-    rest = {name: value for name, value in changes.items() if name not in mine and name not in numbers}
+    changed, unknown = changed._with_paths(numbers)
     changed, beyond = changed._with_inside(rest, _changed)
     return changed, unknown | beyond
 
 
 def _own(kernel: Kernel) -> list[str]:
-    return [field.name for field in dataclasses.fields(kernel) if field.name not in _KERNELS]
+    return [field.name for field in dataclasses.fields(kernel) if field.name not in KERNEL_FIELDS]
 
 
 def _kept_kind(setting: object, value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # How a kernel reads an item. Kernels of trees and of graphs read strings as trees in brackets.
 Reads = Literal["trees", "graphs", "arcs", "tagged words", "tags", "words", "characters", "vectors", "items", "nothing"]
 Value = TypeVar("Value")
+KERNEL_FIELDS = ("kernel", "terms", "factors")  # the arguments of kernels that are kernels themselves
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,11 +57,15 @@ class Kernel(StorableKernel):
     __array_ufunc__ = None  # an array times a kernel is an error, not an array of kernels
 
     def __post_init__(self) -> None:
-        for name, setting in self._settings():
-            hyper.check_setting(name, setting, zero=self._field(name).metadata.get("zero", True))
+        for field in self._hyperparameters():
+            setting = getattr(self, field.name)
+            hyper.check_setting(field.name, setting, zero=field.metadata["zero"])
             if isinstance(setting, np.generic):  # its repr is not a Python literal
-                object.__setattr__(self, name, setting.item())
-        _check_column(getattr(self, "on", None))
+                object.__setattr__(self, field.name, setting.item())
+        on = getattr(self, "on", None)
+        names = on if isinstance(on, tuple) else (on,)
+        if on is not None and (not names or not all(isinstance(name, str) for name in names)):
+            raise TypeError(f"on must name a column of the table, got {on!r}.")
 
     # What a user may define.
 
@@ -196,29 +201,29 @@ class Kernel(StorableKernel):
 
         return multiply(self, other)
 
-    def __rmul__(self, other: object) -> Product | Scaled:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __repr__(self) -> str:
         return written(self)
 
     # What combinators and plans use.
 
-    def _settings(self) -> Iterator[tuple[str, object]]:
+    def _hyperparameters(self) -> list[dataclasses.Field[object]]:
+        """The fields of this kernel's own hyperparameters."""
+        return [field for field in dataclasses.fields(self) if "bounds" in field.metadata]
+
+    def _settings(self) -> list[tuple[str, object]]:
         """The names and settings of this kernel's own hyperparameters."""
-        for field in dataclasses.fields(self):
-            if "bounds" in field.metadata:
-                yield field.name, getattr(self, field.name)
+        return [(field.name, getattr(self, field.name)) for field in self._hyperparameters()]
 
     def _form(self) -> tuple[object, ...]:
         """Everything that a plan depends on: all but the values of hyperparameters."""
-        children = self._children()
         fixed = tuple(
             getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if "bounds" not in field.metadata and field.name not in ("kernel", "terms", "factors")
+            if "bounds" not in field.metadata and field.name not in KERNEL_FIELDS
         )
-        return (type(self), fixed, tuple(child._form() for _, child in children))
+        return (type(self), fixed, tuple(child._form() for _, child in self._children()))
 
     def _has_leaf_value(self) -> bool:
         """True if the kernel has hyperparameters for leaves."""
@@ -238,21 +243,17 @@ class Kernel(StorableKernel):
         return getattr(self, "on", None)
 
     def _with_children(self, children: list[Kernel]) -> Self:
-        if children:
-            raise NotImplementedError
+        """The kernel with others in place of those inside it."""
         return self
-
-    def _field(self, name: str) -> dataclasses.Field[object]:
-        return next(field for field in dataclasses.fields(self) if field.name == name)
 
     def _declared(self) -> dict[str, hyper.Declared]:
         """The value, the bounds, the prior and the unit of each learned hyperparameter, by path."""
         out: dict[str, hyper.Declared] = {}
-        for name, setting in self._settings():
-            given = self._field(name).metadata
-            out.update(hyper.declared(name, setting, given["bounds"], given["unit"]))
+        for field in self._hyperparameters():
+            given = field.metadata
+            out |= hyper.declared(field.name, getattr(self, field.name), given["bounds"], given["unit"])
         for prefix, child in self._children():
-            out.update({prefix + path: declared for path, declared in child._declared().items()})
+            out |= {prefix + path: declared for path, declared in child._declared().items()}
         return out
 
     def _with_paths(self, values: Mapping[str, float]) -> tuple[Self, dict[str, float]]:
@@ -284,19 +285,10 @@ class Kernel(StorableKernel):
         for prefix, child in children:
             inside = {path[len(prefix) :]: value for path, value in rest.items() if path.startswith(prefix)}
             child, unknown = change(child, inside) if inside else (child, {})
-            rest = {
-                path: value
-                for path, value in rest.items()
-                if not path.startswith(prefix) or path[len(prefix) :] in unknown
-            }
+            rest = {path: value for path, value in rest.items() if not path.startswith(prefix)}
+            rest |= {prefix + path: value for path, value in unknown.items()}
             replaced.append(child)
         return self._with_children(replaced), rest
-
-
-def _check_column(on: object) -> None:
-    names = on if isinstance(on, tuple) else (on,)
-    if on is not None and (not names or not all(isinstance(name, str) for name in names)):
-        raise TypeError(f"on must name a column of the table, got {on!r}.")
 
 
 def _one(item: Any) -> object:

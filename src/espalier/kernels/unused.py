@@ -15,7 +15,9 @@ MOST_NAMED = 5
 def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
     """The kernel with a number for each label of a plan's data; warn about numbers of other names, which stay."""
     bound = plan.bind(kernel)
-    unused = _unused(bound, plan.bind(_without_values(kernel)))
+    used = plan.bind(_without_values(kernel)).parameters()
+    # If no label has a number of its own even now, the kernel does not show which labels it uses.
+    unused = [path for path in bound.parameters() if path not in used and path.split("[")[0] not in used]
     if unused:
         more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
         warnings.warn(
@@ -25,12 +27,6 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
             stacklevel=user_level(),
         )
     return bound
-
-
-def _unused(bound: Kernel, used: Kernel) -> list[str]:
-    names = used.parameters().keys()
-    # If no label has a number of its own even now, the kernel does not show which labels it uses.
-    return [path for path in bound.parameters() if path not in names and path.split("[")[0] not in names]
 
 
 def _without_values(kernel: Kernel) -> Kernel:
