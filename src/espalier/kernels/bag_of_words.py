@@ -41,11 +41,8 @@ class Idf:
     def fit(corpus: object, of: Unit = "words") -> Idf:
         """Count the items that contain each symbol."""
         sequences = as_sequences(check_words(corpus), of)
-        symbol, start = sequences.arrays
-        row = np.repeat(np.arange(len(sequences)), np.diff(start))
-        found, holding = np.unique(np.unique(np.stack([row, symbol]), axis=1)[1], return_counts=True)
-        names = [sequences.vocabulary[number] for number in found.tolist()]
-        return Idf(len(sequences), dict(zip(names, holding.tolist(), strict=True)))
+        (table,), names = symbol_counts(sequences)
+        return Idf(len(sequences), dict(zip(names, np.bincount(table.indices).tolist(), strict=True)))
 
     def __call__(self, symbol: str) -> float:
         """``1 + log((1 + items) / (1 + items that hold the symbol))``, as in scikit-learn."""
@@ -124,19 +121,12 @@ class BagOfWords(FeatureKernel):
         return SubsequenceWeights(match, np.zeros(len(labels)), np.ones(1), self.values == "binary")
 
     def _features(self, *sides: Sequences) -> Features:
-        used = np.unique(np.concatenate([side.arrays[0] for side in sides]))
-        vocabulary = max((side.vocabulary for side in sides), key=len)
-        names = [vocabulary[number] for number in used.tolist()]
+        found, names = symbol_counts(*sides)
         idf = np.ones(len(names)) if self.idf is None else np.array([self.idf(name) for name in names])
-        found = []
-        for side in sides:
-            symbol, start = side.arrays
-            row = np.repeat(np.arange(len(side)), np.diff(start))
-            rows = counts(np.searchsorted(used, symbol), row, (len(side), len(used)))
+        for rows in found:
             if self.values == "binary":
                 rows.data[:] = 1.0
             rows.data *= idf[rows.indices]
-            found.append(rows)
         return Features((found[0], found[-1]), np.arange(len(names)), names)
 
     def _part_weights(self, features: Features) -> NDArray[np.float64]:
@@ -242,6 +232,16 @@ class Spectrum(FeatureKernel):
 
 
 Numbers = NDArray[np.int64]
+
+
+def symbol_counts(*sides: Sequences) -> tuple[list[Any], list[str]]:
+    """How often each symbol is in each sequence, a sparse matrix for each side, and the symbols of all sides."""
+    used = np.unique(np.concatenate([side.arrays[0] for side in sides]))
+    vocabulary = max((side.vocabulary for side in sides), key=len)
+    tables = [
+        counts(np.searchsorted(used, side.arrays[0]), _rows_of_runs(side, 1), (len(side), len(used))) for side in sides
+    ]
+    return tables, [vocabulary[number] for number in used.tolist()]
 
 
 def _numbered_runs(sides: tuple[Sequences, ...], lengths: range) -> Iterator[tuple[Numbers, int]]:

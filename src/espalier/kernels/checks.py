@@ -18,14 +18,7 @@ from espalier.structures.numbers import float_array
 def check_finite(values: NDArray[Any], *, item: str = "item", advice: str = "Use smaller hyperparameters.") -> None:
     """Raise if a matrix or a diagonal has a value that is not finite, and name the place.
 
-    Parameters
-    ----------
-    values
-        The matrix, or the vector of a diagonal.
-    item
-        What a row is, in the message.
-    advice
-        What to do about it, in the message.
+    The message says ``item`` for what a row is, and ``advice`` for what to do.
     """
     # A finite sum means that every value is finite; this makes no copy of the matrix.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -18,7 +18,7 @@ from espalier.kernels.base import Matrix
 from espalier.kernels.row_blocks import row_blocks
 from espalier.kernels.underflow import Mask
 from espalier.kernels.vector_columns import Dense, Vectors
-from espalier.kernels.vectors import dot_products, is_sparse, squared_entries, squared_lengths
+from espalier.kernels.vectors import by_dimension, dot_products, is_sparse, squared_entries, squared_lengths
 
 FAR = 1e300  # squared distances are clipped here, where every profile is 0, so that 0 is never multiplied by infinity
 
@@ -60,13 +60,7 @@ def are_small(squared: Matrix, lengths: Dense, others: Dense) -> Mask:
 
 
 def squared_differences(a: Vectors, b: Vectors, pairs: Mask) -> Iterator[tuple[Indices, Indices, Vectors]]:
-    """The squared differences of some pairs in each dimension, for a few pairs at a time.
-
-    Yields
-    ------
-    tuple
-        The rows of ``a``, the rows of ``b``, and one row of squares for each pair.
-    """
+    """For a few pairs at a time: their rows of ``a``, their rows of ``b``, and the squared differences by dimension."""
     rows, columns = np.nonzero(pairs)
     step = max(1, _CELLS // (_row_size(a) + _row_size(b)))
     for start in range(0, len(rows), step):
@@ -93,8 +87,8 @@ def nearer_to_zero(a: Vectors, b: Vectors) -> tuple[Vectors, Vectors]:
     shift = np.where((low > 0) & (high / 2 <= low), low, 0.0) + np.where((high < 0) & (low / 2 >= high), high, 0.0)
     if not shift.any():
         return a, b
-    moved = _shifted(a, shift)
-    return moved, moved if b is a else _shifted(b, shift)
+    moved = by_dimension(a, np.subtract, shift)
+    return moved, moved if b is a else by_dimension(b, np.subtract, shift)
 
 
 def _ranges(vectors: Vectors) -> tuple[Dense, Dense]:
@@ -102,11 +96,3 @@ def _ranges(vectors: Vectors) -> tuple[Dense, Dense]:
     ends: list[Any] = [vectors.min(axis=0), vectors.max(axis=0)]
     low, high = (np.asarray(end.toarray() if is_sparse(end) else end).ravel() for end in ends)
     return low, high
-
-
-def _shifted(vectors: Vectors, shift: Dense) -> Vectors:
-    if not is_sparse(vectors):
-        return vectors - shift
-    shifted = vectors.copy()
-    shifted.data -= shift[shifted.indices]
-    return shifted

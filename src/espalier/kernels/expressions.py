@@ -93,15 +93,7 @@ def parse_kernel(
 
 
 def saved_kernel(text: str) -> Kernel:
-    """Read a kernel from a file; the expression may not name other files to read.
-
-    Raises
-    ------
-    InputError
-        As for :func:`parse_kernel`, and if the expression names a folder that the caller did not choose.
-    """
-    if not isinstance(text, str):
-        raise InputError(f"A kernel is saved as text, got {type(text).__name__}.")
+    """Read a kernel from a file; the expression may not name a folder that the caller did not choose."""
     return parse_kernel(text, max_length=None, make_wordnet=saved_wordnet)
 
 
@@ -184,18 +176,14 @@ class _Reader:
 
     def call(self, node: ast.Call, name: str, depth: int) -> object:
         make = self.known(node, name)
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                raise self.refuse("Arguments must be written out, without *", argument)
+        for argument in [*node.args, *node.keywords]:
+            if isinstance(argument, ast.Starred) or (isinstance(argument, ast.keyword) and argument.arg is None):
+                raise self.refuse("Arguments must be written out, without * and **", argument)
         if self.n_around > MAX_NESTED:
             raise self.refuse(f"More than {MAX_NESTED} kernels enclose this one", node)
         self.n_around += 1
         arguments = [self.read(argument, depth) for argument in node.args]
-        options: dict[str, object] = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                raise self.refuse("Arguments must be written out, without **", keyword.value)
-            options[keyword.arg] = self.read(keyword.value, depth)
+        options = {key.arg: self.read(key.value, depth) for key in node.keywords if key.arg is not None}
         self.n_around -= 1
         try:
             bound = inspect.signature(make).bind(*arguments, **options)
@@ -219,7 +207,7 @@ class _Reader:
         except (TypeError, ValueError, OverflowError) as error:
             raise self.refuse(str(error), node) from None
 
-    def refuse(self, message: str, node: ast.expr) -> InputError:
+    def refuse(self, message: str, node: ast.expr | ast.keyword) -> InputError:
         # Python counts columns in bytes.
         return _error(message, self.text, len(self.text.encode()[: node.col_offset].decode()))
 

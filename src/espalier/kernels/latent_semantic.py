@@ -10,9 +10,8 @@ from espalier.blas import blas_threads
 from espalier.corpus.sequences import Unit, as_sequences
 from espalier.corpus.texts import check_words
 from espalier.errors import InputError
-from espalier.kernels.bag_of_words import Idf
+from espalier.kernels.bag_of_words import Idf, symbol_counts
 from espalier.kernels.embedding import Embedding
-from espalier.kernels.feature_plan import counts
 from espalier.kernels.similarity import Floats
 from espalier.structures.numbers import is_whole, whole_number
 
@@ -61,24 +60,20 @@ class LatentSemantic(Embedding):
         """
         min_count = whole_number("min_count", min_count)
         sequences = as_sequences(check_words(corpus), of)
-        symbol, start = sequences.arrays
-        used, number = np.unique(symbol, return_inverse=True)
-        row = np.repeat(np.arange(len(sequences)), np.diff(start))
-        table = counts(number, row, (len(sequences), len(used)))
-        names = [sequences.vocabulary[k] for k in used.tolist()]
-        kept = np.flatnonzero(np.bincount(table.indices, minlength=len(used)) >= min_count)
+        (table,), names = symbol_counts(sequences)
+        idf = Idf.fit(sequences, of)
+        kept = [k for k, name in enumerate(names) if idf.n_holding[name] >= min_count]
         smaller = min(len(sequences), len(kept))
         if not is_whole(n_components) or not 0 < n_components < smaller:
             raise InputError(
                 f"n_components must be an integer below the number of texts ({len(sequences):,}) and of words in "
                 f"{min_count} or more of them ({len(kept):,}), got {n_components!r}."
             )
-        idf = Idf.fit(sequences, of)
         table.data = np.log1p(table.data) * np.array([idf(name) for name in names])[table.indices]
         length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).reshape(-1))
         table.data /= np.repeat(length, np.diff(table.indptr))
         vectors = _directions(table.tocsc()[:, kept], int(n_components))
-        return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept.tolist())}, clip=clip, power=power)
+        return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept)}, clip=clip, power=power)
 
 
 @blas_threads()

@@ -27,9 +27,9 @@ from espalier.kernels.vectors import (
     VectorKernel,
     VectorPlan,
     bilinear,
+    by_dimension,
     dimension_values,
     is_sparse,
-    scaled_columns,
     squared_entries,
     squared_lengths,
 )
@@ -180,8 +180,8 @@ class StationaryPlan(VectorPlan):
                 out = self._distances[rows] / scales
                 out /= scales
         else:
-            a = scaled_columns(self._a, 1 / scales)
-            b = a if self._is_symmetric else scaled_columns(self._b, 1 / scales)
+            a = by_dimension(self._a, np.multiply, 1 / scales)
+            b = a if self._is_symmetric else by_dimension(self._b, np.multiply, 1 / scales)
             out = squared_distances(a, b, same=self._is_symmetric)
         return np.minimum(out, FAR, out=out)
 
@@ -202,7 +202,7 @@ class StationaryPlan(VectorPlan):
         if squares.size == 0:
             return np.zeros(self._n_dimensions)
         scales = np.asarray(dimension_values(kernel.lengthscale, self._n_dimensions))
-        a, b = scaled_columns(self._a, 1 / scales), scaled_columns(self._b, 1 / scales)
+        a, b = by_dimension(self._a, np.multiply, 1 / scales), by_dimension(self._b, np.multiply, 1 / scales)
         if not is_sparse(a) and not is_sparse(b):
             middle = a.mean(axis=0)  # subtracting it leaves distances as they are and loses fewer digits
             a, b = a - middle, b - middle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def as_vectors(column: Any, name: str | None = None) -> Vectors:
     if array.ndim != 2:
         raise InputError(f"The vectors{where} must be a list of vectors, of shape (n, d), got shape {array.shape}.")
     dense = np.array(array, np.float64, order="C")
-    _check_finite(dense, where)
+    _refuse_where(~np.isfinite(dense), dense, where)
     return dense
 
 
@@ -88,10 +88,9 @@ def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
 def _sparse(column: Any, where: str) -> object:
     matrix = column.tocsr().astype(np.float64, copy=True)
     matrix.sum_duplicates()
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if len(bad):
-        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
-        _refuse(row, int(matrix.indices[bad[0]]), matrix.data[bad[0]], len(bad), where)
+    is_bad = matrix.copy()
+    is_bad.data = ~np.isfinite(matrix.data)
+    _refuse_where(is_bad, matrix, where)
     return matrix
 
 
@@ -132,19 +131,13 @@ def _dimensions(array: NDArray[Any]) -> str:
     return f"{array.shape[0]} dimensions" if array.ndim == 1 else f"shape {array.shape}"
 
 
-def _check_finite(dense: Dense, where: str) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(dense.sum()):
-            return
-    bad = np.argwhere(~np.isfinite(dense))
-    if len(bad):
-        row, dimension = bad[0].tolist()
-        _refuse(row, dimension, dense[row, dimension], len(bad), where)
-
-
-def _refuse(row: int, dimension: int, value: float, n_bad: int, where: str) -> NoReturn:
-    more = f" ({n_bad:,} values are not finite)" if n_bad > 1 else ""
-    raise InputError(
-        f"Row {row}, dimension {dimension}{where} must be a finite number, got {float(value)!r}{more}. "
-        "Drop the row or fill it in."
-    )
+def _refuse_where(is_bad: Vectors, vectors: Vectors, where: str) -> None:
+    """Raise if some entry is not finite, and name the first."""
+    rows, dimensions = is_bad.nonzero()
+    if len(rows):
+        row, dimension = int(rows[0]), int(dimensions[0])
+        more = f" ({len(rows):,} values are not finite)" if len(rows) > 1 else ""
+        raise InputError(
+            f"Row {row}, dimension {dimension}{where} must be a finite number, got {float(vectors[row, dimension])!r}"
+            f"{more}. Drop the row or fill it in."
+        )

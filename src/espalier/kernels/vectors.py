@@ -5,6 +5,7 @@ Stationary kernels are in ``stationary``. Sparse vectors stay sparse; a matrix o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,8 +110,8 @@ class LinearPlan(VectorPlan):
             with np.errstate(over="ignore", invalid="ignore"):
                 out = self._dots * variances
         else:
-            weighed = scaled_columns(self._a, np.sqrt(variances))
-            other = weighed if self._is_symmetric else scaled_columns(self._b, np.sqrt(variances))
+            weighed = by_dimension(self._a, np.multiply, np.sqrt(variances))
+            other = weighed if self._is_symmetric else by_dimension(self._b, np.multiply, np.sqrt(variances))
             out = dot_products(weighed, other)
         check_finite(out, advice=_SMALLER)
         return out
@@ -230,13 +231,13 @@ def dot_products(a: Vectors, b: Vectors) -> Matrix:
     return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
 
 
-def scaled_columns(vectors: Vectors, factors: float | Dense) -> Vectors:
-    """Multiply each dimension by its factor."""
-    if is_sparse(vectors):
-        scaled = vectors.copy()
-        scaled.data *= factors if isinstance(factors, float) else factors[scaled.indices]
-        return scaled
-    return vectors * factors if vectors.size else vectors
+def by_dimension(vectors: Vectors, change: Callable[[Dense, Dense], Dense], numbers: Dense) -> Vectors:
+    """Combine each entry with the number of its dimension; what a sparse matrix does not store stays 0."""
+    if not is_sparse(vectors):
+        return change(vectors, numbers) if vectors.size else vectors
+    changed = vectors.copy()
+    changed.data = change(changed.data, numbers[changed.indices])
+    return changed
 
 
 def squared_entries(vectors: Vectors) -> Vectors:
