@@ -26,25 +26,15 @@ from espalier.structures.limits import shortened
 
 _MAX_LENGTH, _MAX_DEPTH, _MAX_TERMS = 100_000, 100, 1_000
 
-_HELPERS: Mapping[str, Callable[..., object]] = {
-    "fixed": fixed,
-    "Learned": Learned,
-    "PerLabel": PerLabel,
-    "PerDimension": PerDimension,
-    "Exact": Exact,
-    "WordNet": WordNet,
-}
+_HELPERS = {helper.__name__: helper for helper in (fixed, Learned, PerLabel, PerDimension, Exact)}
 
 
 @functools.cache
 def kernel_classes() -> Mapping[str, type[Kernel]]:
     """The kernels of Espalier by name; a user's own classes are not among them."""
-    public = {name: getattr(kernels, name) for name in kernels.__all__}
-    return {
-        name: value
-        for name, value in public.items()
-        if inspect.isclass(value) and issubclass(value, Kernel) and value is not Kernel
-    }
+    public = [getattr(kernels, name) for name in kernels.__all__]
+    classes = [made for made in public if inspect.isclass(made) and issubclass(made, Kernel) and made is not Kernel]
+    return {made.__name__: made for made in classes}
 
 
 def parse_kernel(
@@ -55,16 +45,11 @@ def parse_kernel(
     Parameters
     ----------
     text
-        The expression.
+        The expression. An ``InputError`` shows the place of what is no kernel, or a wrong argument of one.
     max_length
         The most characters that it may have; None for no limit.
     make_wordnet
         Makes a ``WordNet``, which reads files.
-
-    Raises
-    ------
-    InputError
-        If the text is not a kernel expression, or the arguments of a kernel are wrong; shows the place.
 
     Examples
     --------
@@ -87,8 +72,7 @@ def parse_kernel(
         raise _error(f"This is not a kernel expression: {error}", text, 0) from None
     value = _Reader(text, make_wordnet).read(parsed.body, 0)
     if not isinstance(value, Kernel):
-        example = "SubsetTree(decay=0.4)"
-        raise _error(f"This is a value, not a kernel; write for example {example}", text, 0)
+        raise _error("This is a value, not a kernel; write for example SubsetTree(decay=0.4)", text, 0)
     return value
 
 

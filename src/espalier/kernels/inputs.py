@@ -1,12 +1,9 @@
 """The inputs of a kernel: a corpus, a list, an array, or a table of columns.
 
-Each column is interned at most once for a whole expression of kernels, and the columns of a second input
-share the vocabulary of the first without changing it. Two forests that one call compares must agree by themselves;
-a forest that a learner predicts is translated, because callers of ``predict`` cannot choose the vocabulary of the
-training rows.
-Whether the strings of a column are trees in brackets or words is decided once for all kernels of the expression, and
-is the same for both inputs. If a kernel is called, both inputs decide together, whatever their order. If a learner
-predicts, its training data decide alone.
+Each column is interned at most once for a whole expression of kernels, and the columns of a second input share the
+vocabulary of the first without changing it. Whether the strings of a column are trees in brackets or words is decided
+once for all kernels of the expression, and is the same for both inputs. If a kernel is called, both inputs decide
+together, whatever their order. If a learner predicts, its training data decide alone.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
-from espalier.kernels.vector_columns import Vectors, as_vectors, join_columns, same_dimensions, unit_vectors
+from espalier.kernels.vector_columns import Vectors, as_vectors, check_dimensions, join_columns, unit_vectors
 from espalier.storage import State, require
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
@@ -58,15 +55,10 @@ class Inputs:
 
     @staticmethod
     def of(data: Any, like: Inputs | None = None, *, translates: bool = False) -> Inputs:
-        """Wrap what a caller gave.
+        """Wrap what a caller gave; a second side shares the vocabularies of the first, ``like``.
 
-        Parameters
-        ----------
-        like
-            The first side, whose vocabularies the second shares.
-        translates
-            Whether a forest with a vocabulary of its own is translated into that of the first side, as learners need;
-            if False it is an error.
+        A forest with a vocabulary of its own is an error, or is translated into that of the first side if
+        ``translates``: callers of ``predict`` cannot choose the vocabulary of the training rows.
         """
         return data if isinstance(data, Inputs) else Inputs(data, like, translates=translates)
 
@@ -214,7 +206,7 @@ class Inputs:
                 vectors = as_vectors(self.column(on), on)
                 vectors = unit_vectors(vectors) if self._has_unit_vectors else vectors
             if self._like is not None:
-                vectors = same_dimensions(self._like.vectors(on), vectors)
+                check_dimensions(self._like.vectors(on), vectors)
             self._vectors[on] = vectors
         return self._vectors[on]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from espalier.blas import blas_threads
@@ -12,7 +10,6 @@ from espalier.corpus.texts import check_words
 from espalier.errors import InputError
 from espalier.kernels.bag_of_words import Idf, symbol_counts
 from espalier.kernels.embedding import Embedding
-from espalier.kernels.similarity import Floats
 from espalier.structures.numbers import is_whole, whole_number
 
 
@@ -58,6 +55,8 @@ class LatentSemantic(Embedding):
         >>> bool(similar(["cat"], ["kitten"])[0, 0] > similar(["cat"], ["tax"])[0, 0])
         True
         """
+        from scipy.sparse.linalg import svds
+
         min_count = whole_number("min_count", min_count)
         sequences = as_sequences(check_words(corpus), of)
         (table,), names = symbol_counts(sequences)
@@ -72,15 +71,8 @@ class LatentSemantic(Embedding):
         table.data = np.log1p(table.data) * np.array([idf(name) for name in names])[table.indices]
         length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).reshape(-1))
         table.data /= np.repeat(length, np.diff(table.indptr))
-        vectors = _directions(table.tocsc()[:, kept], int(n_components))
+        with blas_threads():
+            columns = table.tocsc()[:, kept].astype(np.float64)
+            _, sizes, found = svds(columns, int(n_components), v0=np.ones(smaller))
+        vectors = found.T * sizes
         return LatentSemantic({names[k]: vectors[i] for i, k in enumerate(kept)}, clip=clip, power=power)
-
-
-@blas_threads()
-def _directions(table: Any, n_components: int) -> Floats:
-    """A vector for each column, by its largest singular values."""
-    from scipy.sparse.linalg import svds
-
-    start = np.ones(min(table.shape))
-    _, sizes, columns = svds(table.astype(np.float64), n_components, v0=start)
-    return columns.T * sizes

@@ -76,13 +76,12 @@ def unit_vectors(vectors: Vectors) -> Vectors:
     return scaled
 
 
-def same_dimensions(a: Vectors, b: Vectors) -> Vectors:
-    """Return ``b``, whose vectors must have as many dimensions as those of ``a``; an empty list fits any."""
+def check_dimensions(a: Vectors, b: Vectors) -> None:
+    """Refuse vectors of different numbers of dimensions; an empty list fits any."""
     if a.shape[1] != b.shape[1] and a.shape[0] and b.shape[0]:
         raise InputError(
             f"The vectors of a and b must have the same number of dimensions, got {a.shape[1]} and {b.shape[1]}."
         )
-    return b
 
 
 def _sparse(column: Any, where: str) -> object:
