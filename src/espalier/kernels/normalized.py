@@ -48,9 +48,6 @@ class Normalized(Wrapper):
         plans = self._plans_inside(a, b, schedule, diagonal=diagonal)
         return NormalizedPlan(plans, [a] if b is None else [a, b], warns=schedule.warns)
 
-    def __repr__(self) -> str:
-        return f"Normalized({self.kernel!r})"
-
 
 class NormalizedPlan(WrapperPlan):
     """A normalised matrix, or a diagonal: ones, and zeros for items without any fragment."""

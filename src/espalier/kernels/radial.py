@@ -52,10 +52,6 @@ class Radial(Wrapper):
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         return RadialPlan(self._plans_inside(a, b, schedule, diagonal=diagonal))
 
-    def __repr__(self) -> str:
-        width = "" if self.width == 1.0 else f", width={self.width!r}"
-        return f"Radial({self.kernel!r}{width})"
-
 
 class RadialPlan(WrapperPlan):
     """A Gaussian of distances; the diagonal is 1."""
