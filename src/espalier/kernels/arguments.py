@@ -66,7 +66,7 @@ def _changed(kernel: Kernel, changes: dict[str, Any]) -> tuple[Kernel, dict[str,
 
 
 def _own(kernel: Kernel) -> list[str]:
-    return [field.name for field in dataclasses.fields(kernel) if field.name not in KERNEL_FIELDS]
+    return [field.name for field in dataclasses.fields(kernel) if field.init and field.name not in KERNEL_FIELDS]
 
 
 def _kept_kind(setting: object, value: Any) -> Any:

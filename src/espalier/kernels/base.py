@@ -221,7 +221,7 @@ class Kernel(StorableKernel):
         fixed = tuple(
             getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if "bounds" not in field.metadata and field.name not in KERNEL_FIELDS
+            if field.compare and "bounds" not in field.metadata and field.name not in KERNEL_FIELDS
         )
         return (type(self), fixed, tuple(child._form() for _, child in self._children()))
 
@@ -258,16 +258,12 @@ class Kernel(StorableKernel):
 
     def _with_paths(self, values: Mapping[str, float]) -> tuple[Self, dict[str, float]]:
         """Replace hyperparameters of the kernel and its children; return the new kernel and the unknown paths."""
-        own = {name: setting for name, setting in self._settings() if not hyper.is_fixed(setting)}
-        mine: dict[str, dict[str, float]] = {}
-        rest: dict[str, float] = {}
-        for path, value in values.items():
-            name = path.split("[", 1)[0]
-            (mine.setdefault(name, {}) if name in own else rest)[path] = value
-        changes = {}
-        for name, chosen in mine.items():
-            changes[name], unknown = hyper.with_paths(name, own[name], chosen)
-            rest.update(unknown)
+        rest, changes = dict(values), {}
+        for name, setting in self._settings():
+            mine = {path: value for path, value in values.items() if path.split("[", 1)[0] == name}
+            if mine and not hyper.is_fixed(setting):
+                changes[name], unknown = hyper.with_paths(name, setting, mine)
+                rest = {path: value for path, value in rest.items() if path not in mine or path in unknown}
         changed: Self = dataclasses.replace(self, **changes) if changes else self
         return changed._with_inside(rest, lambda child, inside: child._with_paths(inside))
 

@@ -385,9 +385,11 @@ def bind_dimensions(setting: PerDimension, n_dimensions: int) -> PerDimension:
 
 
 def dimension_gradients(name: str, setting: Any, gradient: NDArray[np.float64]) -> dict[str, float]:
-    """The gradient of each dimension under its path."""
+    """The gradient of each dimension under its path, or their sum if the setting is one number."""
     if is_fixed(setting):
         return {}
+    if not isinstance(setting, PerDimension):
+        return {name: float(gradient.sum())}
     if setting.values is not None and len(gradient) == 0:
         gradient = np.zeros(len(setting.values))
     return {f"{name}[{k}]": float(value) for k, value in enumerate(gradient)}

@@ -12,6 +12,8 @@ end at the same matrix after several times as many eigenvalue problems; the test
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,33 +26,15 @@ _MOST_STEPS = 500
 
 
 @blas_threads()
-def nearest_vectors(values: Floats) -> Floats:
-    """Vectors of length 1 whose products are the correlation matrix that is nearest to ``values``."""
-    from scipy.optimize import minimize
+def nearest_vectors(values: Floats, rank: int | None = None) -> Floats:
+    """Vectors of length 1 whose products are the correlation matrix that is nearest to ``values``.
 
-    def dual(shift: Floats) -> tuple[float, Floats]:
-        found, vectors = _positive_part(values + np.diag(shift))
-        excess: Floats = (vectors**2) @ found - 1.0
-        return 0.5 * float(found @ found) - float(shift.sum()), excess
-
-    best = minimize(
-        dual,
-        np.zeros(len(values)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"gtol": _CLOSE, "ftol": 0.0, "maxiter": _MOST_STEPS, "maxcor": 20, "maxls": 50},
-    )
-    found, vectors = _positive_part(values + np.diag(best.x))
-    vectors = vectors * np.sqrt(found)
-    scaled: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return scaled
-
-
-@blas_threads()
-def truncated_vectors(values: Floats, rank: int) -> Floats:
-    """Vectors of ``rank`` dimensions by the largest eigenvalues, none longer than 1."""
+    With a rank, vectors of that many dimensions by the largest eigenvalues, none longer than 1.
+    """
     n = len(values)
-    if 4 * rank < n:
+    if rank is None:
+        found, vectors = _positive_part(values + np.diag(_best_shift(values)))
+    elif 4 * rank < n:
         from scipy.sparse.linalg import eigsh
 
         found, vectors = eigsh(values, rank, which="LA", v0=np.ones(n))
@@ -59,8 +43,22 @@ def truncated_vectors(values: Floats, rank: int) -> Floats:
         found, vectors = _positive_part(values)
         found, vectors = found[-rank:], vectors[:, -rank:]
     vectors = vectors * np.sqrt(found)
-    shortened: Floats = vectors / np.maximum(1.0, np.linalg.norm(vectors, axis=1, keepdims=True))
-    return shortened
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Floats = vectors / (length if rank is None else np.maximum(1.0, length))
+    return scaled
+
+
+def _best_shift(values: Floats) -> Floats:
+    from scipy.optimize import minimize
+
+    def dual(shift: Floats) -> tuple[float, Floats]:
+        found, vectors = _positive_part(values + np.diag(shift))
+        excess: Floats = (vectors**2) @ found - 1.0
+        return 0.5 * float(found @ found) - float(shift.sum()), excess
+
+    options: Any = {"gtol": _CLOSE, "ftol": 0.0, "maxiter": _MOST_STEPS, "maxcor": 20, "maxls": 50}
+    best: Floats = minimize(dual, np.zeros(len(values)), jac=True, method="L-BFGS-B", options=options).x
+    return best
 
 
 def _positive_part(values: Floats) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from espalier.kernels.checks import symmetric_matrix
 from espalier.kernels.inputs import Inputs
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False)
 class Precomputed(Kernel):
     """Look up values in a matrix: items are the numbers of its rows.
 
@@ -41,16 +41,16 @@ class Precomputed(Kernel):
            [1.]])
     """
 
-    matrix: Any
+    matrix: Any = field(compare=False)
     on: str | None = None
+    _digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         matrix = symmetric_matrix(self.matrix, lambda i, j: f"[{i}, {j}]")
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
-        digest = hashlib.blake2b(matrix.tobytes(), digest_size=16)
-        object.__setattr__(self, "_content", (digest.hexdigest(), self.on))
+        object.__setattr__(self, "_digest", hashlib.blake2b(matrix.tobytes(), digest_size=16).hexdigest())
 
     def block(self, a: list[object], b: list[object]) -> Matrix:
         """The values of some rows with others."""
@@ -74,15 +74,6 @@ class Precomputed(Kernel):
             wrong = rows[(rows < 0) | (rows >= n)][0]
             raise InputError(f"There is no row {wrong}: the matrix has {n:,} rows.")
         return rows.astype(np.int64)
-
-    def _form(self) -> tuple[object, ...]:
-        return (type(self), *self._content)  # type: ignore[attr-defined]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Precomputed) and self._form() == other._form()
-
-    def __hash__(self) -> int:
-        return hash(self._form())
 
     def __repr__(self) -> str:
         on = "" if self.on is None else f", on={self.on!r}"

@@ -20,7 +20,7 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_one_number, symmetric_matrix
-from espalier.kernels.nearest_correlation import nearest_vectors, truncated_vectors
+from espalier.kernels.nearest_correlation import nearest_vectors
 from espalier.kernels.stored import StorableFields, written
 from espalier.structures.numbers import whole_number
 
@@ -291,10 +291,7 @@ def _nearest(symbols: Sequence[str], values: Floats, rank: int | None) -> Embedd
     """The nearest similarity without negative eigenvalues to those in a matrix."""
     from espalier.kernels.embedding import Embedding
 
-    if rank is None:
-        vectors = nearest_vectors(values)
-    else:
-        vectors = truncated_vectors(values, whole_number("rank", rank, none=True))
+    vectors = nearest_vectors(values, None if rank is None else whole_number("rank", rank, none=True))
     return Embedding.from_arrays(symbols, vectors, normalize=False, clip=False)
 
 

@@ -117,16 +117,13 @@ class LinearPlan(VectorPlan):
         return out
 
     def _pull_back(self, kernel: Linear, cotangent: Matrix) -> Gradients:
-        is_one = not isinstance(kernel.variance, PerDimension)
-        if is_one and self._dots is not None:
+        if self._dots is not None and not isinstance(kernel.variance, PerDimension):
             return own_gradient("variance", kernel.variance, float(np.vdot(cotangent, self._dots)))
         if self.kind == "diagonal":
             gradient = np.asarray(squared_entries(self._a).T @ cotangent).ravel()
         else:
             gradient = bilinear(self._a, cotangent, self._b)
-        if isinstance(kernel.variance, PerDimension):
-            return hyper.dimension_gradients("variance", kernel.variance, gradient)
-        return own_gradient("variance", kernel.variance, float(gradient.sum()))
+        return hyper.dimension_gradients("variance", kernel.variance, gradient)
 
 
 @dataclass(frozen=True, repr=False)
