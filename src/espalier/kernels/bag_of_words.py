@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -62,8 +61,7 @@ class Idf:
         return cls(n_items, dict(zip(symbols, counts.tolist(), strict=True)))
 
     def __hash__(self) -> int:
-        listed = repr((self.n_items, sorted(self.n_holding.items()))).encode()
-        return int.from_bytes(hashlib.blake2b(listed, digest_size=8).digest(), "big") >> 1
+        return hash((self.n_items, frozenset(self.n_holding.items())))
 
 
 @dataclass(frozen=True, repr=False)

@@ -139,8 +139,7 @@ class Embedding(Similarity):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the similarity that a file holds; its vectors are taken as they are."""
-        options: dict[str, Any] = {"clip": state.truth("clip"), "normalize": state.truth("normalize")}
-        made = cls({}, power=state.whole("power", 1), **options)
+        made = cls({}, clip=state.truth("clip"), power=state.whole("power", 1), normalize=state.truth("normalize"))
         words, vectors = state.texts("words"), state.array("vectors", np.float64, 2)
         require(len(words) == len(vectors) and np.isfinite(vectors).all(), "every word needs a vector")
         _scaled(words, vectors, normalize=False)

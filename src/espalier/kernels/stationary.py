@@ -34,7 +34,6 @@ from espalier.kernels.vectors import (
     squared_lengths,
 )
 
-LENGTHSCALE_BOUNDS = (1e-5, 1e5)
 SMOOTHNESS = (0.5, 1.5, 2.5)
 
 _FAR_ENTRY = 1e140
@@ -45,9 +44,7 @@ _NEAR = 1e-12  # squared distances below it are differentiated pair by pair, bec
 class Stationary(VectorKernel):
     """A kernel that is a function of the distance alone, 1 at distance 0."""
 
-    lengthscale: VectorHyperparameter = hyperparameter(
-        1.0, LENGTHSCALE_BOUNDS, zero=False, unit="distance between inputs"
-    )
+    lengthscale: VectorHyperparameter = hyperparameter(1.0, (1e-5, 1e5), zero=False, unit="distance between inputs")
 
     def _profile(self, squared: Matrix) -> Matrix:
         """The value at scaled squared distances; may overwrite them."""

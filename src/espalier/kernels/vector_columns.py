@@ -27,14 +27,19 @@ def as_vectors(column: Any, name: str | None = None) -> Vectors:
     """
     where = "" if name is None else f" of column {name!r}"
     if hasattr(column, "tocsr"):
-        return _sparse(column, where)
+        matrix = column.tocsr().astype(np.float64, copy=True)
+        matrix.sum_duplicates()
+        is_bad = matrix.copy()
+        is_bad.data = ~np.isfinite(matrix.data)
+        _refuse_where(is_bad, matrix, where)
+        return matrix
     if hasattr(column, "to_numpy"):  # a Series of pandas or polars
         column = column.to_numpy()
     if isinstance(column, np.ma.MaskedArray):
         column = unmasked(column)
-    array = column if isinstance(column, np.ndarray) else _stacked(list(column), where)
-    if array.dtype == object:
-        array = _stacked(list(array), where)
+    if not isinstance(column, np.ndarray) or column.dtype == object:
+        column = _stacked(list(column), where)
+    array: NDArray[Any] = column
     if array.dtype.kind not in "biuf":
         raise InputError(f"The vectors{where} must hold numbers, got {array.dtype}.")
     if array.ndim == 1:
@@ -82,15 +87,6 @@ def check_dimensions(a: Vectors, b: Vectors) -> None:
         raise InputError(
             f"The vectors of a and b must have the same number of dimensions, got {a.shape[1]} and {b.shape[1]}."
         )
-
-
-def _sparse(column: Any, where: str) -> object:
-    matrix = column.tocsr().astype(np.float64, copy=True)
-    matrix.sum_duplicates()
-    is_bad = matrix.copy()
-    is_bad.data = ~np.isfinite(matrix.data)
-    _refuse_where(is_bad, matrix, where)
-    return matrix
 
 
 def _stacked(rows: list[object], where: str) -> NDArray[Any]:
