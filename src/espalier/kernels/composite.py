@@ -9,12 +9,14 @@ from typing import Self
 import numpy as np
 
 from espalier.jobs.schedule import Schedule
+from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_one_number
-from espalier.kernels.diagonals import RememberedDiagonalPlan
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.plan import Gradients, Labels, Matrix, Plan, bound
+from espalier.kernels.plan import Evaluated, Gradients, Labels, Matrix, Plan, bound
+
+_MOST_DIAGONALS = 8  # that one side of a call keeps
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +93,43 @@ class WrapperPlan(CompositePlan):
         """The sum of gradients of the kernel inside, under the wrapper's paths."""
         ((prefix, _),) = kernel._children()
         return prefixed(prefix, added(*parts))
+
+
+class RememberedDiagonalPlan(Plan):
+    """The diagonal of a kernel over inputs; planned and computed only if it is not kept with the inputs.
+
+    A cross matrix that is normalised needs the diagonals of both sides. One side is often the same training data in
+    every call, thousands of trees against one new tree, so its diagonal is kept with it, for the last few kernels.
+    """
+
+    kind = "diagonal"
+
+    def __init__(self, kernel: Kernel, inputs: Inputs, schedule: Schedule) -> None:
+        self.shape = (len(inputs),)
+        self._inputs = inputs
+        self._make: Callable[[], Plan] = lambda: kernel._make_plan(inputs, None, schedule, diagonal=True)
+
+    @kept
+    def _plan(self) -> Plan:
+        return self._make()
+
+    def _values(self, kernel: Kernel) -> Matrix:
+        known = self._inputs.diagonals
+        if kernel not in known:
+            while len(known) >= _MOST_DIAGONALS:
+                known.pop(next(iter(known)), None)
+            known[kernel] = self._plan._values(kernel)
+        values: Matrix = known[kernel]
+        return values.copy()
+
+    def _evaluate(self, kernel: Kernel) -> Evaluated:
+        return self._plan._evaluate(kernel)
+
+    def _labels(self) -> Labels:
+        return self._plan._labels()
+
+    def _memory_needed(self, kernel: Kernel, *, pulling_back: bool) -> int:
+        return self._plan._memory_needed(kernel, pulling_back=pulling_back)
 
 
 class UnitDiagonalPlan(Plan):

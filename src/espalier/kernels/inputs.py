@@ -50,7 +50,7 @@ class Inputs:
         self._vectors: dict[str | tuple[str, ...] | None, Vectors] = {}
         self._has_unit_vectors = False
         self._readings: dict[str | None, Reading | None] = {}  # by column: whether its strings are trees or words
-        self.diagonals: dict[Any, Any] = {}  # by kernel: the diagonals that the module ``diagonals`` keeps
+        self.diagonals: dict[Any, Any] = {}  # by kernel: those that ``RememberedDiagonalPlan`` keeps
         self.warned: set[str] = set()  # kernels that have warned about these inputs
 
     @staticmethod
