@@ -184,6 +184,9 @@ class Power(Wrapper):
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         return PowerPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
 
+    def __repr__(self) -> str:
+        return f"Power({self.kernel!r}, {self.exponent!r})"
+
 
 @dataclass(frozen=True, repr=False)
 class Constant(Kernel):

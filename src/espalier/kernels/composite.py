@@ -15,6 +15,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_one_number
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Labels, Matrix, Plan, bound
+from espalier.kernels.stored import written
 
 _MOST_DIAGONALS = 8  # that one side of a call keeps
 
@@ -42,6 +43,9 @@ class Wrapper(Kernel):
 
     def _with_children(self, children: list[Kernel]) -> Self:
         return replace(self, kernel=children[0])
+
+    def __repr__(self) -> str:
+        return written(self, repr(self.kernel))
 
     def _plans_inside(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool) -> list[Plan]:
         """Plans of the kernel inside: of its values and, for the matrix of two inputs, of the diagonals of both."""

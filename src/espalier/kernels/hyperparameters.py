@@ -77,7 +77,7 @@ class Learned:
                 raise ValueError(f"The value {self.value!r} lies outside its bounds {self.bounds!r}.")
 
     def __repr__(self) -> str:
-        return written(self)
+        return written(self, repr(self.value))
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,7 +204,7 @@ class PerDimension:
             object.__setattr__(self, "values", tuple(as_float(value) for value in self.values))
 
     def __repr__(self) -> str:
-        return written(self)
+        return written(self, repr(self.value))
 
 
 PerEach = PerLabel | PerDimension

@@ -235,7 +235,7 @@ class Thresholded(Similarity):
         return (self.similarity, self.threshold)
 
     def __repr__(self) -> str:
-        return written(self)
+        return written(self, repr(self.similarity), repr(self.threshold))
 
 
 def check_similarity(similarity: object, mix: object) -> None:

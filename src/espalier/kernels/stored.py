@@ -44,13 +44,15 @@ class StorableKernel(StorableFields):
 
 
 def written(value: Any, *first: str) -> str:
-    """The call that makes a dataclass, without arguments that equal their defaults or print like them."""
+    """The call that makes a dataclass, without arguments that equal their defaults or print like them.
+
+    ``first`` are the arguments without a default, as they are written; if it is empty, these are written by name.
+    """
     shown = list(first)
     for field in fields(value):
         setting = getattr(value, field.name)
-        if field.default is MISSING and field.default_factory is MISSING and not field.kw_only:
-            shown.append(repr(setting))
-        elif setting != field.default and repr(setting) != repr(field.default):
+        is_written = first and field.default is MISSING
+        if not is_written and setting != field.default and repr(setting) != repr(field.default):
             shown.append(f"{field.name}={setting!r}")
     return f"{type(value).__name__}({', '.join(shown)})"
 
