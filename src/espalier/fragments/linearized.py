@@ -62,14 +62,28 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
     dictionary: Literal["union", "class"] = "union"
 
     def fit(self, X: object, y: object, *, executor: Executor | None = None) -> Self:
-        """Learn from trees and one label for each; ``executor`` as for :class:`FragmentVectorizer`."""
+        """Learn from trees and one label for each; ``executor`` as for :class:`FragmentVectorizer`.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If learning is interrupted. ``vectorizer_`` then has the fragments that were mined so far, from which
+            ``transform`` makes features for any linear model; the classifier itself has none and cannot predict. It
+            stays as it was if no fragment was found yet.
+        """
         self._check_choice("dictionary", "union", "class")
         options = self.get_params(deep=False)
         for name in ("linear", "dictionary", "progress", "verbose"):
             options.pop(name)
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:
             vectorizer = FragmentVectorizer(**options, progress=schedule.between(0.0, 0.9).report)
-            self.vectorizer_ = vectorizer.fit(X, y, executor=executor).set_params(progress=None)
+            try:
+                vectorizer.fit(X, y, executor=executor)
+            finally:
+                if hasattr(vectorizer, "terms_"):  # as an interrupted vectorizer has, if it found any fragment
+                    self.vectorizer_ = vectorizer.set_params(progress=None)
+                    for name in ("classes_", "linear_", "_weights"):  # of an earlier fit
+                        self.__dict__.pop(name, None)
             self._fit_linear(X, np.asarray(y))
             schedule.done()
         self._trained_on = self.vectorizer_.trained_on()

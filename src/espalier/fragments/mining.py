@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -110,38 +111,69 @@ def mine_fragments(
     >>> mined.proven
     True
     """
+    with reporting("mining", progress, verbose) as report:
+        *_, mined = mined_so_far(
+            model_or_weights,
+            forest,
+            n,
+            strategy=strategy,
+            max_expansions=max_expansions,
+            max_size=max_size,
+            max_visits=max_visits,
+            kernel=kernel,
+            n_threads=n_threads,
+            memory=memory,
+            report=report,
+        )
+    return mined
+
+
+def mined_so_far(
+    model_or_weights: object,
+    forest: object,
+    n: int,
+    *,
+    strategy: Strategy,
+    max_expansions: int | None,
+    max_size: int | None,
+    max_visits: int | None = None,
+    kernel: Kernel | None = None,
+    n_threads: int | None,
+    memory: int | str | None,
+    report: Report | None,
+) -> Iterator[MinedFragments]:
+    """Mine as :func:`mine_fragments` does, and yield all that was found after each kernel and score."""
     _check_options(n, strategy, max_expansions, max_size, max_visits)
     if hasattr(model_or_weights, "primal_form"):
         if forest is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
             raise ValueError("A linear model lists its own features: only n applies to them.")
-        return _of_primal(model_or_weights.primal_form(), n)
+        yield _of_primal(model_or_weights.primal_form(), n)
+        return
     # Which fragments a limit leaves out must not depend on which thread comes first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     dual = _dual(model_or_weights, forest, kernel)
     dual.inputs.read_strings(dual.kernel._tree_columns(), "trees")
     terms, left_out = listable_terms(dual.kernel)
     parts: list[MinedTerm] = []
-    n_parts = len(dual.names) * len(terms)
-    with reporting("mining", progress, verbose) as report:
-        teller = None if report is None else _Teller(report, n_parts)
-        for term in terms:
-            search = term.space.search(term.space.corpus(dual.inputs), max_size)
-            norm = term.norm(dual.inputs, **schedule.options)
-            for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
-                tell = None if teller is None else teller.part(len(parts), name, term, search)
-                own = term.scale * coefficients / norm
-                try:
-                    if strategy == "greedy":
-                        found = search.greedy(own, n, max_expansions or _NO_LIMIT, tell)
-                    else:
-                        found = search.exact(own, n, max_visits or _NO_LIMIT, schedule, tell)
-                except MemoryError:
-                    raise MemoryBudgetError(
-                        f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for "
-                        "fewer fragments, limit their max_size or max_depth in the kernel, or raise memory."
-                    ) from None
-                parts.append(MinedTerm(name, term, *found))
-    return MinedFragments(parts, left_out)
+    teller = None if report is None else _Teller(report, len(dual.names) * len(terms))
+    for term in terms:
+        search = term.space.search(term.space.corpus(dual.inputs), max_size)
+        norm = term.norm(dual.inputs, **schedule.options)
+        for name, coefficients in zip(dual.names, dual.coefficients, strict=True):
+            tell = None if teller is None else teller.part(len(parts), name, term, search)
+            own = term.scale * coefficients / norm
+            try:
+                if strategy == "greedy":
+                    found = search.greedy(own, n, max_expansions or _NO_LIMIT, tell)
+                else:
+                    found = search.exact(own, n, max_visits or _NO_LIMIT, schedule, tell)
+            except MemoryError:
+                raise MemoryBudgetError(
+                    f"Mining {term.kernel!r} for {name} needs more than {show_bytes(schedule.memory)}. Ask for "
+                    "fewer fragments, limit their max_size or max_depth in the kernel, or raise memory."
+                ) from None
+            parts.append(MinedTerm(name, term, *found))
+            yield MinedFragments(parts, left_out)
 
 
 def _of_primal(primal: PrimalForm, n: int) -> MinedFragments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.fragments.mined import MinedFragments, MinedTerm
-from espalier.fragments.mining import Strategy, mine_fragments
+from espalier.fragments.mining import Strategy, mined_so_far
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import label_column
 from espalier.jobs.executor import Executor, run_jobs
@@ -148,33 +148,46 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             One target for each row; not used by ``"frequency"``.
         executor
             Runs the parts of ``n_splits``, such as :class:`~espalier.jobs.Processes`; one after the other if None.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If mining is interrupted; any error of ``progress`` is passed on, too. The vectorizer then has the fragments
+            of the parts, kernels and scores that were done, and stays as it was if there are none.
         """
         self._check()
         kernel = self._checked_kernel(Normalized(SubsetTree(DECAY)))
         terms, _ = listable_terms(kernel)
         inputs = Inputs.of(X).read_strings(kernel._tree_columns(), "trees")
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:
-            self._find(kernel, terms, inputs, y, replace(schedule, executor=executor))
+            if self.by == "frequency":
+                steps = self._by_frequency(terms, inputs, schedule)
+            else:
+                steps = self._by_weight(kernel, inputs, y, replace(schedule, executor=executor))
+            mined: dict[int, MinedFragments] = {}  # by part
+            try:
+                for part, so_far in steps:
+                    mined[part] = so_far  # noqa: PERF403  an interrupt leaves what was added
+            finally:
+                self._keep(list(mined.values()), terms, inputs)
+            if not any(map(len, chain(*mined.values()))):
+                raise InputError(
+                    "No fragment was found: the trees have no productions, or the machine gives weight to none of them."
+                )
             schedule.done()
         return self
 
-    def _find(self, kernel: Kernel, terms: list[Term], inputs: Inputs, y: object, schedule: Schedule) -> None:
-        """Mine the fragments, and join what was found in all parts."""
-        if self.by == "frequency":
-            parts = [(term, schedule.part(k, len(terms))) for k, term in enumerate(terms)]
-            self.mined_ = [self._by_frequency(term, inputs, part) for term, part in parts]
-            found = [(term, list(mined)) for term, mined in zip(terms, self.mined_, strict=True)]
+    def _keep(self, mined: list[MinedFragments], terms: list[Term], inputs: Inputs) -> None:
+        """Join the fragments of all parts, and keep them if there are any."""
+        if self.by == "frequency":  # each kernel was mined alone
+            found = {term.path: (term, list(own)) for term, own in zip(terms, mined, strict=False)}
         else:
-            self.mined_ = self._by_weight(kernel, inputs, y, schedule)
-            # The machine of the first part may have learned values for the kernel.
-            by_term = zip(*map(_by_term, self.mined_), strict=True)
-            found = [(lists[0][0].term, [part for parts in lists for part in parts]) for lists in by_term]
-        self.terms_ = [_joined_term(term, parts) for term, parts in found]
-        if not self.n_features_out_:
-            raise InputError(
-                "No fragment was found: the trees have no productions, or the machine gives weight to none of them."
-            )
-        self._trained_on = inputs.description()
+            found = {}
+            for part in chain(*mined):  # the machine of the first part may have learned values for the kernel
+                found.setdefault(part.term.path, (part.term, []))[1].append(part)
+        joined = [_joined_term(term, parts) for term, parts in found.values()]
+        if any(len(own.fragments) for own in joined):
+            self.terms_, self.mined_, self._trained_on = joined, mined, inputs.description()
 
     def transform(self, X: object) -> csr_matrix:
         """Return one sparse row for each tree; an iterator is read in chunks."""
@@ -277,10 +290,19 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
         return Inputs.of(X).read_strings(columns, "trees")
 
-    def _by_frequency(self, term: Term, inputs: Inputs, schedule: Schedule) -> MinedFragments:
-        return self._mine(np.ones(len(inputs)), inputs, term.space.counting(), schedule.report)
+    def _by_frequency(
+        self, terms: list[Term], inputs: Inputs, schedule: Schedule
+    ) -> Iterator[tuple[int, MinedFragments]]:
+        """The most frequent fragments of each kernel, with its number."""
+        for k, term in enumerate(terms):
+            report = schedule.part(k, len(terms)).report
+            for so_far in self._mined(np.ones(len(inputs)), inputs, term.space.counting(), report):
+                yield k, so_far
 
-    def _by_weight(self, kernel: Kernel, inputs: Inputs, y: object, schedule: Schedule) -> list[MinedFragments]:
+    def _by_weight(
+        self, kernel: Kernel, inputs: Inputs, y: object, schedule: Schedule
+    ) -> Iterator[tuple[int, MinedFragments]]:
+        """What was mined so far from each part of the training data, with the number of the part."""
         from espalier.svm import KernelSVC
 
         if y is None:
@@ -293,16 +315,18 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         targets = label_column(y, len(inputs))
 
         silent = clone(self).set_params(progress=None, verbose=False)  # jobs are pickled, and reports are not
-        rows = self._parts(targets, len(inputs))
-        if schedule.executor is None and len(rows) == 1:
-            return [_Part(silent, learner, inputs, targets, rows[0])(schedule.between(0.5, 1.0).report)]
-        parts = [_Part(silent, learner, inputs, targets, own) for own in rows]
-        return list(run_jobs(parts, schedule.executor, schedule.tell))
+        jobs = [_Part(silent, learner, inputs, targets, rows) for rows in self._parts(targets, len(inputs))]
+        if schedule.executor is not None:
+            yield from enumerate(run_jobs(jobs, schedule.executor, schedule.tell))
+            return
+        for k, job in enumerate(jobs):
+            for so_far in job.steps(schedule.part(k, len(jobs)).between(0.5, 1.0).report):
+                yield k, so_far
 
-    def _mine(
-        self, model: object, inputs: object, kernel: Kernel | None, progress: Report | None = None
-    ) -> MinedFragments:
-        return mine_fragments(
+    def _mined(
+        self, model: object, inputs: object, kernel: Kernel | None, report: Report | None
+    ) -> Iterator[MinedFragments]:
+        return mined_so_far(
             model,
             inputs,
             self.n_fragments,
@@ -312,7 +336,7 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             kernel=kernel,
             n_threads=self.n_threads,
             memory=self.memory,
-            progress=progress,
+            report=report,
         )
 
     def _parts(self, targets: NDArray[Any], n_rows: int) -> list[NDArray[np.intp]]:
@@ -340,14 +364,6 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         self._check_whole("n_fragments", "n_splits", "chunk_size")
 
 
-def _by_term(mined: MinedFragments) -> list[list[MinedTerm]]:
-    """What was mined for all scores, by tree kernel."""
-    terms: dict[str, list[MinedTerm]] = {}
-    for part in mined:
-        terms.setdefault(part.term.path, []).append(part)
-    return list(terms.values())
-
-
 def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
     fragments, places = term.space.listing.joined([part.fragments for part in parts])
     scores: dict[str, NDArray[np.int64]] = {}
@@ -371,7 +387,12 @@ class _Part:
         """The rows to learn from."""
         return float(len(self.rows))
 
-    def __call__(self, progress: Report | None = None) -> MinedFragments:
+    def __call__(self) -> MinedFragments:
+        *_, mined = self.steps(None)
+        return mined
+
+    def steps(self, report: Report | None) -> Iterator[MinedFragments]:
+        """Learn, and yield what was mined after each kernel and score."""
         is_whole = len(self.rows) == len(self.inputs)
         part = self.inputs if is_whole else self.inputs.rows(self.rows)
-        return self.vectorizer._mine(clone(self.learner).fit(part, self.targets[self.rows]), None, None, progress)
+        return self.vectorizer._mined(clone(self.learner).fit(part, self.targets[self.rows]), None, None, report)
