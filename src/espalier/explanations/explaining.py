@@ -12,6 +12,7 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
 from espalier.explanations.weighing import Parts, at, evidence, interval, listed_apart, listed_scores, taken_apart
+from espalier.fragments.linearized import primal_form
 from espalier.fragments.mining import mine_fragments
 from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
@@ -42,9 +43,9 @@ def explain(
     Parameters
     ----------
     model
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier`` or anything
-        with a method ``dual_form()`` or ``primal_form()``. Its kernel is one of trees or words, alone, normalised,
-        scaled, or in a sum, also with other kernels.
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier``, a pipeline
+        of a ``FragmentVectorizer`` and a linear model, or anything with a method ``dual_form()`` or ``primal_form()``.
+        Its kernel is one of trees or words, alone, normalised, scaled, or in a sum, also with other kernels.
     example
         A tree, its brackets, a text, or a table or dict of one row; the whole model is explained if None. For rerankers
         and their choosers also a ``Group``: then two of its candidates are compared.
@@ -84,7 +85,8 @@ def explain(
     whole_number("n", n)
     if max_size is not None:
         whole_number("max_size", max_size, none=True)
-    if not hasattr(model, "dual_form") and not hasattr(model, "primal_form"):
+    primal = primal_form(model)
+    if primal is None and not hasattr(model, "dual_form"):
         raise TypeError(
             "Explaining a model needs its coefficients of training rows or its weights of features: fit a KernelSVC, "
             "KernelSVR, GPRegressor, Reranker or LinearizedTreeClassifier, or give a model with a method dual_form() "
@@ -99,8 +101,7 @@ def explain(
         raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
     if winner is not None or loser is not None:
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
-    if hasattr(model, "primal_form"):
-        primal: PrimalForm = model.primal_form()
+    if primal is not None:
         return _of_linear_model(model, n) if example is None else _of_listed(primal, example, score, wanted)
     dual: DualForm = model.dual_form()
     if example is None:

@@ -1,7 +1,7 @@
 """Mining, vectorizing and selecting the features of a kernel space."""
 
 from espalier.fragments.hashing import HashedFragments
-from espalier.fragments.linearized import LinearizedTreeClassifier
+from espalier.fragments.linearized import LinearizedTreeClassifier, primal_form
 from espalier.fragments.mined import MinedFragments, MinedTerm, MiningProgress
 from espalier.fragments.mining import mine_fragments
 from espalier.fragments.vectorizer import FragmentVectorizer
@@ -17,4 +17,5 @@ __all__ = [
     "MiningProgress",
     "PartialDictionary",
     "mine_fragments",
+    "primal_form",
 ]

@@ -1,4 +1,7 @@
-"""``LinearizedTreeClassifier``: a kernel machine, its fragments, and a linear model over them, in one estimator."""
+"""``LinearizedTreeClassifier``: a kernel machine, its fragments, and a linear model over them, in one estimator.
+
+``primal_form`` gives the weights of the features of such a model, also of one in two steps.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from espalier.gram.forms import PrimalForm, PrimalPart
 from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.jobs.executor import Executor
+from espalier.spaces.terms import Term
 from espalier.storage import State, require
 
 
@@ -98,7 +102,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         if self.dictionary == "union" or len(self.classes_) == 2:
             with blas_threads():
                 self.linear_ = clone(linear).fit(features, labels)
-                self._weights = _weights(self.linear_, features)
+                self._weights = _weights(self.linear_, features.shape[1])
             return
         self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
         with blas_threads():
@@ -106,7 +110,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
                 clone(linear).fit(features[:, columns], labels == label)
                 for label, columns in zip(self.classes_, self._columns, strict=True)
             ]
-            self._weights = self._scattered(features)
+            self._weights = self._scattered(features.shape[1])
 
     def decision_function(self, X: object) -> Floats:
         """Return the scores of the classes; one score for each tree if there are two classes."""
@@ -121,12 +125,12 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
             return np.stack([model.decision_function(features[:, columns]) for model, columns in parts], axis=1)
         return np.asarray(self.linear_.decision_function(features))
 
-    def _scattered(self, features: Any) -> tuple[Floats, Floats] | None:
+    def _scattered(self, n_features: int) -> tuple[Floats, Floats] | None:
         """The weights of all classes over all features, each 0 outside its own."""
-        weights = np.zeros((features.shape[1], len(self.classes_)))
+        weights = np.zeros((n_features, len(self.classes_)))
         intercepts = np.zeros(len(self.classes_))
         for k, (model, columns) in enumerate(zip(self.linear_, self._columns, strict=True)):
-            found = _weights(model, features[:, columns])
+            found = _weights(model, len(columns))
             if found is None:
                 return None
             weights[columns, k] = found[0][:, 0]
@@ -135,19 +139,14 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
 
     def primal_form(self) -> PrimalForm:
         """Return the weights of all features, which mining and explaining need."""
+        return _form(self.vectorizer_, self._sums("explained"), self.classes_)
+
+    def _sums(self, what: str) -> tuple[Floats, Floats]:
+        """The weights of all features, and the intercepts; an error if scores are not their sums."""
         check_is_fitted(self, "_weights")
         if self._weights is None:
-            raise InputError(
-                "The scores of this classifier are not plain sums of weights over features. Use a linear model with "
-                "coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier or SGDClassifier."
-            )
-        weights, intercepts = self._weights
-        parts, first = [], 0
-        for own in self.vectorizer_.terms_:
-            rows = slice(first, first := first + len(own.fragments))
-            parts.append(PrimalPart(own.term, own.fragments, np.sqrt(own.term.scale) * weights[rows]))
-        names = self.classes_.tolist()[1:] if weights.shape[1] == 1 else self.classes_.tolist()
-        return PrimalForm(tuple(parts), np.broadcast_to(intercepts, weights.shape[1]), tuple(map(str, names)))
+            raise _not_linear(self.linear_[0] if isinstance(self.linear_, list) else self.linear_, what)
+        return self._weights
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return one label for each tree."""
@@ -169,15 +168,7 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         The classes may be strings, numbers or booleans. The linear model must be one whose scores are sums of weights
         over features, such as ``LinearSVC`` or ``LogisticRegression``.
         """
-        check_is_fitted(self, "_weights")
-        if self._weights is None:
-            linear = self.linear_[0] if isinstance(self.linear_, list) else self.linear_
-            raise InputError(
-                f"A classifier with {linear!r} cannot be saved: its scores are not plain sums of weights over "
-                "features. Use a linear model with coef_ and intercept_, such as LinearSVC, LogisticRegression, "
-                "RidgeClassifier or SGDClassifier."
-            )
-        weights, intercepts = self._weights
+        weights, intercepts = self._sums("saved")
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
             raise InputError("A classifier whose weights are not finite cannot be saved: the linear model diverged.")
         learned = {"weights": weights, "intercepts": np.broadcast_to(intercepts, weights.shape[1])}
@@ -203,15 +194,77 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         return made
 
 
-def _weights(model: Any, features: Any) -> tuple[Floats, Floats] | None:
+def primal_form(model: Any) -> PrimalForm | None:
+    """Return the weights of the features of a linear model; None if it has no such form.
+
+    Parameters
+    ----------
+    model
+        A fitted pipeline of scikit-learn that is a :class:`FragmentVectorizer` and a linear model, or anything with a
+        method ``primal_form()``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> vectorizer = FragmentVectorizer(by="frequency", max_size=1)
+    >>> form = primal_form(make_pipeline(vectorizer, Ridge()).fit(["(N cat)", "(N dog)"], [1.0, 3.0]))
+    >>> form.parts[0].features.names(), form.parts[0].weights.round(2).tolist(), form.names
+    (['(N cat)', '(N dog)'], [[-0.5], [0.5]], ('prediction',))
+    """
+    if hasattr(model, "primal_form"):
+        form: PrimalForm = model.primal_form()
+        return form
+    steps = [step for _, step in getattr(model, "steps", ())]
+    if not any(isinstance(step, FragmentVectorizer) for step in steps):
+        return None
+    if len(steps) != 2 or not isinstance(steps[0], FragmentVectorizer):
+        raise InputError("A pipeline to explain must be a FragmentVectorizer and a linear model, and nothing else.")
+    vectorizer, linear = steps
+    check_is_fitted(linear)
+    weights = _weights(linear, vectorizer.n_features_out_)
+    if weights is None:
+        raise _not_linear(linear, "explained")
+    return _form(vectorizer, weights, getattr(linear, "classes_", None))
+
+
+def _form(vectorizer: FragmentVectorizer, sums: tuple[Floats, Floats], classes: NDArray[Any] | None) -> PrimalForm:
+    if vectorizer.values == "binary":
+        raise InputError("Features of values='binary' are not those of a kernel. Use values='kernel' or 'count'.")
+    weights, intercepts = sums
+    n_scores = weights.shape[1]
+    parts, first = [], 0
+    for own in vectorizer.terms_:
+        rows = slice(first, first := first + len(own.fragments))
+        term = own.term if vectorizer.values == "kernel" else Term(own.term.path, own.term.space.counting())
+        parts.append(PrimalPart(term, own.fragments, np.sqrt(term.scale) * weights[rows]))
+    if classes is not None:
+        names = [str(name) for name in classes.tolist()[-n_scores:]]  # one score is that of the second class
+    else:
+        names = ["prediction"] if n_scores == 1 else [f"prediction {k}" for k in range(n_scores)]
+    return PrimalForm(tuple(parts), np.broadcast_to(intercepts, n_scores), tuple(names))
+
+
+def _weights(model: Any, n_features: int) -> tuple[Floats, Floats] | None:
     """A model's weights by feature and score, and its intercepts; None if its scores are not just their sums."""
-    if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
+    from scipy.sparse import eye
+
+    scorer = "decision_function" if hasattr(model, "classes_") else "predict"
+    if not all(hasattr(model, name) for name in ("coef_", "intercept_", scorer)):
         return None
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
     weights: Floats = np.ascontiguousarray(np.atleast_2d(coef).T, np.float64)
     intercepts: Floats = np.atleast_1d(np.asarray(model.intercept_, np.float64))
-    few = features[:20]
-    expected = np.asarray(model.decision_function(few)).reshape(few.shape[0], -1)
+    few = eye(20, n_features, format="csr")
+    expected = np.asarray(getattr(model, scorer)(few)).reshape(few.shape[0], -1)
     scores = few @ weights + intercepts
     same = scores.shape == expected.shape and np.allclose(scores, expected, rtol=1e-6, atol=1e-9)
     return (weights, intercepts) if same else None
+
+
+def _not_linear(linear: object, what: str) -> InputError:
+    return InputError(
+        f"A model with {linear!r} cannot be {what}: its scores are not plain sums of weights over features. Use a "
+        "linear model with coef_ and intercept_, such as LinearSVC, LogisticRegression, RidgeClassifier or "
+        "SGDClassifier."
+    )

@@ -59,8 +59,8 @@ def mine_fragments(
     ----------
     model_or_weights
         A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``LinearizedTreeClassifier`` or anything with a method
-        ``dual_form()`` or ``primal_form()``; or one coefficient for each row of ``forest``, or a line of them for each
-        of several scores.
+        ``dual_form()`` or ``primal_form()``; a pipeline of a ``FragmentVectorizer`` and a linear model; or one
+        coefficient for each row of ``forest``, or a line of them for each of several scores.
     forest
         The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model has its
         own; if rows are given, they must be those that it was fitted to.
@@ -143,11 +143,13 @@ def mined_so_far(
     report: Report | None,
 ) -> Iterator[MinedFragments]:
     """Mine as :func:`mine_fragments` does, and yield all that was found after each kernel and score."""
+    from espalier.fragments.linearized import primal_form
+
     _check_options(n, strategy, max_expansions, max_size, max_visits)
-    if hasattr(model_or_weights, "primal_form"):
+    if (primal := primal_form(model_or_weights)) is not None:
         if forest is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
             raise ValueError("A linear model lists its own features: only n applies to them.")
-        yield _of_primal(model_or_weights.primal_form(), n)
+        yield _of_primal(primal, n)
         return
     # Which fragments a limit leaves out must not depend on which thread comes first.
     schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
