@@ -8,11 +8,18 @@ fragments, and nothing is counted twice: the totals listed here add up to the ke
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from espalier.errors import InputError, KernelOverflowError
+from espalier.kernels import hyperparameters as hyper
+from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import fixed
+from espalier.kernels.inputs import Inputs
+from espalier.kernels.subset_tree import ProductionKernel, SubsetTree
+from espalier.spaces.terms import Term, parts_of
 from espalier.structures.fragment import Fragment, Position
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.tree import Tree
@@ -57,24 +64,28 @@ class SharedFragment:
 def shared_fragments(
     x: Tree,
     y: Tree,
+    kernel: Kernel | None = None,
     *,
-    decay: float = 0.4,
-    frontier: float = 1.0,
+    decay: float | None = None,
+    frontier: float | None = None,
     n: int | None = 5,
     max_pairs: int = 2_000_000,
 ) -> list[SharedFragment]:
-    """List the heaviest fragments that two trees share, in the sense of ``SubsetTree``.
+    """List the heaviest fragments that two trees share.
 
     For each pair of nodes with equal productions there is one largest fragment rooted at both. Pairs with
     the same largest fragment are listed together, and weigh the same. With ``n=None`` the totals add up to
-    ``SubsetTree(decay, frontier).value(x, y)``.
+    ``kernel.value(x, y)``.
 
     Parameters
     ----------
     x, y
         The trees.
+    kernel
+        ``SubsetTree`` or ``Subtree``, alone, normalised and with a scale, without ``max_depth`` and ``lone_leaves``;
+        ``SubsetTree()`` if None.
     decay, frontier
-        The weight of a production, and of a node left unexpanded: numbers.
+        Numbers in place of a kernel: those of ``SubsetTree(decay, frontier)``.
     n
         How many to list, the heaviest first, and among equal weights the largest total first; all if None.
     max_pairs
@@ -83,37 +94,44 @@ def shared_fragments(
     Raises
     ------
     InputError
-        If the trees have more matching pairs than ``max_pairs``.
+        If the trees have more matching pairs than ``max_pairs``, or the kernel is another one.
 
     Examples
     --------
     >>> x = Tree.from_brackets("(NP (D the) (N cat))")
     >>> y = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sat)))")
-    >>> for shared in shared_fragments(x, y, decay=0.5):
+    >>> for shared in shared_fragments(x, y, SubsetTree(decay=0.5)):
     ...     print(shared, shared.weight, shared.in_x, shared.in_y)
     (NP (D the) (N)) 0.75 ((),) ((0,),)
     (D the) 0.5 ((0,),) ((0, 0),)
     """
-    _check(x, y, decay, frontier, n)
+    for tree in (x, y):
+        if not isinstance(tree, Tree):
+            raise TypeError(f"shared_fragments compares two Trees, got {type(tree).__name__}.")
+    if n is not None:
+        whole_number("n", n, 0, math.inf, wanted="an integer of at least 0, or None for all")
+    term = _term(kernel, decay, frontier)
     store = _Subtrees()
     numbers_x, numbers_y = store.add(x), store.add(y)
     counts_x, counts_y = _counts(x, numbers_x), _counts(y, numbers_y)
     pairs = _matching_pairs(store, counts_x, counts_y, max_pairs)
-    shapes, number_of, values = _largest(store, pairs, decay, frontier)
+    shapes, number_of, values = _largest(store, pairs, term.kernel)
+    if any(math.isinf(value) for value in values.values()):
+        raise KernelOverflowError(
+            f"The weight of the fragments these trees share is too large for a float64 with {term.kernel!r}; "
+            "use a smaller decay."
+        )
+    norms = term.norm(Inputs.of([x, y] if term.column is None else {term.column: [x, y]}))
+    factor = term.scale / float(norms.prod())
     weight: dict[int, float] = {}
     n_pairs: dict[int, int] = defaultdict(int)
     members: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair in pairs:
         if values[pair] > 0:
             k = number_of[pair]
-            weight[k] = values[pair]
+            weight[k] = factor * values[pair]
             n_pairs[k] += counts_x[pair[0]] * counts_y[pair[1]]
             members[k].append(pair)
-    if any(math.isinf(value) for value in weight.values()):
-        raise KernelOverflowError(
-            f"The weight of the fragments these trees share is too large for a float64 at decay={decay!r}; "
-            "use a smaller decay."
-        )
     # Among fragments with equal weight and total, the one found last is the highest in the trees.
     chosen = sorted(weight, key=lambda k: (-weight[k], -n_pairs[k], -k))[:n]
     places_x = _places(x, numbers_x, {u for k in chosen for u, _ in members[k]})
@@ -123,21 +141,35 @@ def shared_fragments(
             _fragment(shapes, k),
             weight[k],
             n_pairs[k],
-            _merged(places_x[u] for u in {u for u, _ in members[k]}),
-            _merged(places_y[v] for v in {v for _, v in members[k]}),
+            tuple(sorted(place for u in {u for u, _ in members[k]} for place in places_x[u])),
+            tuple(sorted(place for v in {v for _, v in members[k]} for place in places_y[v])),
         )
         for k in chosen
     ]
 
 
-def _check(x: object, y: object, decay: float, frontier: float, n: int | None) -> None:
-    for tree in (x, y):
-        if not isinstance(tree, Tree):
-            raise TypeError(f"shared_fragments compares two Trees, got {type(tree).__name__}.")
-    finite_number("decay", decay)
-    finite_number("frontier", frontier, zero=True)
-    if n is not None:
-        whole_number("n", n, 0, math.inf, wanted="an integer of at least 0, or None for all")
+def _term(kernel: Kernel | None, decay: float | None, frontier: float | None) -> Term:
+    """The kernel of subset trees or subtrees, with its scale and norms."""
+    if kernel is None:
+        decay = finite_number("decay", 0.4 if decay is None else decay)
+        frontier = finite_number("frontier", 1.0 if frontier is None else frontier, zero=True)
+        kernel = SubsetTree(fixed(decay), fixed(frontier))
+    elif decay is not None or frontier is not None:
+        raise ValueError("The kernel has its own decay and frontier: give the kernel alone.")
+    elif not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a kernel of Espalier such as SubsetTree(), got {kernel!r}.")
+    terms, others = parts_of(kernel, _has_largest)
+    if len(terms) != 1 or others:
+        raise InputError(
+            "Shared fragments are those of one SubsetTree or Subtree without max_depth and lone_leaves, alone, "
+            f"normalised or with a scale, not those of {kernel!r}."
+        )
+    return terms[0]
+
+
+def _has_largest(kernel: Kernel) -> bool:
+    """Whether every pair of nodes with equal productions has one largest fragment, and there are no others."""
+    return isinstance(kernel, ProductionKernel) and not kernel.max_depth and not kernel.lone_leaves
 
 
 class _Subtrees:
@@ -170,11 +202,7 @@ class _Subtrees:
 
 def _counts(tree: Tree, numbers: dict[int, int]) -> dict[int, int]:
     """How often each distinct inner subtree occurs in a tree."""
-    counts: dict[int, int] = defaultdict(int)
-    for node in tree:
-        if node.children:
-            counts[numbers[id(node)]] += 1
-    return dict(counts)
+    return Counter(numbers[id(node)] for node in tree if node.children)
 
 
 def _matching_pairs(
@@ -196,23 +224,27 @@ def _matching_pairs(
 
 
 def _largest(
-    store: _Subtrees, pairs: list[tuple[int, int]], decay: float, frontier: float
+    store: _Subtrees, pairs: list[tuple[int, int]], kernel: Any
 ) -> tuple[list[_Shape], dict[tuple[int, int], int], dict[tuple[int, int], float]]:
     """For each pair the number of its largest shared fragment, and the node function of the kernel."""
+    labels = list(dict.fromkeys(store.label))
+    by_label = (hyper.label_values(setting, labels).tolist() for _, setting in kernel._label_settings())
+    decay, frontier = (dict(zip(labels, own, strict=False)) for own in by_label)  # the last value is for leaves
     shapes: list[_Shape] = []
     known: dict[_Shape, int] = {}
     number_of: dict[tuple[int, int], int] = {}
     values: dict[tuple[int, int], float] = {}
     for u, v in pairs:
-        value = decay
+        label = store.label[u]
+        value = decay[label]
         parts: list[_Part] = []
         for pair in zip(store.children[u], store.children[v], strict=True):
             if not store.children[pair[0]]:
                 parts.append((False, store.label[pair[0]]))
                 continue
-            value *= frontier + values.get(pair, 0.0)
+            value *= frontier[label] + values.get(pair, 0.0)
             parts.append(number_of.get(pair, (True, store.label[pair[0]])))
-        shape = (store.label[u], tuple(parts))
+        shape = (label, tuple(parts))
         k = known.setdefault(shape, len(shapes))
         if k == len(shapes):
             shapes.append(shape)
@@ -259,7 +291,3 @@ def _places(tree: Tree, numbers: dict[int, int], wanted: set[int]) -> dict[int, 
         children = node.children
         stack.extend((children[k], depth + 1, k) for k in range(len(children) - 1, -1, -1))
     return places
-
-
-def _merged(places: Iterable[list[Position]]) -> tuple[Position, ...]:
-    return tuple(sorted(position for group in places for position in group))

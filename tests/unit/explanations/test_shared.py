@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+import espalier as es
 from espalier.errors import InputError, KernelOverflowError
 from espalier.explanations import shared_fragments
 from espalier.structures.fragment import Fragment
@@ -112,3 +113,68 @@ def test_bad_settings_are_errors(options, message):
 def test_only_trees_are_compared():
     with pytest.raises(TypeError, match="compares two Trees, got str"):
         shared_fragments("(A a)", Tree("a"))
+
+
+# Kernels
+
+PER_LABEL = es.PerLabel(0.4, values={"NP": 0.7})
+KERNELS = [
+    es.SubsetTree(0.6, 0.8),
+    es.Subtree(0.6),
+    es.SubsetTree(PER_LABEL, es.PerLabel(1.0, values={"VP": 0.2})),
+    es.Normalized(es.SubsetTree(0.4)),
+    2.5 * es.Normalized(es.SubsetTree(PER_LABEL)),
+    es.Normalized(3.0 * es.Subtree(PER_LABEL)),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_totals_add_up_to_the_value_of_a_kernel(kernel):
+    rng = random.Random(5)
+    for _ in range(10):
+        x, y = random_tree(rng.randint(2, 9), rng), random_tree(rng.randint(2, 9), rng)
+        total = sum(shared.total for shared in shared_fragments(x, y, kernel, n=None))
+        assert total == pytest.approx(kernel.value(x, y))
+
+
+def test_a_kernel_with_a_column_compares_the_trees_of_that_column():
+    tree = Tree.from_brackets("(A a)")
+    assert shared_fragments(tree, tree, es.Normalized(es.SubsetTree(0.3, on="t")))[0].total == pytest.approx(1.0)
+
+
+def test_numbers_stand_for_a_kernel():
+    rng = random.Random(3)
+    x, y = random_tree(30, rng), random_tree(30, rng)
+    assert shared_fragments(x, y) == shared_fragments(x, y, es.SubsetTree())
+    numbers = shared_fragments(x, y, decay=0.3, frontier=0.5, n=None)
+    assert numbers == shared_fragments(x, y, es.SubsetTree(0.3, 0.5), n=None)
+
+
+def test_leaves_alone_share_nothing_in_a_normalised_kernel():
+    assert shared_fragments(Tree("a"), Tree.from_brackets("(A a)"), es.Normalized(es.SubsetTree())) == []
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        es.SubsetTree(0.4, max_depth=2),
+        es.Subtree(lone_leaves=True),
+        es.PartialTree(),
+        es.SubsetTree() + es.Subtree(),
+        es.SubsetTree() + es.RBF(on="x"),
+        es.RBF(),
+        es.SubsetTree() * es.Subtree(),
+    ],
+    ids=repr,
+)
+def test_other_kernels_are_refused(kernel):
+    with pytest.raises(InputError, match="one SubsetTree or Subtree"):
+        shared_fragments(Tree("a"), Tree("a"), kernel)
+
+
+def test_a_kernel_is_one_and_has_its_own_numbers():
+    with pytest.raises(TypeError, match="kernel must be a kernel of Espalier such as SubsetTree"):
+        shared_fragments(Tree("a"), Tree("a"), 0.4)
+    for options in ({"decay": 0.4}, {"frontier": 1.0}):
+        with pytest.raises(ValueError, match="kernel has its own decay and frontier"):
+            shared_fragments(Tree("a"), Tree("a"), es.SubsetTree(), **options)
