@@ -11,14 +11,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from espalier.errors import InputError, KernelOverflowError
-from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import fixed
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.subset_tree import ProductionKernel, SubsetTree
+from espalier.spaces.subset import by_label
 from espalier.spaces.terms import Term, parts_of
 from espalier.structures.fragment import Fragment, Position
 from espalier.structures.numbers import finite_number, whole_number
@@ -224,12 +223,12 @@ def _matching_pairs(
 
 
 def _largest(
-    store: _Subtrees, pairs: list[tuple[int, int]], kernel: Any
+    store: _Subtrees, pairs: list[tuple[int, int]], kernel: Kernel
 ) -> tuple[list[_Shape], dict[tuple[int, int], int], dict[tuple[int, int], float]]:
     """For each pair the number of its largest shared fragment, and the node function of the kernel."""
     labels = list(dict.fromkeys(store.label))
-    by_label = (hyper.label_values(setting, labels).tolist() for _, setting in kernel._label_settings())
-    decay, frontier = (dict(zip(labels, own, strict=False)) for own in by_label)  # the last value is for leaves
+    # The last value is for leaves.
+    decay, frontier = (dict(zip(labels, own.tolist(), strict=False)) for own in by_label(kernel, labels))
     shapes: list[_Shape] = []
     known: dict[_Shape, int] = {}
     number_of: dict[tuple[int, int], int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self, TypeVar, overload
 
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.corpus.selection import Rows
-from espalier.corpus.soundness import refuse
+from espalier.corpus.soundness import Require, refuse
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
-from espalier.spaces.code_checks import PARTIAL_ARRAYS, CodeChecks
 from espalier.storage import State, require
 from espalier.structures.columns import read_only
 
@@ -37,22 +36,32 @@ class Codes(Sequence[AnyFeature]):
     code: NDArray[np.int32]
 
     kind: ClassVar[str] = "fragment"  # what one feature is called
-    _kinds: ClassVar[Mapping[str, type[Any]]] = PARTIAL_ARRAYS  # in order, and of which numbers they are
+    _kinds: ClassVar[Mapping[str, type[Any]]] = {"start": np.int64, "code": np.int32}  # the arrays, in order
+    _cuts: ClassVar[Mapping[str, str]] = {"start": "code"}  # which array cuts which into parts
     _labels: ClassVar[slice] = slice(None)  # which numbers of the code are those of labels
-    _check: ClassVar[Callable[[CodeChecks], None]]  # what must hold of a code
 
     def __init__(self, labels: Sequence[str], *arrays: Integers) -> None:
         """Copy a caller's arrays, and check them."""
         self._set(labels, map(np.array, arrays, self._kinds.values()))
-        given = {name: getattr(self, name) for name in self._kinds}
-        self._check_arrays(
-            CodeChecks(given, self.labels, refuse("fragments", "Make a dictionary with from_fragments."))
-        )
+        self._check_arrays(refuse("fragments", "Make a dictionary with from_fragments."))
 
-    @classmethod
-    def _check_arrays(cls, checks: CodeChecks) -> None:
-        checks.arrays(cls._kinds)
-        cls._check(checks)
+    def _check_arrays(self, require: Require) -> None:
+        """Check every invariant on which the compiled core relies; ``require`` raises if one is broken."""
+        require(all(isinstance(label, str) for label in self.labels), "it has no list of labels")
+        require(len(set(self.labels)) == len(self.labels), "a label is listed twice")
+        for name, kind in self._kinds.items():
+            array = getattr(self, name)
+            require(array.ndim == 1 and array.dtype == kind, f"{name!r} must be a vector of {kind.__name__}")
+        for starts, entries in self._cuts.items():
+            start, size = getattr(self, starts), len(getattr(self, entries))
+            # Compare, do not subtract: differences of large numbers wrap around.
+            whole = len(start) > 0 and start[0] == 0 and start[-1] == size and (start[1:] > start[:-1]).all()
+            require(whole, f"{starts!r} does not cut {entries!r} into parts")
+        self._check(require)
+
+    def _check(self, require: Require) -> None:
+        """Check what must hold of a code."""
+        raise NotImplementedError
 
     @classmethod
     def _of(cls, labels: Sequence[str], *arrays: Integers) -> Self:
@@ -73,10 +82,9 @@ class Codes(Sequence[AnyFeature]):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the features that a file holds."""
-        labels = state.texts("labels")
-        arrays = {name: state.array(name, kind) for name, kind in cls._kinds.items()}
-        cls._check_arrays(CodeChecks(arrays, labels, require))
-        return cls._of(labels, *arrays.values())
+        made = cls._of(state.texts("labels"), *(state.array(name, kind) for name, kind in cls._kinds.items()))
+        made._check_arrays(require)  # a hostile file must not reach the compiled core
+        return made
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.labels, *(getattr(self, name) for name in self._kinds))

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import as_forest
+from espalier.corpus.soundness import Require
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.spaces.code_checks import SUBSET_ARRAYS, CodeChecks
 from espalier.spaces.codes import Codes, Integers, distinct_codes
 from espalier.spaces.tree_space import tree_counts
 from espalier.structures.columns import refuse_masked
@@ -48,8 +48,8 @@ class FragmentDictionary(Codes[Fragment]):
 
     production_start: NDArray[np.int64]
     production_part: NDArray[np.int32]
-    _kinds = SUBSET_ARRAYS
-    _check = CodeChecks.subset
+    _kinds: ClassVar = {"production_start": np.int64, "production_part": np.int32, **Codes._kinds}
+    _cuts: ClassVar = {"production_start": "production_part", **Codes._cuts}
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
@@ -109,7 +109,7 @@ class FragmentDictionary(Codes[Fragment]):
         >>> FragmentDictionary.from_fragments(["(D the)", "(NP (D the) (N))", "(NP (D) (N))"]).depths
         array([1, 2, 1])
         """
-        parents = _core.code_parents(self.production_start, self.production_part, self.start, self.code)
+        parents = self._parents()
         is_word = self.production_part[self.production_start[:-1]] < 0
         own = np.append((self.code >= 0) & ~is_word[self.code], False).astype(np.int64)  # the last is above the roots
         depth = own
@@ -178,6 +178,50 @@ class FragmentDictionary(Codes[Fragment]):
         part = np.where(is_head, head, 2 * number + part % 2)
         code = np.where(self.code < 0, -1, np.searchsorted(used, self.code))
         return self._of([self.labels[k] for k in labels], start, part, self.start, code)
+
+    def _check(self, require: Require) -> None:
+        """Check that productions have listed labels, and that fragments decide on each of their nodes once."""
+        part, start = self.production_part.astype(np.int64), self.production_start
+        is_head = np.zeros(len(part), bool)
+        is_head[start[:-1]] = True
+        alone = np.repeat(np.diff(start) == 1, np.diff(start))
+        label = np.where(is_head, np.where(part < 0, -1 - part, part), part // 2)
+        listed = (label >= 0) & (label < len(self.labels))
+        require(listed.all(), "a production names a label that is not listed")
+        require(((part < 0) == (is_head & alone)).all(), "a production has no children, or a negative number")
+        code, begin = self.code.astype(np.int64), self.start
+        n_productions = len(start) - 1
+        in_range = (code >= -1) & (code < n_productions)
+        require(in_range.all(), "a fragment names a production that is not listed")
+        keys = {tuple(part[a:b].tolist()) for a, b in pairwise(start.tolist())}
+        require(len(keys) == n_productions, "a production is listed twice")
+        if not len(code):
+            return
+        # How many nodes still need a decision: 0 after the last, more before.
+        is_inner = ~is_head & (part % 2 == 0)
+        n_inner = np.add.reduceat(is_inner, start[:-1], dtype=np.int64)
+        open_nodes = np.cumsum(np.where(code < 0, -1, n_inner[code] - 1))
+        before = np.concatenate([[0], open_nodes[begin[1:-1] - 1]])
+        open_nodes = 1 + open_nodes - np.repeat(before, np.diff(begin))
+        is_last = np.zeros(len(code), bool)
+        is_last[begin[1:] - 1] = True
+        whole = ((open_nodes == 0) == is_last).all() and (code[begin[:-1]] >= 0).all()
+        require(whole, "a fragment is cut off")
+        # Every node must be expanded by a production of its own label.
+        parent = self._parents()
+        below = np.flatnonzero(parent >= 0)
+        # Children of one node come from left to right, so a stable sort leaves them in that order.
+        below = below[np.argsort(parent[below], kind="stable")]
+        parent = parent[below]
+        place = np.arange(len(parent)) - np.searchsorted(parent, parent)
+        inner = part[is_inner] // 2  # the labels of inner children, one production after the other
+        expected = inner[(np.cumsum(n_inner) - n_inner)[code[parent]] + place]
+        fit = (code[below] < 0) | (part[start[:-1]][code[below]] == expected)
+        require(fit.all(), "a fragment expands a node by a production of another label")
+
+    def _parents(self) -> Any:
+        """For each number of the code, that of the node above; -1 for a root."""
+        return _core.code_parents(self.production_start, self.production_part, self.start, self.code)
 
     def _productions(self) -> list[list[int]]:
         bounds = self.production_start.tolist()

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from espalier.corpus.sequences import Unit
-from espalier.spaces.code_checks import CodeChecks
+from espalier.corpus.soundness import Require
 from espalier.spaces.codes import Codes
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.fragment import Position
@@ -86,7 +86,6 @@ class NgramDictionary(Codes[Ngram]):
 
     of: ClassVar[Unit] = "words"
     kind = "n-gram"
-    _check = CodeChecks.symbols
 
     @classmethod
     def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:
@@ -105,6 +104,10 @@ class NgramDictionary(Codes[Ngram]):
     def _feature(self, row: int) -> Ngram:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
         return Ngram(tuple(self.labels[k] for k in code), self.of)
+
+    def _check(self, require: Require) -> None:
+        listed = ((self.code >= 0) & (self.code < len(self.labels))).all()
+        require(listed, "an n-gram names a symbol that is not listed")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self):,} n-grams over {len(self.labels):,} symbols>"

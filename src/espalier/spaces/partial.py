@@ -15,7 +15,7 @@ from espalier.corpus.forest import Forest
 from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.partial_tree import PartialTree
-from espalier.spaces.partial_dictionary import PartialDictionary, label_values
+from espalier.spaces.partial_dictionary import PartialDictionary, decays
 from espalier.spaces.space import Floats, Found, Values
 from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses
 from espalier.structures.fragment import Fragment, Position
@@ -56,7 +56,7 @@ class PartialSearch(TreeSearch):
     def __init__(self, kernel: PartialTree, forest: Forest, max_size: int | None = None) -> None:
         super().__init__(kernel, forest)
         self.native = _core.PartialMiner(forest.arrays)
-        self._values = label_values(kernel, forest)
+        self._values = decays(kernel, forest)
         self.max_size = max_size or MAX_SIZE
         self._largest = min(self.max_size, _largest(forest))  # no fragment is larger than its tree
 

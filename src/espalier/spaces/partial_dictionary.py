@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.soundness import Require
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
-from espalier.spaces.code_checks import CodeChecks
 from espalier.spaces.codes import Codes
 from espalier.spaces.space import Floats
 from espalier.spaces.tree_space import tree_counts
@@ -39,7 +39,6 @@ class PartialDictionary(Codes[Fragment]):
     """
 
     _labels = slice(1, None, 2)
-    _check = CodeChecks.partial
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
@@ -74,7 +73,7 @@ class PartialDictionary(Codes[Fragment]):
         array([[0.625]])
         """
         forest = as_forest(trees)
-        values = label_values(kernel, forest)
+        values = decays(kernel, forest)
         found = _core.match_partial(
             self.start,
             self.code,
@@ -98,11 +97,23 @@ class PartialDictionary(Codes[Fragment]):
             built.append((depth, Tree(self.labels[label], children)))
         return Fragment(built[0][1], tuple(range(n_leaves)))
 
+    def _check(self, require: Require) -> None:
+        """Check that nodes have listed labels, and that each is at most one deeper than the one before."""
+        code, begin = self.code, self.start
+        require((begin % 2 == 0).all(), "a fragment is cut off")
+        depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
+        listed = (symbol >= 0) & (symbol < len(self.labels))
+        require(listed.all(), "a fragment names a label that is not listed")
+        is_root = np.zeros(len(depth), bool)
+        is_root[begin[:-1] // 2] = True
+        grown = (depth >= 1) & (np.diff(depth, prepend=0) <= 1)
+        require(np.where(is_root, depth == 0, grown).all(), "a fragment is not a tree")
+
     def __repr__(self) -> str:
         return f"<PartialDictionary of {len(self):,} fragments over {len(self.labels):,} labels>"
 
 
-def label_values(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
+def decays(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
     """Decay and depth decay of each label; the last entry is for leaves."""
     labels = list(forest.vocabulary)
     return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)

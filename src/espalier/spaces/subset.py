@@ -8,6 +8,7 @@ may differ by label. The space can compute no other weights; a kernel with other
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -67,7 +68,7 @@ class SubsetSpace(TreeSpace):
 
     def hashed(self, corpus: Forest, max_size: int, values: Values) -> tuple[object, object, object]:
         labels = list(corpus.vocabulary)
-        decay, frontier = (hyper.label_values(setting, labels) for _, setting in self.kernel._label_settings())
+        decay, frontier = by_label(self.kernel, labels)
         if values != "kernel":
             decay, frontier = np.ones_like(decay), (frontier > 0).astype(float)
         hashes = np.array([_hash_of(label) for label in labels], np.uint64)
@@ -81,8 +82,7 @@ class SubsetSearch(TreeSearch):
     def __init__(self, kernel: Any, forest: Forest, max_size: int | None = None) -> None:
         super().__init__(kernel, forest)
         self.native = _core.SubsetMiner(forest.arrays)
-        labels = list(forest.vocabulary)
-        decay, frontier = (hyper.label_values(setting, labels) for _, setting in kernel._label_settings())
+        decay, frontier = by_label(kernel, list(forest.vocabulary))
         self._values = (np.ascontiguousarray(decay[:-1]), np.ascontiguousarray(frontier[:-1]))
         self._leaf = float(np.sqrt(decay[-1])) if kernel.lone_leaves else 0.0
         self._limits = (kernel.max_depth or 0, max_size or 0)
@@ -151,6 +151,11 @@ class SubsetSearch(TreeSearch):
         return joined[order], weights[order]
 
 
+def by_label(kernel: Any, labels: Sequence[str]) -> list[Floats]:
+    """The decays and the frontiers of a kernel: one of each per label, and one more for leaves."""
+    return [hyper.label_values(setting, labels) for _, setting in kernel._label_settings()]
+
+
 def fragment_values(fragments: FragmentDictionary, kernel: object) -> Floats:
     """The value of one occurrence of each fragment in the space of a kernel: the square root of its weight.
 
@@ -169,13 +174,12 @@ def fragment_values(fragments: FragmentDictionary, kernel: object) -> Floats:
 
 
 def _fragment_values(fragments: FragmentDictionary, kernel: Any) -> Floats:
-    decay, frontier = (hyper.label_values(setting, fragments.labels) for _, setting in kernel._label_settings())
+    decay, frontier = by_label(kernel, fragments.labels)
     code = fragments.code
-    arrays = (fragments.production_start, fragments.production_part, fragments.start, code)
     head = fragments.production_part[fragments.production_start[:-1]]
     decay_of = np.where(head < 0, decay[-1], decay[np.maximum(head, 0)])  # by production
     frontier_of = frontier[np.maximum(head, 0)]
-    parents = _core.code_parents(*arrays)
+    parents = fragments._parents()
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(code >= 0, decay_of[code], frontier_of[code[parents]]))
     out: Floats = np.exp(0.5 * np.add.reduceat(logs, fragments.start[:-1]))
