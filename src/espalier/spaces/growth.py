@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from espalier.corpus.sequences import Sequences
 from espalier.kernels.order_weights import SubsequenceWeights
+from espalier.spaces.codes import Integers
+from espalier.spaces.space import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Entries = tuple[Numbers, Numbers, Floats]  # keys, positions and values
+Entries = tuple[Integers, Integers, Floats]  # keys, positions and values
 PAIRS = 1 << 20  # how many pairs of an occurrence and a later symbol are processed at once
 BYTES = 64  # of one pair
 
@@ -38,12 +38,12 @@ class Level:
         The sequence of each position, among all positions.
     """
 
-    key: Numbers
+    key: Integers
     code: NDArray[np.int32]
-    feature: Numbers
-    position: Numbers
+    feature: Integers
+    position: Integers
     value: Floats
-    row: Numbers
+    row: Integers
 
     def matrix(self, n_rows: int) -> csr_matrix:
         """One row for each sequence, one column for each feature."""
@@ -59,7 +59,7 @@ def levels(
     longest: int,
     memory: int,
     base: int,
-    known: Sequence[Numbers] | None = None,
+    known: Sequence[Integers] | None = None,
 ) -> Iterator[Level]:
     """Yield the features of sequences, length by length; values without the weight of the length.
 
@@ -95,7 +95,7 @@ class _Growth:
         self._end = np.repeat(start[1:], sizes)
         self._log, self._n_zeros = _gaps(weights.gap[symbol])
 
-    def first(self, known: Numbers | None) -> Level:
+    def first(self, known: Integers | None) -> Level:
         """The symbols alone."""
         value = self._weights.match[self._symbol]
         if self._weights.binary:
@@ -105,7 +105,7 @@ class _Growth:
         whole = np.empty((1, 0), np.int32)  # the empty beginning of all single symbols
         return self._merged(self._kept(self._symbol, np.arange(len(value)), value, known), known, whole)
 
-    def longer(self, level: Level, known: Numbers | None) -> Level:
+    def longer(self, level: Level, known: Integers | None) -> Level:
         """The features that are one symbol longer."""
         n_next = self._end[level.position] - level.position - 1
         if not self._weights.has_gaps:
@@ -126,14 +126,14 @@ class _Growth:
         key, position, value = (np.concatenate(own) for own in zip(*parts, strict=True))
         return self._merged((key, position, value), known, level.code)
 
-    def _kept(self, key: Numbers, position: Numbers, value: Floats, known: Numbers | None) -> Entries:
+    def _kept(self, key: Integers, position: Integers, value: Floats, known: Integers | None) -> Entries:
         """The entries that count and are to be found."""
         kept = value != 0
         if known is not None:
             kept &= known[np.minimum(np.searchsorted(known, key), len(known) - 1)] == key if len(known) else False
         return key[kept], position[kept], value[kept]
 
-    def _merged(self, entries: Entries, known: Numbers | None, beginnings: NDArray[np.int32]) -> Level:
+    def _merged(self, entries: Entries, known: Integers | None, beginnings: NDArray[np.int32]) -> Level:
         """The level of these entries: occurrences that end at one position are added up."""
         key, position, value = entries
         listed = np.unique(key) if known is None else known
@@ -145,7 +145,7 @@ class _Growth:
         return Level(listed, code, ends // n_positions, ends % n_positions, total, self._row)
 
 
-def keys_of(code: Sequence[Numbers], base: int) -> tuple[list[Numbers], list[tuple[int, int]]]:
+def keys_of(code: Sequence[Integers], base: int) -> tuple[list[Integers], list[tuple[int, int]]]:
     """The keys of some features and of their beginnings, by length; and the place of each feature among them."""
     nodes = [0] * len(code)
     places = [(0, 0)] * len(code)
@@ -160,14 +160,14 @@ def keys_of(code: Sequence[Numbers], base: int) -> tuple[list[Numbers], list[tup
     return out, places
 
 
-def _gaps(gap: Floats) -> tuple[Floats, Numbers]:
+def _gaps(gap: Floats) -> tuple[Floats, Integers]:
     """Sums up to each position: of the logarithms of gap weights, and of the positions that cannot be skipped."""
     zero = gap == 0
     log = np.log(np.where(zero, 1.0, gap))
     return np.concatenate([[0.0], np.cumsum(log)]), np.concatenate([[0], np.cumsum(zero)])
 
 
-def _chunks(n_pairs: Numbers) -> Iterator[tuple[int, int]]:
+def _chunks(n_pairs: Integers) -> Iterator[tuple[int, int]]:
     """Runs of entries with at most ``PAIRS`` pairs, or of one entry."""
     total = np.cumsum(n_pairs)
     first = 0
