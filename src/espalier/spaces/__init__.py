@@ -2,7 +2,7 @@
 
 from espalier.spaces.fragment_dictionary import FragmentDictionary
 from espalier.spaces.ngrams import Ngram, NgramDictionary
-from espalier.spaces.partial_dictionary import PartialDictionary
+from espalier.spaces.partial import PartialDictionary
 from espalier.spaces.space import Feature, Space
 from espalier.spaces.terms import SPACES, Term, listable_terms, parts_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self, TypeVar, overload
 
@@ -105,15 +105,12 @@ class Codes(Sequence[AnyFeature]):
         arrays["start"], arrays["code"] = chosen_codes(rows, self.start, self.code)
         return self._of(self.labels, *arrays.values())
 
-    def __iter__(self) -> Iterator[AnyFeature]:
-        return (self._feature(row) for row in range(len(self)))
-
     def _feature(self, row: int) -> AnyFeature:
         raise NotImplementedError
 
     def names(self) -> list[str]:
         """The features as people read them."""
-        raise NotImplementedError
+        return [str(feature) for feature in self]
 
     def compact(self) -> Self:
         """Return the same features with only the labels that they use."""

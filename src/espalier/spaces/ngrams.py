@@ -97,10 +97,6 @@ class NgramDictionary(Codes[Ngram]):
             start.append(len(code))
         return cls._of(list(labels), np.array(start), np.array(code, np.int32))
 
-    def names(self) -> list[str]:
-        """The symbols of each n-gram, with spaces between words."""
-        return [str(ngram) for ngram in self]
-
     def _feature(self, row: int) -> Ngram:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
         return Ngram(tuple(self.labels[k] for k in code), self.of)

@@ -6,25 +6,118 @@ fragments as it does. The space can compute no other weights; a kernel with othe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.forest import Forest
+from espalier.corpus.forest import Forest, as_forest
+from espalier.corpus.soundness import Require
 from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
+from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
-from espalier.spaces.partial_dictionary import PartialDictionary, decays
+from espalier.spaces.codes import Codes
 from espalier.spaces.space import Floats, Found, Values
-from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses
+from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses, tree_counts
 from espalier.structures.fragment import Fragment, Position
+from espalier.structures.notation import escape_label
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_SIZE = 8  # the most nodes of a fragment, by default
+
+
+class PartialDictionary(Codes[Fragment]):
+    """Fragments of partial trees, numbered: a node of such a fragment may leave out some of its children.
+
+    These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is a list of
+    its nodes, each before its children and from left to right: the depth of the node, then its label.
+
+    Examples
+    --------
+    >>> dictionary = PartialDictionary.from_fragments(["(NP (N cat))", "(NP)", "cat"])
+    >>> dictionary.names(), dictionary.n_nodes.tolist()
+    (['(NP (N (cat)))', '(NP)', '(cat)'], [3, 1, 1])
+    """
+
+    _labels = slice(1, None, 2)
+
+    @staticmethod
+    def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
+        """Number fragments, or their brackets; one that is given twice is numbered twice."""
+        labels: dict[str, int] = {}
+        start, code = [0], list[int]()
+        for item in fragments:
+            fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
+            for position, node in zip(fragment.tree.positions(), fragment.tree, strict=True):
+                code += [len(position), labels.setdefault(node.label, len(labels))]
+            start.append(len(code))
+        return PartialDictionary._of(list(labels), np.array(start), np.array(code, np.int32))
+
+    @property
+    def n_nodes(self) -> NDArray[np.int64]:
+        """How many nodes each fragment has."""
+        return np.asarray(np.diff(self.start) // 2, np.int64)
+
+    def names(self) -> list[str]:
+        """The brackets of each fragment."""
+        heads = [escape_label(label) for label in self.labels]
+        code, bounds = self.code.tolist(), self.start.tolist()
+        return [_brackets(code[bounds[k] : bounds[k + 1]], heads) for k in range(len(self))]
+
+    def features(self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None) -> csr_matrix:
+        """The value of each fragment in each tree, summed over all the ways in which it occurs there.
+
+        Examples
+        --------
+        >>> dictionary = PartialDictionary.from_fragments(["(S (A) (A))"])
+        >>> dictionary.features(["(S (A a) (A b) (A c))"], PartialTree(decay=0.5, depth_decay=1.0)).toarray()
+        array([[0.625]])
+        """
+        forest = as_forest(trees)
+        values = _decays(kernel, forest)
+        found = _core.match_partial(
+            self.start,
+            self.code,
+            forest.arrays,
+            self._labels_of(forest.vocabulary),
+            *values,
+            Schedule.of(n_threads).n_threads,
+            None,
+        )
+        return tree_counts(forest, *found, len(self))
+
+    def _feature(self, row: int) -> Fragment:
+        code = self.code[self.start[row] : self.start[row + 1]].tolist()
+        n_leaves = 0
+        built: list[tuple[int, Tree]] = []  # from the right: trees that wait for their parents, the leftmost last
+        for depth, label in zip(reversed(code[::2]), reversed(code[1::2]), strict=True):
+            children = []
+            while built and built[-1][0] == depth + 1:
+                children.append(built.pop()[1])
+            n_leaves += not children
+            built.append((depth, Tree(self.labels[label], children)))
+        return Fragment(built[0][1], tuple(range(n_leaves)))
+
+    def _check(self, require: Require) -> None:
+        """Check that nodes have listed labels, and that each is at most one deeper than the one before."""
+        code, begin = self.code, self.start
+        require((begin % 2 == 0).all(), "a fragment is cut off")
+        depth, symbol = code[::2].astype(np.int64), code[1::2].astype(np.int64)
+        listed = (symbol >= 0) & (symbol < len(self.labels))
+        require(listed.all(), "a fragment names a label that is not listed")
+        is_root = np.zeros(len(depth), bool)
+        is_root[begin[:-1] // 2] = True
+        grown = (depth >= 1) & (np.diff(depth, prepend=0) <= 1)
+        require(np.where(is_root, depth == 0, grown).all(), "a fragment is not a tree")
+
+    def __repr__(self) -> str:
+        return f"<PartialDictionary of {len(self):,} fragments over {len(self.labels):,} labels>"
 
 
 class PartialSpace(TreeSpace):
@@ -56,7 +149,7 @@ class PartialSearch(TreeSearch):
     def __init__(self, kernel: PartialTree, forest: Forest, max_size: int | None = None) -> None:
         super().__init__(kernel, forest)
         self.native = _core.PartialMiner(forest.arrays)
-        self._values = decays(kernel, forest)
+        self._values = _decays(kernel, forest)
         self.max_size = max_size or MAX_SIZE
         self._largest = min(self.max_size, _largest(forest))  # no fragment is larger than its tree
 
@@ -85,3 +178,22 @@ def _largest(forest: Forest) -> int:
     arrays = forest.arrays
     start, total = arrays["tree_start"], np.concatenate([[0], np.cumsum(arrays["tree_count"], dtype=np.int64)])
     return int(np.diff(total[start]).max(initial=1))
+
+
+def _decays(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
+    """Decay and depth decay of each label; the last entry is for leaves."""
+    labels = list(forest.vocabulary)
+    return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)
+
+
+def _brackets(code: list[int], heads: list[str]) -> str:
+    pieces: list[str] = []
+    open_nodes = 0
+    for k in range(0, len(code), 2):
+        depth, label = code[k], code[k + 1]
+        pieces.append(")" * (open_nodes - depth))
+        pieces.append(" " if k else "")
+        has_children = k + 2 < len(code) and code[k + 2] > depth
+        pieces.append(f"({heads[label]}" if has_children else f"({heads[label]})")
+        open_nodes = depth + has_children
+    return "".join(pieces) + ")" * open_nodes

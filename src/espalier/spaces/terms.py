@@ -23,8 +23,8 @@ from espalier.kernels.normalized import Normalized
 from espalier.kernels.underflow import without_fragment
 from espalier.spaces.codes import Codes
 from espalier.spaces.partial import PartialSpace
-from espalier.spaces.subsequences import SequenceSpace
 from espalier.spaces.space import Floats, Space, Values
+from espalier.spaces.subsequences import SequenceSpace
 from espalier.spaces.subset import SubsetSpace
 
 if TYPE_CHECKING:
