@@ -53,7 +53,7 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
     from_score = own[0] - own[1]
     reasons = [reason for k in range(len(parts.terms)) for reason in _placed(parts, k)]
     return Comparison(
-        reasons=tuple(sorted(reasons, key=lambda reason: -abs(reason.contribution or 0.0))),
+        reasons=tuple(sorted(reasons, key=lambda reason: -abs(reason.effect))),
         value=parts.value + from_score,
         intercept=0.0,
         elsewhere=elsewhere,

@@ -88,9 +88,7 @@ def shared_nodes(a: Tree, b: Tree) -> tuple[set[Position], set[Position]]:
 def numbered(shown: Sequence[Reason]) -> dict[int, int]:
     """Numbers of the marked fragments: those that favour the winner and occur more often in one tree."""
     marked = [
-        k
-        for k, reason in enumerate(shown)
-        if (reason.contribution or 0.0) > 0 and len(reason.in_winner) != len(reason.in_loser)
+        k for k, reason in enumerate(shown) if reason.effect > 0 and len(reason.in_winner) != len(reason.in_loser)
     ]
     return {k: number for number, k in enumerate(marked, start=1)}
 
@@ -143,7 +141,7 @@ def _marks(
 
 def _text_start(shown: Sequence[Reason]) -> int:
     """Where fragments are written: to the right of the numbers, the bars and their values."""
-    says = max((pixels(signed(reason.contribution or 0.0)) for reason in shown), default=0)
+    says = max((pixels(signed(reason.effect)) for reason in shown), default=0)
     return _MARGIN + _NUMBER + _BAR + 10 + says + 12
 
 
@@ -162,7 +160,7 @@ def _legend(shown: Sequence[Reason], y: int) -> list[str]:
 
 def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int) -> list[str]:
     """One line for each fragment: number, bar, what it adds, the fragment."""
-    values = [reason.contribution or 0.0 for reason in shown]
+    values = [reason.effect for reason in shown]
     most = max(map(abs, values)) or 1.0
     both_ways = min(values) < 0
     unit = (_BAR / 2 if both_ways else _BAR) / most

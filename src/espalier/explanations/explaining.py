@@ -159,7 +159,7 @@ def _of_listed(primal: PrimalForm, example: object, score: str | None, wanted: W
 
 def _explanation(parts: Parts, constant: float) -> Explanation:
     """The explanation of one example."""
-    reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.contribution or 0.0))
+    reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.effect))
     trees = [
         TreeShares(term.column, tree, own.total, own.shares[0], own.split, term.space.item)
         for term, own in zip(parts.terms, parts.local, strict=True)

@@ -15,12 +15,15 @@ from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
 from espalier.structures.fragment import Position
 from espalier.structures.frames import frame_of
+from espalier.structures.layout import printable
 from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
+
+_LONGEST = 60  # characters of a fragment beside its bar
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,11 @@ class Reason:
     example: Example | None = None
     in_winner: tuple[Position, ...] = ()
     in_loser: tuple[Position, ...] = ()
+
+    @property
+    def effect(self) -> float:
+        """What it adds to the score of the example; its weight if a model is explained."""
+        return self.weight if self.contribution is None else self.contribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +192,29 @@ class Explanation:
 
     def plot(self, ax: Axes | None = None, *, n: int = 15) -> Axes:
         """Draw bars of the weights, or of the contributions to one score."""
-        from espalier.explanations.reason_plot import plot_reasons
+        if not len(self):
+            raise ValueError("There is nothing to draw: the explanation lists no fragment.")
+        shown = sorted(self.reasons, key=lambda reason: -abs(reason.effect))[:n][::-1]
+        if ax is None:
+            from matplotlib import pyplot
 
-        return plot_reasons(self, ax, n)
+            _, ax = pyplot.subplots(figsize=(9, 0.9 + 0.32 * len(shown)), layout="constrained")
+        values = [reason.effect for reason in shown]
+        ax.barh(range(len(shown)), values, color=[FOR if value > 0 else AGAINST for value in values], height=0.7)
+        if self.value is None and all(reason.low is not None for reason in shown):
+            errors = [[r.weight - (r.low or 0.0) for r in shown], [(r.high or 0.0) - r.weight for r in shown]]
+            ax.errorbar(values, range(len(shown)), xerr=errors, fmt="none", ecolor="#57606a", capsize=2, linewidth=1)
+        labels = [printable(str(reason.fragment), _LONGEST) for reason in shown]
+        if len(self.scores) > 1:
+            scores = [printable(str(reason.score), _LONGEST) for reason in shown]
+            labels = [f"{score}: {label}" for score, label in zip(scores, labels, strict=True)]
+        ax.set_yticks(range(len(shown)), labels, family="monospace", fontsize=8, parse_math=False)
+        ax.axvline(0, color="#8c959f", linewidth=0.8)
+        ax.set_xlabel("weight in the model" if self.value is None else "added to the score")
+        for side in ("top", "right", "left"):
+            ax.spines[side].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        return ax
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -88,7 +88,7 @@ def explanation_page(explanation: Explanation) -> str:
     scores = []
     for score in explanation.scores:
         reasons = explanation.of(score)
-        rows = _rows(reasons, local, "+.3g" if compared else "+.3f")
+        rows = _rows(reasons, "+.3g" if compared else "+.3f")
         shown = [(reason, reason.example.tree) for reason in reasons if reason.example is not None][:_DRAWN]
         drawn = side_by_side(
             [tree for _, tree in shown],
@@ -152,18 +152,17 @@ def _least_width(svg: str) -> int:
     return round(_SMALLEST * int(found[1])) if found else 0
 
 
-def _rows(reasons: list[Reason], local: bool, form: str) -> list[dict[str, object]]:
-    values = [(reason.contribution or 0.0) if local else reason.weight for reason in reasons]
-    most = max((abs(value) for value in values), default=1.0) or 1.0
+def _rows(reasons: list[Reason], form: str) -> list[dict[str, object]]:
+    most = max((abs(reason.effect) for reason in reasons), default=1.0) or 1.0
     return [
         {
             "reason": reason,
-            "value": value,
-            "text": format(value, form),
-            "share": f"{100 * abs(value) / most:.1f}",
+            "value": reason.effect,
+            "text": format(reason.effect, form),
+            "share": f"{100 * abs(reason.effect) / most:.1f}",
             "interval": "" if reason.low is None else f"{reason.low:+.2f} to {reason.high:+.2f}",
         }
-        for reason, value in zip(reasons, values, strict=True)
+        for reason in reasons
     ]
 
 
