@@ -13,14 +13,14 @@ from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Reason, TreeShares
-from espalier.explanations.weighing import Parts, taken_apart
+from espalier.explanations.weighing import Part, taken_apart
 from espalier.explanations.word_shares import word_shares
 from espalier.gram.forms import DualForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
-from espalier.spaces.space import Wanted
+from espalier.spaces.space import Local, Wanted
 from espalier.structures.group import Candidate, Group
 from espalier.structures.numbers import is_whole
 
@@ -44,22 +44,23 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
     second = _rival("loser", loser, group) or _other_than(first, group, values)
     rivals = (first, second)
     examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
-    parts = taken_apart(dual, 0, examples, (1.0, -1.0), wanted)
-    trees = _shares(parts)
-    elsewhere = parts.elsewhere + sum(own.total for own in parts.local if own.trees != parts.local[0].trees)
+    apart = taken_apart(dual, 0, examples, (1.0, -1.0), wanted)
+    local = [part.local for part in apart.parts]
+    trees = _shares(local)
+    elsewhere = apart.elsewhere + sum(own.total for own in local if own.trees != local[0].trees)
     if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], wanted.schedule)):
         trees, elsewhere = found, 0.0
     own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
     from_score = own[0] - own[1]
-    reasons = [reason for k in range(len(parts.terms)) for reason in _placed(parts, k)]
+    reasons = [reason for part in apart.parts for reason in _placed(part)]
     return Comparison(
         reasons=tuple(sorted(reasons, key=lambda reason: -abs(reason.effect))),
-        value=parts.value + from_score,
+        value=apart.value + from_score,
         intercept=0.0,
         elsewhere=elsewhere,
-        variance=parts.variance,
+        variance=apart.variance,
         trees=trees,
-        left_out=() if trees and not parts.terms else parts.left_out,
+        left_out=() if trees and not local else apart.left_out,
         winner=first.candidate,
         loser=second.candidate,
         names=(_name(first, group, chosen), _name(second, group, chosen)),
@@ -126,9 +127,9 @@ def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule:
     return first, second
 
 
-def _shares(parts: Parts) -> tuple[TreeShares, ...]:
+def _shares(local: list[Local]) -> tuple[TreeShares, ...]:
     """The two candidates as trees, with the shares of all kernels whose items are drawn like those of the first."""
-    alike = [own for own in parts.local if own.trees == parts.local[0].trees]
+    alike = [own for own in local if own.trees == local[0].trees]
     splits = {own.split for own in alike}
     split = splits.pop() if len(splits) == 1 else "mixed"
     out = []
@@ -140,17 +141,13 @@ def _shares(parts: Parts) -> tuple[TreeShares, ...]:
     return tuple(out)
 
 
-def _placed(parts: Parts, k: int) -> list[Reason]:
+def _placed(part: Part) -> list[Reason]:
     """The fragments of one tree kernel, with their places in both trees."""
-    space = parts.terms[k].space
-    winner, loser = parts.local[k].trees
+    winner, loser = part.local.trees
+    locate = part.term.space.locate
     return [
-        replace(
-            reason,
-            in_winner=space.locate(reason.fragment, winner),
-            in_loser=space.locate(reason.fragment, loser),
-        )
-        for reason in parts.reasons[k]
+        replace(reason, in_winner=locate(reason.fragment, winner), in_loser=locate(reason.fragment, loser))
+        for reason in part.reasons
     ]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
-from espalier.explanations.weighing import Parts, at, evidence, interval, listed_apart, listed_scores, taken_apart
+from espalier.explanations.weighing import Apart, evidence, intervals, listed_apart, listed_scores, taken_apart
 from espalier.fragments.linearized import primal_form
 from espalier.fragments.mining import mine_fragments
 from espalier.gram.forms import DualForm, PrimalForm
@@ -115,12 +115,14 @@ def _of_model(model: object, dual: DualForm, wanted: Wanted) -> Explanation:
     reasons = []
     for part in mined:
         held, deviations = evidence(part.term, part.fragments, dual, schedule)
+        ends = intervals(part.weights, deviations)
         for k, (fragment, weight) in enumerate(part):
             rows = held[:, [k]].tocoo().row
             pull = dual.coefficients[dual.names.index(part.name)][rows] * weight
             where = _example(part.term, dual.inputs, fragment, rows[np.argsort(-pull, kind="stable")])
-            ends = interval(weight, at(deviations, k))
-            reasons.append(Reason(part.name, part.term.column, fragment, weight, *ends, len(rows), None, None, where))
+            reasons.append(
+                Reason(part.name, part.term.column, fragment, weight, *ends[k], len(rows), None, None, where)
+            )
     return Explanation(tuple(reasons), left_out=tuple(map(repr, mined.left_out)))
 
 
@@ -133,8 +135,7 @@ def _of_example(dual: DualForm, example: object, score: str | None, wanted: Want
         cross = dual.kernel(dual.inputs, inputs, **wanted.schedule.options)[:, 0]
         values = dual.coefficients @ cross + dual.intercepts
         k = _chosen(dual.names, values, score)
-    parts = taken_apart(dual, k, inputs, (1.0,), wanted)
-    return _explanation(parts, float(dual.intercepts[k]))
+    return _explanation(taken_apart(dual, k, inputs, (1.0,), wanted), float(dual.intercepts[k]))
 
 
 def _of_linear_model(model: object, n: int) -> Explanation:
@@ -157,16 +158,16 @@ def _of_listed(primal: PrimalForm, example: object, score: str | None, wanted: W
     return _explanation(listed_apart(primal, k, inputs, wanted), float(primal.intercepts[k]))
 
 
-def _explanation(parts: Parts, constant: float) -> Explanation:
+def _explanation(apart: Apart, constant: float) -> Explanation:
     """The explanation of one example."""
-    reasons = sorted((reason for own in parts.reasons for reason in own), key=lambda own: -abs(own.effect))
+    reasons = sorted((reason for own in apart.parts for reason in own.reasons), key=lambda own: -abs(own.effect))
     trees = [
         TreeShares(term.column, tree, own.total, own.shares[0], own.split, term.space.item)
-        for term, own in zip(parts.terms, parts.local, strict=True)
+        for term, own, _ in apart.parts
         if (tree := own.trees[0]) is not None
     ]
     return Explanation(
-        tuple(reasons), parts.value, constant, parts.elsewhere, parts.variance, tuple(trees), parts.left_out
+        tuple(reasons), apart.value, constant, apart.elsewhere, apart.variance, tuple(trees), apart.left_out
     )
 
 

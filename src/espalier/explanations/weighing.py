@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,55 +25,42 @@ if TYPE_CHECKING:
 _95_PERCENT = 1.959963984540054
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """A score, or the difference of two, taken apart.
+class Part(NamedTuple):
+    """What one kernel with listable features adds to a score, and the features that add it."""
 
-    Attributes
-    ----------
-    value
-        The score, its constant part included.
-    terms, local, reasons
-        The kernels with listable features, what each adds, and the features that add it.
-    elsewhere
-        What the other parts of the kernel add.
-    variance
-        Of the value, for Gaussian processes.
-    left_out
-        The other parts of the kernel.
-    """
+    term: Term
+    local: Local
+    reasons: list[Reason]
+
+
+class Apart(NamedTuple):
+    """A score, or the difference of two, taken apart; ``elsewhere`` is what kernels without listable features add."""
 
     value: float
-    terms: tuple[Term, ...]
-    local: tuple[Local, ...]
-    reasons: tuple[list[Reason], ...]
-    elsewhere: float
-    variance: float | None
-    left_out: tuple[str, ...]
+    parts: list[Part]
+    elsewhere: float = 0.0
+    variance: float | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @blas_threads()
-def taken_apart(dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], wanted: Wanted) -> Parts:
+def taken_apart(dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], wanted: Wanted) -> Apart:
     """Take apart the sum of one score of several examples, each times its sign."""
     options = wanted.schedule.options
     cross: Floats = dual.kernel(dual.inputs, examples, **options) @ np.asarray(signs)
     intercept = float(dual.intercepts[k]) * sum(signs)
     value = float(dual.coefficients[k] @ cross) + intercept
     terms, others = parts_of(dual.kernel)
-    local = [_local(term, dual, k, examples, signs, wanted) for term in terms]
     # The constant part is uncertain, too, and correlated with the rest, because rows and examples share it.
     constant = dual.constant_variance * sum(signs)
     whole = cross + constant
-    reasons = [
-        _local_reasons(term, own, dual, k, examples, signs, whole, wanted.schedule)
-        for term, own in zip(terms, local, strict=True)
-    ]
-    elsewhere = value - intercept - sum(own.total for own in local) if others else 0.0
+    parts = [_part(term, dual, k, examples, signs, whole, wanted) for term in terms]
+    elsewhere = value - intercept - sum(own.local.total for own in parts) if others else 0.0
     variance = None
     if dual.solve is not None:
         prior = float(signs @ dual.kernel(examples, **options) @ np.asarray(signs)) + constant * sum(signs)
         variance = dual.unit**2 * max(0.0, prior - float(whole @ dual.solve(whole[:, None])[:, 0]))
-    return Parts(value, tuple(terms), tuple(local), tuple(reasons), elsewhere, variance, tuple(map(repr, others)))
+    return Apart(value, parts, elsewhere, variance, tuple(map(repr, others)))
 
 
 def listed_scores(primal: PrimalForm, inputs: Inputs, schedule: Schedule) -> Floats:
@@ -85,25 +72,21 @@ def listed_scores(primal: PrimalForm, inputs: Inputs, schedule: Schedule) -> Flo
     return out
 
 
-def listed_apart(primal: PrimalForm, k: int, examples: Inputs, wanted: Wanted) -> Parts:
+def listed_apart(primal: PrimalForm, k: int, examples: Inputs, wanted: Wanted) -> Apart:
     """Take apart one score of an example, in a model in primal form: what listed features add to it."""
-    local, reasons = [], []
+    parts = []
     for part in primal.parts:
         weights = part.weights[:, k]
         factors = 1.0 / part.term.norm(examples, **wanted.schedule.options)
         own = part.term.space.local_listed(part.features, weights, examples, factors, wanted)
         weight = dict(zip(part.features.names(), weights.tolist(), strict=True))
-        added = zip(own.features, own.features.names(), own.contributions, strict=True)
-        reasons.append(
-            [
-                Reason(primal.names[k], part.term.column, feature, weight[name], None, None, None, float(share))
-                for feature, name, share in added
-            ]
-        )
-        local.append(own)
-    value = float(primal.intercepts[k]) + sum(own.total for own in local)
-    terms = tuple(part.term for part in primal.parts)
-    return Parts(value, terms, tuple(local), tuple(reasons), 0.0, None, ())
+        added = zip(own.features, own.features.names(), own.contributions.tolist(), strict=True)
+        reasons = [
+            Reason(primal.names[k], part.term.column, feature, weight[name], None, None, None, share)
+            for feature, name, share in added
+        ]
+        parts.append(Part(part.term, own, reasons))
+    return Apart(float(primal.intercepts[k]) + sum(own.local.total for own in parts), parts)
 
 
 @blas_threads()
@@ -117,69 +100,48 @@ def evidence(term: Term, listed: Codes[Any], dual: DualForm, schedule: Schedule)
     return held, dual.unit * np.sqrt(np.maximum(term.scale - term.scale**2 * known, 0.0))
 
 
-def interval(weight: float, deviation: float | None) -> tuple[float | None, float | None]:
-    """The interval in which the weight lies with a probability of 95 %."""
-    if deviation is None:
-        return None, None
-    return float(weight) - _95_PERCENT * deviation, float(weight) + _95_PERCENT * deviation
+def intervals(weights: Floats, deviations: Floats | None) -> list[tuple[float | None, float | None]]:
+    """The intervals in which weights lie with a probability of 95 %, if their deviations are known."""
+    if deviations is None:
+        return [(None, None)] * len(weights)
+    ends = _95_PERCENT * deviations
+    return list(zip((weights - ends).tolist(), (weights + ends).tolist(), strict=True))
 
 
-def at(values: Floats | None, k: int) -> float | None:
-    """One of some values; None if there are none."""
-    return None if values is None else float(values[k])
-
-
-def _local(term: Term, dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], wanted: Wanted) -> Local:
-    """What one kernel adds to the sum of one score of several examples, each times its sign."""
-    options = wanted.schedule.options
-    beta = term.scale * dual.coefficients[k] / term.norm(dual.inputs, **options)
-    factors = np.asarray(signs) / term.norm(examples, **options)  # 0 for an item without features
-    try:
-        return term.space.local(dual.inputs, beta, examples, factors, wanted)
-    except MemoryError:
-        raise MemoryBudgetError(
-            f"Explaining with {term.kernel!r} needs more than {show_bytes(wanted.schedule.memory)}. Ask for fewer or "
-            "smaller fragments with n and max_size, or raise memory."
-        ) from None
-
-
-def _local_reasons(
-    term: Term,
-    own: Local,
-    dual: DualForm,
-    k: int,
-    examples: Inputs,
-    signs: Sequence[float],
-    whole: Floats,
-    schedule: Schedule,
-) -> list[Reason]:
-    """The features of some examples, with their weights in the model.
+def _part(
+    term: Term, dual: DualForm, k: int, examples: Inputs, signs: Sequence[float], whole: Floats, wanted: Wanted
+) -> Part:
+    """What one kernel adds to the sum of one score of several examples, each times its sign.
 
     ``whole`` are the prior covariances of the training rows with the examples, the constant part included.
     """
+    schedule = wanted.schedule
+    beta = term.scale * dual.coefficients[k] / term.norm(dual.inputs, **schedule.options)
+    factors = np.asarray(signs) / term.norm(examples, **schedule.options)  # 0 for an item without features
+    try:
+        own = term.space.local(dual.inputs, beta, examples, factors, wanted)
+    except MemoryError:
+        raise MemoryBudgetError(
+            f"Explaining with {term.kernel!r} needs more than {show_bytes(schedule.memory)}. Ask for fewer or "
+            "smaller fragments with n and max_size, or raise memory."
+        ) from None
     held, deviations = evidence(term, own.features, dual, schedule)
     weights = term.scale * np.asarray(held.T @ dual.coefficients[k]).ravel()
     n_trees = np.bincount(held.indices, minlength=len(own.features))
-    variances = None
+    variances: list[float | None] = [None] * len(weights)
     if dual.solve is not None:
         # The covariance of weight and prediction, times the feature; summed over all fragments it is the variance. The
         # feature is not computed from contribution and weight, because the weight may be 0.
         values = np.asarray(signs) @ _held(term, own.features, examples, schedule).toarray()
         known = np.asarray(held.T @ dual.solve(whole[:, None])).ravel()
-        variances = dual.unit**2 * term.scale * values * (values - known)
-    return [
-        Reason(
-            dual.names[k],
-            term.column,
-            feature,
-            float(weights[j]),
-            *interval(weights[j], at(deviations, j)),
-            int(n_trees[j]),
-            float(own.contributions[j]),
-            at(variances, j),
-        )
-        for j, feature in enumerate(own.features)
+        variances = (dual.unit**2 * term.scale * values * (values - known)).tolist()
+    ends, added = intervals(weights, deviations), own.contributions.tolist()
+    columns = zip(own.features, weights.tolist(), ends, n_trees.tolist(), added, variances, strict=True)
+    reasons = [
+        Reason(dual.names[k], term.column, feature, weight, low, high, n, share, variance)
+        for feature, weight, (low, high), n, share, variance in columns
     ]
+    return Part(term, own, reasons)
 
 
 def _held(term: Term, listed: Codes[Any], inputs: Inputs, schedule: Schedule) -> csr_matrix:
