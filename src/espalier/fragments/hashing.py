@@ -25,8 +25,32 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
+class ChunkedTransformer(TransformerMixin):  # type: ignore[misc]
+    """A transformer that reads an iterator in chunks."""
+
+    chunk_size: int
+
+    def transform(self, X: object) -> csr_matrix:
+        """Return one sparse row for each tree; an iterator is read in chunks."""
+        from scipy.sparse import vstack
+
+        if not isinstance(X, Iterator):
+            return self._transformed(X)
+        return vstack(list(self.stream(X)) or [self._transformed([])]).tocsr()
+
+    def stream(self, X: Iterable[object]) -> Iterator[csr_matrix]:
+        """Yield the features of any number of trees, a chunk at a time."""
+        trees = iter(X)
+        while chunk := list(islice(trees, self.chunk_size)):
+            yield self._transformed(chunk)
+
+    def _transformed(self, X: object) -> csr_matrix:
+        """The rows of a list of trees, a corpus or a table."""
+        raise NotImplementedError
+
+
 @dataclass(eq=False, repr=False)
-class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
+class HashedFragments(ChunkedTransformer, KernelEstimator):
     """Turn trees into sparse vectors over all fragments up to a size; a hash gives the column of a fragment.
 
     Nothing is learned and nothing is kept, so a corpus may be endless, and vectors made on different machines agree.
@@ -79,14 +103,8 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         made: Self = cls._of_declared(state)
         return made.fit()
 
-    def transform(self, X: object) -> csr_matrix:
-        """Return one sparse row for each tree; an iterator is read in chunks."""
-        from scipy.sparse import csr_matrix, vstack
-
+    def _transformed(self, X: object) -> csr_matrix:
         term = self._term()
-        if isinstance(X, Iterator):
-            blocks = list(self.stream(X))
-            return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features))
         with self._scheduled("hashing fragments") as schedule:
             rows = self._rows(term, Inputs.of(X))
             schedule.done()
@@ -112,12 +130,6 @@ class HashedFragments(TransformerMixin, KernelEstimator):  # type: ignore[misc]
         # For a product with a diagonal matrix, scipy would allocate an array with one entry for each column.
         counts.data *= np.repeat(scale, np.diff(counts.indptr))
         return counts
-
-    def stream(self, X: Iterable[object]) -> Iterator[csr_matrix]:
-        """Yield the features of any number of trees, a chunk at a time."""
-        trees = iter(X)
-        while chunk := list(islice(trees, self.chunk_size)):
-            yield self.transform(chunk)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

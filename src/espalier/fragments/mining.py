@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -111,49 +111,50 @@ def mine_fragments(
     >>> mined.proven
     True
     """
+    limits = Limits(n, strategy, max_expansions, max_size, max_visits)
+    # Which fragments a limit leaves out must not depend on which thread comes first.
+    schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
     with reporting("mining", progress, verbose) as report:
-        *_, mined = mined_so_far(
-            model_or_weights,
-            forest,
-            n,
-            strategy=strategy,
-            max_expansions=max_expansions,
-            max_size=max_size,
-            max_visits=max_visits,
-            kernel=kernel,
-            n_threads=n_threads,
-            memory=memory,
-            report=report,
-        )
+        *_, mined = mined_so_far(model_or_weights, forest, kernel, limits, schedule, report)
     return mined
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How many fragments to find, and what to consider: arguments of :func:`mine_fragments`, checked."""
+
+    n: int
+    strategy: Strategy
+    max_expansions: int | None
+    max_size: int | None
+    max_visits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.strategy not in ("exact", "greedy"):
+            raise ValueError(f"strategy must be 'exact' or 'greedy', got {self.strategy!r}.")
+        whole_number("n", self.n)
+        for name in ("max_expansions", "max_size", "max_visits"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), none=True)
+        if self.max_expansions is not None and self.strategy == "exact":
+            raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
+        if self.max_visits is not None and self.strategy == "greedy":
+            raise ValueError("max_visits is for strategy='exact'.")
+
+
 def mined_so_far(
-    model_or_weights: object,
-    forest: object,
-    n: int,
-    *,
-    strategy: Strategy,
-    max_expansions: int | None,
-    max_size: int | None,
-    max_visits: int | None = None,
-    kernel: Kernel | None = None,
-    n_threads: int | None,
-    memory: int | str | None,
-    report: Report | None,
+    model: object, data: object, kernel: Kernel | None, limits: Limits, schedule: Schedule, report: Report | None
 ) -> Iterator[MinedFragments]:
     """Mine as :func:`mine_fragments` does, and yield all that was found after each kernel and score."""
     from espalier.fragments.linearized import primal_form
 
-    _check_options(n, strategy, max_expansions, max_size, max_visits)
-    if (primal := primal_form(model_or_weights)) is not None:
-        if forest is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
+    n, strategy, max_expansions, max_size, max_visits = astuple(limits)
+    if (primal := primal_form(model)) is not None:
+        if data is not None or kernel is not None or (strategy, max_size, max_visits) != ("exact", None, None):
             raise ValueError("A linear model lists its own features: only n applies to them.")
         yield _of_primal(primal, n)
         return
-    # Which fragments a limit leaves out must not depend on which thread comes first.
-    schedule = Schedule.of(n_threads if max_visits is None else 1, memory)
-    dual = _dual(model_or_weights, forest, kernel)
+    dual = _dual(model, data, kernel)
     dual.inputs.read_strings(dual.kernel._tree_columns(), "trees")
     terms, left_out = listable_terms(dual.kernel)
     parts: list[MinedTerm] = []
@@ -223,19 +224,6 @@ def _rows_of(model: object, data: object, n_rows: int) -> Inputs:
     if (len(support) and support[-1] >= len(inputs)) or (not hasattr(model, "support_") and len(inputs) != n_rows):
         raise ValueError(f"The model was fitted to more rows, or to other ones; {len(inputs):,} were given.")
     return inputs.rows(support)
-
-
-def _check_options(n: object, strategy: object, max_expansions: object, max_size: object, max_visits: object) -> None:
-    if strategy not in ("exact", "greedy"):
-        raise ValueError(f"strategy must be 'exact' or 'greedy', got {strategy!r}.")
-    whole_number("n", n)
-    for name, value in {"max_expansions": max_expansions, "max_size": max_size, "max_visits": max_visits}.items():
-        if value is not None:
-            whole_number(name, value, none=True)
-    if max_expansions is not None and strategy == "exact":
-        raise ValueError("max_expansions is for strategy='greedy'; the exact search needs no such limit.")
-    if max_visits is not None and strategy == "greedy":
-        raise ValueError("max_visits is for strategy='exact'.")
 
 
 class _Teller:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
+from espalier.fragments.hashing import ChunkedTransformer
 from espalier.fragments.mined import MinedFragments, MinedTerm
-from espalier.fragments.mining import Strategy, mined_so_far
+from espalier.fragments.mining import Limits, Strategy, mined_so_far
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import label_column
 from espalier.jobs.executor import Executor, run_jobs
@@ -77,7 +78,7 @@ class MiningLearner(KernelEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
+class FragmentVectorizer(ChunkedTransformer, MiningLearner):
     """Turn trees into sparse vectors over the fragments that a kernel machine weighs most.
 
     The stages of Pighin and Moschitti (2009): learn kernel machines on parts of the training data, mine the fragments
@@ -189,14 +190,10 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
         if any(len(own.fragments) for own in joined):
             self.terms_, self.mined_, self._trained_on = joined, mined, inputs.description()
 
-    def transform(self, X: object) -> csr_matrix:
-        """Return one sparse row for each tree; an iterator is read in chunks."""
-        check_is_fitted(self, "terms_")
-        from scipy.sparse import csr_matrix, hstack, vstack
+    def _transformed(self, X: object) -> csr_matrix:
+        from scipy.sparse import hstack
 
-        if isinstance(X, Iterator):
-            blocks = list(self.stream(X))
-            return vstack(blocks).tocsr() if blocks else csr_matrix((0, self.n_features_out_))
+        check_is_fitted(self, "terms_")
         inputs = self._read(X)
         blocks = [
             own.term.features(own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
@@ -230,13 +227,6 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
             options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
             out += own.term.weighed(own.fragments, inputs, self.values, part, **options)
         return out.reshape(len(inputs), *given.shape[1:])
-
-    def stream(self, X: Iterable[object]) -> Iterator[csr_matrix]:
-        """Yield the features of any number of trees, a chunk at a time."""
-        check_is_fitted(self, "terms_")
-        trees = iter(X)
-        while chunk := list(islice(trees, self.chunk_size)):
-            yield self.transform(chunk)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the brackets of each fragment, after the column's name if the kernel names columns."""
@@ -326,18 +316,8 @@ class FragmentVectorizer(TransformerMixin, MiningLearner):  # type: ignore[misc]
     def _mined(
         self, model: object, inputs: object, kernel: Kernel | None, report: Report | None
     ) -> Iterator[MinedFragments]:
-        return mined_so_far(
-            model,
-            inputs,
-            self.n_fragments,
-            strategy=self.strategy,
-            max_expansions=self.max_expansions,
-            max_size=self.max_size,
-            kernel=kernel,
-            n_threads=self.n_threads,
-            memory=self.memory,
-            report=report,
-        )
+        limits = Limits(self.n_fragments, self.strategy, self.max_expansions, self.max_size)
+        return mined_so_far(model, inputs, kernel, limits, Schedule.of(self.n_threads, self.memory), report)
 
     def _parts(self, targets: NDArray[Any], n_rows: int) -> list[NDArray[np.intp]]:
         from sklearn.model_selection import KFold, StratifiedKFold
