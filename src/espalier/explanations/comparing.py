@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +15,6 @@ from espalier.explanations.explanation import Reason, TreeShares
 from espalier.explanations.weighing import Part, taken_apart
 from espalier.explanations.word_shares import word_shares
 from espalier.gram.forms import DualForm
-from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.reranker import Reranker
@@ -50,8 +48,13 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
     elsewhere = apart.elsewhere + sum(own.total for own in local if own.trees != local[0].trees)
     if not trees and (found := word_shares(dual, examples, [rival.candidate for rival in rivals], wanted.schedule)):
         trees, elsewhere = found, 0.0
-    own = [0.0 if first.number is None or second.number is None else _scored(chooser, group, rival) for rival in rivals]
-    from_score = own[0] - own[1]
+    scored = np.zeros(2)  # what the parser's scores add; a gold tree that is not a candidate has none
+    if first.number is not None and second.number is not None:
+        scored = chooser.score_weight_ * np.asarray(group.scores)[[first.number, second.number]]
+    from_score = float(scored[0] - scored[1])
+    with blas_threads():
+        cross = dual.kernel(dual.inputs, examples, **wanted.schedule.options)
+        of_first, of_second = (dual.coefficients[0] @ cross + scored).tolist()
     reasons = [reason for part in apart.parts for reason in _placed(part)]
     return Comparison(
         reasons=tuple(sorted(reasons, key=lambda reason: -abs(reason.effect))),
@@ -64,7 +67,7 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
         winner=first.candidate,
         loser=second.candidate,
         names=(_name(first, group, chosen), _name(second, group, chosen)),
-        values=_values(dual, examples, own, wanted.schedule),
+        values=(of_first, of_second),
         from_score=from_score,
     )
 
@@ -112,19 +115,6 @@ def _other_than(winner: _Rival, group: Group, values: Any) -> _Rival:
         )
     number = group.best if group.best != winner.number else max(others, key=lambda k: float(values[k]))
     return _Rival(number, group.candidates[number])
-
-
-def _scored(chooser: Chooser, group: Group, rival: _Rival) -> float:
-    """What the parser's score of a candidate adds to its value."""
-    assert group.scores is not None and rival.number is not None
-    return float(chooser.score_weight_ * group.scores[rival.number])
-
-
-@blas_threads()
-def _values(dual: DualForm, examples: Inputs, scored: Sequence[float], schedule: Schedule) -> tuple[float, float]:
-    cross = dual.kernel(dual.inputs, examples, **schedule.options)
-    first, second = (dual.coefficients[0] @ cross + np.asarray(scored)).tolist()
-    return first, second
 
 
 def _shares(local: list[Local]) -> tuple[TreeShares, ...]:

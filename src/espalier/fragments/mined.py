@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class MinedTerm:
         return f"<{len(self):,} {self.fragments.kind}s of {self.term.kernel!r} for {self.name}, {kind}>"
 
 
-class MinedFragments(Sequence[MinedTerm]):
+class MinedFragments(tuple[MinedTerm, ...]):
     """The fragments of a model, term by term and score by score.
 
     Attributes
@@ -84,19 +84,12 @@ class MinedFragments(Sequence[MinedTerm]):
         Parts of the kernel that have no fragments, such as kernels on vectors.
     """
 
-    def __init__(self, parts: Sequence[MinedTerm], left_out: Sequence[Kernel]) -> None:
-        self._parts = tuple(parts)
-        self.left_out = tuple(left_out)
+    left_out: tuple[Kernel, ...]
 
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    @overload
-    def __getitem__(self, k: int) -> MinedTerm: ...
-    @overload
-    def __getitem__(self, k: slice) -> tuple[MinedTerm, ...]: ...
-    def __getitem__(self, k: int | slice) -> MinedTerm | tuple[MinedTerm, ...]:
-        return self._parts[k]
+    def __new__(cls, parts: Iterable[MinedTerm] = (), left_out: Iterable[Kernel] = ()) -> Self:
+        mined = super().__new__(cls, parts)
+        mined.left_out = tuple(left_out)
+        return mined
 
     @property
     def proven(self) -> bool:

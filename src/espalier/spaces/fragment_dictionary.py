@@ -80,7 +80,7 @@ class FragmentDictionary(Codes[Fragment]):
             label = [numbers.label(name) for name in dictionary.labels]
             number = np.empty(len(dictionary.production_start), np.int32)
             number[-1] = -1  # the entry that -1, an unexpanded node, selects
-            for p, part in enumerate(dictionary._productions()):
+            for p, part in enumerate(dictionary._productions):
                 head = -1 - label[-1 - part[0]] if part[0] < 0 else label[part[0]]
                 number[p] = numbers.production((head, *(2 * label[child // 2] + child % 2 for child in part[1:])))
             codes.append(number[dictionary.code])
@@ -90,14 +90,12 @@ class FragmentDictionary(Codes[Fragment]):
     def names(self) -> list[str]:
         """The brackets of each fragment."""
         heads = [escape_label(label) for label in self.labels]
-        productions = self._productions()
-        return ["".join(_written(self._walk(row, productions), heads)) for row in range(len(self))]
+        return ["".join(_written(self._walk(row), heads)) for row in range(len(self))]
 
     @property
     def n_productions(self) -> NDArray[np.int64]:
         """How many productions each fragment has."""
-        is_word = self.production_part[self.production_start[:-1]] < 0
-        total = np.concatenate([[0], np.cumsum((self.code >= 0) & ~is_word[self.code])])
+        total = np.concatenate([[0], np.cumsum(self._expands())])
         return np.asarray(total[self.start[1:]] - total[self.start[:-1]], np.int64)
 
     @property
@@ -110,8 +108,7 @@ class FragmentDictionary(Codes[Fragment]):
         array([1, 2, 1])
         """
         parents = self._parents()
-        is_word = self.production_part[self.production_start[:-1]] < 0
-        own = np.append((self.code >= 0) & ~is_word[self.code], False).astype(np.int64)  # the last is above the roots
+        own = np.append(self._expands(), False).astype(np.int64)  # the last is above the roots
         depth = own
         while not np.array_equal(deeper := np.append(own[:-1] + depth[parents], 0), depth):
             depth = deeper
@@ -219,19 +216,25 @@ class FragmentDictionary(Codes[Fragment]):
         fit = (code[below] < 0) | (part[start[:-1]][code[below]] == expected)
         require(fit.all(), "a fragment expands a node by a production of another label")
 
+    def _expands(self) -> NDArray[np.bool_]:
+        """Which numbers of the code are productions, and neither unexpanded nodes nor words alone."""
+        is_word = self.production_part[self.production_start[:-1]] < 0
+        return np.asarray((self.code >= 0) & ~is_word[self.code])
+
     def _parents(self) -> Any:
         """For each number of the code, that of the node above; -1 for a root."""
         return _core.code_parents(self.production_start, self.production_part, self.start, self.code)
 
+    @kept
     def _productions(self) -> list[list[int]]:
         bounds = self.production_start.tolist()
         part = self.production_part.tolist()
         return [part[a:b] for a, b in pairwise(bounds)]
 
-    def _walk(self, row: int, productions: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    def _walk(self, row: int) -> Iterator[tuple[int, int]]:
         """The fragment from left to right: kinds of marks, and the numbers of their labels."""
         decisions = iter(self.code[self.start[row] : self.start[row + 1]].tolist())
-        root = productions[int(self.code[self.start[row]])][0]
+        root = self._productions[int(self.code[self.start[row]])][0]
         todo = [2 * root if root >= 0 else 2 * (-1 - root) + 1]
         while todo:
             part = todo.pop()
@@ -244,16 +247,13 @@ class FragmentDictionary(Codes[Fragment]):
             else:
                 yield OPEN, part // 2
                 todo.append(-1)
-                todo.extend(reversed(productions[decision][1:]))
+                todo.extend(reversed(self._productions[decision][1:]))
 
     def _feature(self, row: int) -> Fragment:
-        start = self.production_start
-        code = self.code[self.start[row] : self.start[row + 1]].tolist()
-        needed = {p: self.production_part[start[p] : start[p + 1]].tolist() for p in code if p >= 0}
         stack: list[tuple[str, list[Tree]]] = [("", [])]
         unexpanded: list[int] = []
         n_leaves = 0
-        for mark, label in self._walk(row, needed):  # type: ignore[arg-type]
+        for mark, label in self._walk(row):
             if mark == OPEN:
                 stack.append((self.labels[label], []))
                 continue

@@ -24,26 +24,14 @@ BYTES = 64  # of one pair
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The subsequences of one length, and where they end.
+    """The subsequences of one length, and where they end."""
 
-    Attributes
-    ----------
-    key
-        One number for each feature, ascending: its beginning among the shorter features, and its last symbol.
-    code
-        The symbols of each feature.
-    feature, position, value
-        For each feature and each position at which it ends, the value of its occurrences that end there.
-    row
-        The sequence of each position, among all positions.
-    """
-
-    key: Integers
-    code: NDArray[np.int32]
-    feature: Integers
+    key: Integers  # one number for each feature, ascending: its beginning among the shorter ones, and its last symbol
+    code: NDArray[np.int32]  # the symbols of each feature
+    feature: Integers  # for each feature and each position at which it ends:
     position: Integers
-    value: Floats
-    row: Integers
+    value: Floats  # the value of its occurrences that end there
+    row: Integers  # the sequence of each position, among all positions
 
     def matrix(self, n_rows: int) -> csr_matrix:
         """One row for each sequence, one column for each feature."""
@@ -53,39 +41,12 @@ class Level:
         return csr_matrix(entries, shape=(n_rows, len(self.key)))
 
 
-def levels(
-    sequences: Sequences,
-    weights: SubsequenceWeights,
-    longest: int,
-    memory: int,
-    base: int,
-    known: Sequence[Integers] | None = None,
-) -> Iterator[Level]:
-    """Yield the features of sequences, length by length; values without the weight of the length.
+class Growth:
+    """Sequences and the values of their symbols, prepared for the search.
 
-    Parameters
-    ----------
-    longest
-        The longest features.
-    memory
-        The most bytes for the features of one length; a MemoryError if they take more.
-    base
-        More than any symbol; keys are numbers to this base.
-    known
-        For each length, the keys of the features to find; all features if None.
+    ``memory`` is the most bytes for the features of one length; a MemoryError if they take more. Keys are numbers to
+    the base ``base``, which is more than any symbol.
     """
-    growth = _Growth(sequences, weights, memory, base)
-    level: Level | None = None
-    for length in range(1, longest + 1):
-        own = None if known is None else known[length - 1]
-        level = growth.first(own) if level is None else growth.longer(level, own)
-        yield level
-        if not len(level.key):
-            return
-
-
-class _Growth:
-    """Sequences and the values of their symbols, prepared for the search."""
 
     def __init__(self, sequences: Sequences, weights: SubsequenceWeights, memory: int, base: int) -> None:
         symbol, start = sequences.arrays
@@ -95,7 +56,20 @@ class _Growth:
         self._end = np.repeat(start[1:], sizes)
         self._log, self._n_zeros = _gaps(weights.gap[symbol])
 
-    def first(self, known: Integers | None) -> Level:
+    def levels(self, longest: int, known: Sequence[Integers] | None = None) -> Iterator[Level]:
+        """Yield the features of at most ``longest`` symbols, length by length; values without the weight of the length.
+
+        ``known`` are, for each length, the keys of the features to find; all features if None.
+        """
+        level: Level | None = None
+        for length in range(longest):
+            own = None if known is None else known[length]
+            level = self._first(own) if level is None else self._longer(level, own)
+            yield level
+            if not len(level.key):
+                return
+
+    def _first(self, known: Integers | None) -> Level:
         """The symbols alone."""
         value = self._weights.match[self._symbol]
         if self._weights.binary:
@@ -105,7 +79,7 @@ class _Growth:
         whole = np.empty((1, 0), np.int32)  # the empty beginning of all single symbols
         return self._merged(self._kept(self._symbol, np.arange(len(value)), value, known), known, whole)
 
-    def longer(self, level: Level, known: Integers | None) -> Level:
+    def _longer(self, level: Level, known: Integers | None) -> Level:
         """The features that are one symbol longer."""
         n_next = self._end[level.position] - level.position - 1
         if not self._weights.has_gaps:

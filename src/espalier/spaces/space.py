@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float64]
-Values = Literal[
-    "kernel", "count", "binary"
-]  # of a feature: as the kernel counts it, how often it occurs, whether it occurs
+# The value of a feature: as the kernel counts it, how often it occurs, or whether it occurs.
+Values = Literal["kernel", "count", "binary"]
 SpaceCorpus = TypeVar("SpaceCorpus")
 
 
@@ -74,25 +73,13 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """What the features of a space add to the score of one item, or to a sum of scores with signs.
+    """What the features of a space add to the score of one item, or to a sum of scores with signs."""
 
-    Attributes
-    ----------
-    trees
-        The items as trees to draw; None for an item that is not a tree.
-    features, contributions
-        The features that add or subtract most.
-    shares
-        For every item and every node of its tree (before its children), the node's share of what is added.
-    split
-        How a feature's contribution is shared by nodes: a key of ``espalier.explanations.page.SPLITS``.
-    """
-
-    trees: tuple[Tree | None, ...]
-    features: Codes[Any]
+    trees: tuple[Tree | None, ...]  # the items as trees to draw; None for an item that is not a tree
+    features: Codes[Any]  # those that add or subtract most
     contributions: Floats
-    shares: tuple[Floats, ...]
-    split: str
+    shares: tuple[Floats, ...]  # by item, the share of each node of its tree (before its children) in what is added
+    split: str  # how a feature is shared by its nodes: a key of ``espalier.explanations.page.SPLITS``
 
     @property
     def total(self) -> float:

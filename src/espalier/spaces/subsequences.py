@@ -21,7 +21,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.order_weights import SubsequenceWeights
-from espalier.spaces.growth import Level, keys_of, levels
+from espalier.spaces.growth import Growth, Level, keys_of
 from espalier.spaces.ngrams import DICTIONARIES, Ngram, NgramDictionary, drawn_sequence, symbol_nodes
 from espalier.spaces.space import Floats, Found, Local, Search, Seen, Space, Values, Wanted, heaviest
 from espalier.structures.fragment import Position
@@ -73,8 +73,9 @@ class SequenceSpace(Space[Sequences]):
         weights = self.kernel._subsequence_weights(list(items.vocabulary))
         longest = _longest(weights, items, max_size if weights.has_gaps else None)
         base = _base(items)
-        found = list(levels(items, weights, longest, schedule.memory, base))
-        held = levels(rows[np.flatnonzero(coefficients)], weights, len(found), 0, base, [level.key for level in found])
+        found = list(Growth(items, weights, schedule.memory, base).levels(longest))
+        training_rows = Growth(rows[np.flatnonzero(coefficients)], weights, 0, base)
+        held = training_rows.levels(len(found), [level.key for level in found])
         beta = coefficients[coefficients != 0]
         best = _Heaviest(n)
         shared = _Shares(items, factors, gaps=weights.has_gaps)
@@ -150,7 +151,7 @@ class SequenceSearch(Search):
         longest = _longest(self._weights, corpus, self._max_size)
         self._n_visited, self._best = 0, _Heaviest(n)
         complete = True
-        for level in levels(corpus, self._weights, longest, schedule.memory, _base(corpus)):
+        for level in Growth(corpus, self._weights, schedule.memory, _base(corpus)).levels(longest):
             length = level.code.shape[1]
             self._best.add(level, _order(self._weights, level) * (level.matrix(len(beta)).T @ beta))
             self._n_visited += len(level.key)
@@ -230,7 +231,7 @@ def _listed_levels(
     number[here[here >= 0]] = np.flatnonzero(here >= 0)
     codes = np.split(number[listed.code], listed.start[1:-1]) if len(listed) else []
     keys, places = keys_of(codes, _base(corpus))
-    return levels(corpus, weights, len(keys), 0, _base(corpus), keys), places
+    return Growth(corpus, weights, 0, _base(corpus)).levels(len(keys), keys), places
 
 
 def _order(weights: SubsequenceWeights, level: Level) -> float:
