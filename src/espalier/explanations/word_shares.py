@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,15 @@ from espalier.structures.tree import Tree
 
 
 class _Way(NamedTuple):
-    """How the value of a candidate is shared by its words: pieces, and how their values become shares."""
+    """How the value of a candidate is shared by its words.
+
+    There is one piece of the candidate for each word. The share of a word is the value of its piece less those of the
+    pieces that this one contains; ``pieces`` also returns, for each piece, the one that contains it, or -1.
+    """
 
     split: str
     reads: Reads  # the kernels that are shared in this way
-    pieces: Callable[[Candidate], Sequence[Candidate]]
-    shares: Callable[[Candidate, Floats], Floats]
+    pieces: Callable[[Any], tuple[list[Candidate], list[int]]]
 
 
 @blas_threads()
@@ -50,15 +53,20 @@ def word_shares(
     out = []
     for row, (own, sign) in enumerate(zip(candidates, (1.0, -1.0), strict=True)):
         by_word: Floats = np.zeros(len(words_of(own)))
-        inputs = Inputs.of(list(way.pieces(own)), like=dual.inputs, translates=True)
+        pieces, containing = way.pieces(own)
+        inputs = Inputs.of(pieces, like=dual.inputs, translates=True)
         for term in terms:
             beta = term.scale * dual.coefficients[0] / term.norm(dual.inputs, **schedule.options)
             values = beta @ term.kernel(dual.inputs, inputs, **schedule.options)
-            by_word += sign * way.shares(own, values) / term.norm(examples, **schedule.options)[row]
+            shares: Floats = values.copy()
+            for piece, whole in enumerate(containing):
+                if whole >= 0:
+                    shares[whole] -= values[piece]
+            by_word += sign * shares / term.norm(examples, **schedule.options)[row]
         tree = drawn(own)
-        shares = np.zeros(len(list(tree)))
-        shares[word_nodes(own)] = by_word
-        out.append(TreeShares(None, tree, float(by_word.sum()), shares, way.split))
+        by_node = np.zeros(len(list(tree)))
+        by_node[word_nodes(own)] = by_word
+        out.append(TreeShares(None, tree, float(by_word.sum()), by_node, way.split))
     return tuple(out)
 
 
@@ -94,19 +102,15 @@ def together(trees: Sequence[TreeShares], candidates: Sequence[Candidate]) -> Fl
     return np.asarray(shares[0] + shares[1])
 
 
-def _beginnings(sequence: Candidate) -> list[Candidate]:
-    assert isinstance(sequence, TaggedSequence)
-    return [TaggedSequence(sequence.words[:k], sequence.tags[:k]) for k in range(1, len(sequence.words) + 1)]
+def _beginnings(sequence: TaggedSequence) -> tuple[list[Candidate], list[int]]:
+    """For each word, the sequence up to this word."""
+    n = len(sequence.words)
+    pieces: list[Candidate] = [TaggedSequence(sequence.words[:k], sequence.tags[:k]) for k in range(1, n + 1)]
+    return pieces, [*range(1, n), -1]
 
 
-def _ends(sequence: Candidate, values: Floats) -> Floats:
-    """The part that ends at each word: the value up to this word less the value up to the word before."""
-    return np.diff(values, prepend=0.0)
-
-
-def _below(tree: Candidate) -> list[Candidate]:
+def _below(tree: DependencyTree) -> tuple[list[Candidate], list[int]]:
     """For each word, the tree with only the arcs below it; all other words are roots, which do not count."""
-    assert isinstance(tree, DependencyTree)
     children: dict[int, list[int]] = {}
     for token, head in enumerate(tree.heads, 1):
         children.setdefault(head, []).append(token)
@@ -119,20 +123,10 @@ def _below(tree: Candidate) -> list[Candidate]:
                 heads[token - 1] = head
                 waiting.append(token)
         out.append(replace(tree, heads=heads))
-    return out
-
-
-def _heads(tree: Candidate, values: Floats) -> Floats:
-    """The part of each word as a head: the value below it less the values below its children."""
-    assert isinstance(tree, DependencyTree)
-    shares = values.copy()
-    for token, head in enumerate(tree.heads):
-        if head:
-            shares[head - 1] -= values[token]
-    return shares
+    return out, [head - 1 for head in tree.heads]
 
 
 _WAYS: dict[type, _Way] = {
-    TaggedSequence: _Way("end", "tagged words", _beginnings, _ends),
-    DependencyTree: _Way("head", "arcs", _below, _heads),
+    TaggedSequence: _Way("end", "tagged words", _beginnings),
+    DependencyTree: _Way("head", "arcs", _below),
 }
