@@ -93,18 +93,18 @@ class SubsetSearch(TreeSearch):
         found = self.native.exact(
             mass, *self._values, *self._limits, n, max_visits, schedule.memory, schedule.n_threads, tell
         )
-        return self._result(found, mass, n, proven=found["complete"])
+        return self._result(found, mass, n, found["bound"])
 
     def greedy(self, coefficients: Floats, n: int, max_expansions: int, tell: Tell | None) -> Found:
         """Heavy fragments, level by level."""
         mass = masses(self.forest, coefficients)
         found = self.native.greedy(mass, *self._values, *self._limits, n, max_expansions, tell)
-        return self._result(found, mass, n, proven=False, bound=np.inf)
+        return self._result(found, mass, n, np.inf)
 
     def local(self, mass: Floats, count: Floats, n: int, schedule: Schedule) -> tuple[Codes[Fragment], Floats]:
         found = self.native.local(mass, *self._values, *self._limits, count, n, NO_LIMIT, schedule.memory)
         # A word alone adds its value in the model times its value in the tree.
-        fragments, contributions, *_ = self._result(found, self._leaf * mass * count, n, proven=True)
+        fragments, contributions, *_ = self._result(found, self._leaf * mass * count, n, found["bound"])
         return fragments, contributions
 
     def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
@@ -116,21 +116,19 @@ class SubsetSearch(TreeSearch):
         shares = self.native.attribute(mass, *self._values, root, ((points + 1) / 2).tolist(), (weights / 2).tolist())
         return np.asarray(shares, np.float64)
 
-    def _result(
-        self, found: dict[str, Any], mass: Floats, n: int, *, proven: bool, bound: float | None = None
-    ) -> Found:
+    def _result(self, found: dict[str, Any], mass: Floats, n: int, bound: float) -> Found:
         labels = list(self.forest.vocabulary)
         weights = found["weight"]
         part = np.asarray(self.native.production_part, np.int32)
         start = np.asarray(self.native.production_start, np.int64)
         dictionary = FragmentDictionary._of(labels, start, part, found["start"], found["code"])
-        bound = found["bound"] if bound is None else bound
         if self._leaf > 0:
             dictionary, weights = self._with_words(dictionary, weights, mass)
             dictionary, weights = dictionary[:n], weights[:n]
             bound = max(bound, float(abs(weights[-1]))) if len(weights) == n else bound
         counts = (self.native.n_visited, self.native.n_pruned)
-        return Found(dictionary.compact(), weights, proven, float(bound), *counts, self._limits[1] or None)
+        limit = self._limits[1] or None
+        return Found(dictionary.compact(), weights, found["complete"], float(bound), *counts, limit)
 
     def _with_words(
         self, fragments: FragmentDictionary, weights: Floats, mass: Floats
