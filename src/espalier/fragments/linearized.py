@@ -99,18 +99,23 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
         features = self.vectorizer_.transform(X)
         self.classes_ = np.unique(labels)
         linear = LinearSVC(C=10.0, random_state=0) if self.linear is None else self.linear
-        if self.dictionary == "union" or len(self.classes_) == 2:
-            with blas_threads():
-                self.linear_ = clone(linear).fit(features, labels)
-                self._weights = _weights(self.linear_, features.shape[1])
-            return
-        self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
+        n_features = features.shape[1]
         with blas_threads():
-            self.linear_ = [
-                clone(linear).fit(features[:, columns], labels == label)
-                for label, columns in zip(self.classes_, self._columns, strict=True)
-            ]
-            self._weights = self._scattered(features.shape[1])
+            if self.dictionary == "union" or len(self.classes_) == 2:
+                self.linear_ = clone(linear).fit(features, labels)
+                self._weights = _weights(self.linear_, n_features)
+                return
+            self._columns = [self.vectorizer_.columns_of(str(label)) for label in self.classes_.tolist()]
+            own = list(zip(self.classes_, self._columns, strict=True))
+            self.linear_ = [clone(linear).fit(features[:, columns], labels == label) for label, columns in own]
+            weights, intercepts = np.zeros((n_features, len(own))), np.zeros(len(own))
+            for k, (model, columns) in enumerate(zip(self.linear_, self._columns, strict=True)):
+                found = _weights(model, len(columns))
+                if found is None:
+                    self._weights = None
+                    return
+                weights[columns, k], intercepts[k] = found[0][:, 0], found[1][0]
+            self._weights = weights, intercepts
 
     def decision_function(self, X: object) -> Floats:
         """Return the scores of the classes; one score for each tree if there are two classes."""
@@ -124,18 +129,6 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
             parts = zip(self.linear_, self._columns, strict=True)
             return np.stack([model.decision_function(features[:, columns]) for model, columns in parts], axis=1)
         return np.asarray(self.linear_.decision_function(features))
-
-    def _scattered(self, n_features: int) -> tuple[Floats, Floats] | None:
-        """The weights of all classes over all features, each 0 outside its own."""
-        weights = np.zeros((n_features, len(self.classes_)))
-        intercepts = np.zeros(len(self.classes_))
-        for k, (model, columns) in enumerate(zip(self.linear_, self._columns, strict=True)):
-            found = _weights(model, len(columns))
-            if found is None:
-                return None
-            weights[columns, k] = found[0][:, 0]
-            intercepts[k] = found[1][0]
-        return weights, intercepts
 
     def primal_form(self) -> PrimalForm:
         """Return the weights of all features, which mining and explaining need."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.corpus.selection import Rows
+from espalier.corpus.selection import Rows, chosen_rows, ranges
 from espalier.corpus.soundness import Require, refuse
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
@@ -102,7 +102,8 @@ class Codes(Sequence[AnyFeature]):
                 raise IndexError(f"There is no fragment {rows}: the dictionary has {len(self):,}.")
             return self._feature(int(rows) % len(self))
         arrays = {name: getattr(self, name) for name in self._kinds}
-        arrays["start"], arrays["code"] = chosen_codes(rows, self.start, self.code)
+        entries, arrays["start"] = ranges(self.start, chosen_rows(rows, len(self)))
+        arrays["code"] = self.code[entries]
         return self._of(self.labels, *arrays.values())
 
     def _feature(self, row: int) -> AnyFeature:
@@ -159,12 +160,3 @@ def distinct_codes(
     sizes = [len(code) // 4 for code in known]
     start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     return start, np.frombuffer(b"".join(known), np.int32), places
-
-
-def chosen_codes(rows: object, start: Integers, code: Integers) -> tuple[Integers, Integers]:
-    """Some of the codes of a list."""
-    chosen = np.arange(len(start) - 1)[rows if isinstance(rows, slice) else np.asarray(rows)]
-    sizes = start[chosen + 1] - start[chosen]
-    new_start = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(new_start[-1]) + np.repeat(start[chosen] - new_start[:-1], sizes)
-    return new_start, code[entries]

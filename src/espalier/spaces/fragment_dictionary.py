@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from espalier import _core
 from espalier.corpus.forest import as_forest
+from espalier.corpus.selection import ranges
 from espalier.corpus.soundness import Require
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
@@ -163,10 +164,8 @@ class FragmentDictionary(Codes[Fragment]):
     def compact(self) -> Self:
         """Return the same fragments with only the labels and productions that they use."""
         used = np.unique(self.code[self.code >= 0])
-        sizes = self.production_start[used + 1] - self.production_start[used]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(start[-1]) + np.repeat(self.production_start[used] - start[:-1], sizes)
-        part = self.production_part[entries].copy()
+        entries, start = ranges(self.production_start, used)
+        part = self.production_part[entries]
         is_head = np.zeros(len(part), bool)
         is_head[start[:-1]] = True
         label = np.where(is_head, np.where(part < 0, -1 - part, part), part // 2)
