@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.fragments.hashing import ChunkedTransformer
-from espalier.fragments.mined import MinedFragments, MinedTerm
+from espalier.fragments.mined import MinedFragments
 from espalier.fragments.mining import Limits, Strategy, mined_so_far
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import label_column
@@ -186,7 +186,13 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
             found = {}
             for part in chain(*mined):  # the machine of the first part may have learned values for the kernel
                 found.setdefault(part.term.path, (part.term, []))[1].append(part)
-        joined = [_joined_term(term, parts) for term, parts in found.values()]
+        joined = []
+        for term, parts in found.values():
+            fragments, places = term.space.listing.joined([part.fragments for part in parts])
+            scores: dict[str, NDArray[np.int64]] = {}
+            for part, place in zip(parts, places, strict=True):
+                scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)
+            joined.append(TermFeatures(term, fragments, scores))
         if any(len(own.fragments) for own in joined):
             self.terms_, self.mined_, self._trained_on = joined, mined, inputs.description()
 
@@ -342,14 +348,6 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
         self._check_choice("by", "weight", "frequency")
         self._check_choice("values", "kernel", "count", "binary")
         self._check_whole("n_fragments", "n_splits", "chunk_size")
-
-
-def _joined_term(term: Term, parts: list[MinedTerm]) -> TermFeatures:
-    fragments, places = term.space.listing.joined([part.fragments for part in parts])
-    scores: dict[str, NDArray[np.int64]] = {}
-    for part, place in zip(parts, places, strict=True):
-        scores[part.name] = np.union1d(scores.get(part.name, place[:0]), place)
-    return TermFeatures(term, fragments, scores)
 
 
 @dataclass(frozen=True, eq=False)

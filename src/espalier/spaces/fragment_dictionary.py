@@ -189,8 +189,7 @@ class FragmentDictionary(Codes[Fragment]):
         n_productions = len(start) - 1
         in_range = (code >= -1) & (code < n_productions)
         require(in_range.all(), "a fragment names a production that is not listed")
-        keys = {tuple(part[a:b].tolist()) for a, b in pairwise(start.tolist())}
-        require(len(keys) == n_productions, "a production is listed twice")
+        require(len(set(map(tuple, self._productions))) == n_productions, "a production is listed twice")
         if not len(code):
             return
         # How many nodes still need a decision: 0 after the last, more before.
@@ -284,21 +283,18 @@ class _Productions:
                 raise InputError(f"A fragment must have a production or be a word; {fragment} is an unexpanded node.")
             return [self.production((-1 - self.label(fragment.tree.label),))]
         nodes = list(fragment.tree)
-        n_leaves: dict[int, int] = {}  # below each node, by object
-        for node in reversed(nodes):
-            n_leaves[id(node)] = sum(n_leaves[id(child)] for child in node.children) if node.children else 1
-        unexpanded, leaf = set(fragment.unexpanded), 0
+        leaves = [place for place, node in enumerate(nodes) if node.is_leaf]
+        unexpanded = {leaves[k] for k in fragment.unexpanded}
         out: list[int] = []
-        for node in nodes:
+        for place, node in enumerate(nodes):
             if node.is_leaf:
-                if leaf in unexpanded:
+                if place in unexpanded:
                     out.append(-1)
-                leaf += 1
                 continue
-            key, below = [self.label(node.label)], leaf
+            key, below = [self.label(node.label)], place + 1  # a node is listed before its children
             for child in node.children:
                 key.append(2 * self.label(child.label) + (child.is_leaf and below not in unexpanded))
-                below += n_leaves[id(child)]
+                below += child.size
             out.append(self.production(tuple(key)))
         return out
 

@@ -54,7 +54,10 @@ class Growth:
         self._symbol, self._weights, self._memory, self._base = symbol.astype(np.int64), weights, memory, base
         self._row = np.repeat(np.arange(len(sequences)), sizes)
         self._end = np.repeat(start[1:], sizes)
-        self._log, self._n_zeros = _gaps(weights.gap[symbol])
+        # Sums up to each position: of the logarithms of gap weights, and of the positions that cannot be skipped.
+        gap = weights.gap[symbol]
+        self._log = np.concatenate([[0.0], np.cumsum(np.log(np.where(gap == 0, 1.0, gap)))])
+        self._n_zeros = np.concatenate([[0], np.cumsum(gap == 0)])
 
     def levels(self, longest: int, known: Sequence[Integers] | None = None) -> Iterator[Level]:
         """Yield the features of at most ``longest`` symbols, length by length; values without the weight of the length.
@@ -132,13 +135,6 @@ def keys_of(code: Sequence[Integers], base: int) -> tuple[list[Integers], list[t
         for k, node in zip(rows, number.reshape(-1).tolist(), strict=True):
             nodes[k], places[k] = node, (length, node)
     return out, places
-
-
-def _gaps(gap: Floats) -> tuple[Floats, Integers]:
-    """Sums up to each position: of the logarithms of gap weights, and of the positions that cannot be skipped."""
-    zero = gap == 0
-    log = np.log(np.where(zero, 1.0, gap))
-    return np.concatenate([[0.0], np.cumsum(log)]), np.concatenate([[0], np.cumsum(zero)])
 
 
 def _chunks(n_pairs: Integers) -> Iterator[tuple[int, int]]:
