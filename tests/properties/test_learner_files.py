@@ -32,6 +32,7 @@ LEARNERS = {
 
 
 TABLE = es.Table({"tree": ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))"], "x": [[1.0], [2.0], [0.5]]})
+SIX = es.Table({name: [*TABLE[name]] * 2 for name in TABLE.columns})
 COLUMNS = es.SubsetTree(es.PerLabel(0.4), on="tree") + es.RBF(on="x")
 OTHERS = {
     "process": lambda: es.GPRegressor(COLUMNS, noise=es.PerLabel(0.1), mean="constant", target_transform="boxcox").fit(
@@ -39,6 +40,9 @@ OTHERS = {
     ),
     "machine": lambda: es.KernelSVC(COLUMNS, class_weight={"a": 2.0}).fit(TABLE, ["a", "b", "c"]),
     "regression": lambda: es.KernelSVR(COLUMNS).fit(TABLE, [1.0, 2.0, 4.0]),
+    "search": lambda: es.KernelGridSearch(
+        es.KernelSVC(COLUMNS), {"C": [1.0, 2.0], "class_weight": [{0: 2.0}]}, cv=2
+    ).fit(SIX, [0, 1, 0, 1, 0, 1]),
     "kernel": lambda: es.SmoothedPartialTree(es.Embedding({"a": [1.0, 0.5], "b": [0.1, 1.0]})) + es.Spectrum(2),
 }
 

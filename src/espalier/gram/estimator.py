@@ -43,11 +43,11 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return {"settings": settings, "trained_on": dict(self._trained_on)}
 
     @classmethod
-    def _of_declared(cls, state: State) -> Self:
-        """An estimator with the parameters that a file holds, not fitted yet."""
+    def _of_declared(cls, state: State, **unsaved: object) -> Self:
+        """An estimator with the parameters that a file holds, and those that it does not, not fitted yet."""
         settings = state.part("settings").values()
         require(not set(settings) & set(_UNSAVED), "a file may not set threads and memory")
-        made = cls(**settings)
+        made = cls(**unsaved, **settings)
         if "trained_on" in state:
             require(isinstance(state.json("trained_on"), dict), "trained_on is not a JSON object")
             made._trained_on = state.json("trained_on")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from espalier.errors import InputError
+
 _ROOMS = {
     "espalier.structures": ("DependencyTree", "Graph", "TaggedSequence", "Tree"),
     "espalier.corpus": ("Arcs", "Forest", "Graphs", "Sequences", "Vocabulary"),
@@ -24,7 +26,7 @@ _ROOMS = {
     ),
     "espalier.gp.learned": ("LearnedRow",),
     "espalier.gp.transforms": ("Transform",),
-    "espalier.svm": ("KernelSVC", "KernelSVR"),
+    "espalier.svm": ("KernelGridSearch", "KernelSVC", "KernelSVR"),
     "espalier.rerank": ("GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"),
     "espalier.fragments": ("FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier"),
 }
@@ -37,7 +39,12 @@ def class_of(kind: str) -> type[Any]:
     return found
 
 
-def kind_of(value: object) -> str | None:
-    """The name under which a file holds an object of this class; None if it cannot be saved."""
+def kind_of(value: object) -> str:
+    """The name under which a file holds an object of this class; raise if it cannot be saved."""
     name = type(value).__name__
-    return name if name in HOMES and type(value).__module__.startswith("espalier.") else None
+    if name not in HOMES or not type(value).__module__.startswith("espalier."):
+        raise InputError(
+            f"{name} is not a class that Espalier can save: {value!r:.100}. A file holds no code, so a "
+            "kernel, prior or other object of your own cannot be saved. Keep the code that makes it."
+        )
+    return name

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.storage.homes import class_of, kind_of
 
-ARRAY, KIND = "$array", "$kind"
+ARRAY, KIND, PAIRS = "$array", "$kind", "$pairs"  # the last is a mapping whose keys are not texts
 MAX_NESTED = 40  # objects inside objects
 
 Arrays = dict[str, NDArray[Any]]
@@ -38,12 +38,9 @@ def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         prefix = f"{path}." if path else ""
         return {key: pack(item, arrays, prefix + key, depth) for key, item in value.items()}
+    if isinstance(value, Mapping):
+        return {PAIRS: pack(list(value.items()), arrays, path, depth)}
     kind = kind_of(value)
-    if kind is None:
-        raise InputError(
-            f"{type(value).__name__} is not a class that Espalier can save: {value!r:.100}. A file holds no code, so a "
-            "kernel, prior or other object of your own cannot be saved. Keep the code that makes it."
-        )
     if depth >= MAX_NESTED:
         raise InputError(f"More than {MAX_NESTED} objects enclose this {kind}, which is too many for a file.")
     return {KIND: kind, **pack(state_of(value), arrays, path, depth + 1)}
@@ -164,6 +161,8 @@ class State:
             if not isinstance(value[ARRAY], str) or value[ARRAY] not in self._arrays:
                 raise InputError(f"the array {value[ARRAY]!r:.60} is missing")
             return self._arrays[value[ARRAY]]
+        if set(value) == {PAIRS}:
+            return dict(self._made(value[PAIRS]))
         return {name: self._made(item) for name, item in value.items()}
 
 

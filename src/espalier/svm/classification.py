@@ -142,19 +142,13 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     def to_state(self) -> dict[str, Any]:
         """Return what the machines are, the classes and what tells probabilities."""
-        state = super().to_state()
-        if isinstance(self.class_weight, dict):  # whose keys may be numbers
-            state["settings"].pop("class_weight")
-            state["class_weight"] = list(self.class_weight.items())
-        state |= {"classes": classes_state(self.classes_), "machines": self.machines_}
+        state = super().to_state() | {"classes": classes_state(self.classes_), "machines": self.machines_}
         return state | ({"calibration": self.calibration_} if self.probability else {})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the classifier that a file holds."""
         model = super().from_state(state)
-        if "class_weight" in state:
-            model.class_weight = dict(state.value("class_weight"))
         model.classes_, model.machines_ = classes_of(state.part("classes")), state.array("machines", np.int64, 2)
         n_classes, n_machines = len(model.classes_), len(model.intercept_)
         check_class_weight(model.class_weight, model.classes_)

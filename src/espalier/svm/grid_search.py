@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -23,9 +22,11 @@ from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
+from espalier.storage import State, require
+from espalier.storage.homes import class_of, kind_of
 from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
-from espalier.svm.estimator import kernel_matrix, warn_of_early_stop
+from espalier.svm.estimator import KernelMachine, kernel_matrix, warn_of_early_stop
 from espalier.svm.folds import Fold
 from espalier.svm.labels import check_weights
 from espalier.svm.rows import row_data
@@ -106,6 +107,8 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
     scoring: object = None
     refit: bool = True
 
+    _unsaved = ("estimator",)  # a file holds its parameters apart, because it is not fitted
+
     def fit(
         self,
         X: object,
@@ -141,6 +144,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         candidates = self._check_settings()
         self.__dict__.pop("best_estimator_", None)  # of an earlier search
         inputs = Inputs.of(X)
+        self._trained_on = inputs.description()
         refuse_masked(groups, "groups")
         weights = check_weights(sample_weight, len(inputs))
         gaps = np.empty(0, np.intp)
@@ -171,6 +175,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         scores = np.full((len(candidates), len(splits)), np.nan)
         searching = schedule.between(0.0, 0.9 if self.refit else 1.0)
         kernels = by_kernel(candidates)
+        listed = [candidate.params for candidate in candidates]
         n_early, self.n_matrices_ = 0, 0
         gram: Matrix | None = None
         try:
@@ -193,9 +198,9 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
                     n_early += early
         except BaseException:  # an interrupt, or an error of progress
             if not np.isnan(scores).any(axis=1).all():  # some candidates are done
-                self._set_results(candidates, scores)
+                self._set_results(listed, scores)
             raise
-        self._set_results(candidates, scores)
+        self._set_results(listed, scores)
         if not self.refit:
             return n_early
         best = candidates[self.best_index_].model
@@ -219,21 +224,57 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         check_progress(self.progress)
         return make_candidates(self.estimator, self.param_grid)
 
-    def _set_results(self, candidates: list[Trial], scores: Matrix) -> None:
+    def _set_results(self, listed: list[dict[str, Any]], scores: Matrix) -> None:
         mean = scores.mean(axis=1)
-        listed = [candidate.params for candidate in candidates]
         ranked = rankdata(np.where(np.isnan(mean), np.inf, -mean), method="min").astype(np.int32)
         self.n_splits_ = scores.shape[1]
-        self.cv_results_ = {"params": listed, **columns_of(listed)}
+        self.cv_results_: dict[str, Any] = {"params": listed, **columns_of(listed)}
         self.cv_results_ |= {f"split{k}_test_score": scores[:, k].copy() for k in range(scores.shape[1])}
         self.cv_results_ |= {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": ranked}
         self.best_index_ = int(ranked.argmin())
         self.best_params_ = listed[self.best_index_]
         self.best_score_ = float(mean[self.best_index_])
 
-    def save(self, path: str | Path) -> None:
-        """Refuse: a search is not saved, its best estimator is."""
-        raise InputError("A search is not saved. Save what it found: search.best_estimator_.save(path).")
+    def to_state(self) -> dict[str, object]:
+        """Return the settings, the candidates with their scores, and the best estimator if it was fitted.
+
+        A file holds no code, so ``cv`` must be a number, and ``scoring`` a name or None.
+        """
+        check_is_fitted(self, "cv_results_")
+        for name in ("cv", "scoring"):
+            if not isinstance(value := getattr(self, name), int | str | None):
+                raise InputError(
+                    f"A file holds no code, so it cannot hold {name}={value!r:.60}. Save what the search found: "
+                    "search.best_estimator_.save(path)."
+                )
+        splits = [self.cv_results_[f"split{k}_test_score"] for k in range(self.n_splits_)]
+        best = {"best": self.best_estimator_} if hasattr(self, "best_estimator_") else {}
+        return {
+            **self._declared_state(),
+            "estimator": {"kind": kind_of(self.estimator), **self.estimator._declared_state()},
+            "params": self.cv_results_["params"],
+            "scores": np.column_stack(splits),
+            "n_matrices": self.n_matrices_,
+            **best,
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the search that a file holds, with what it found."""
+        kind = state.part("estimator").text("kind")
+        require(kind in ("KernelSVC", "KernelSVR"), f"a {kind:.60} is no machine")
+        estimator = class_of(kind)._of_declared(state.part("estimator"))
+        search: Self = cls._of_declared(state, estimator=estimator)
+        search._check_settings()
+        listed, scores = state.value("params"), state.array("scores", np.float64, 2)
+        whole = isinstance(listed, tuple) and all(isinstance(params, dict) for params in listed)
+        require(whole and len(listed) == len(scores) > 0 < scores.shape[1], "every candidate needs its scores")
+        search._set_results(list(listed), scores)
+        search.n_matrices_ = state.whole("n_matrices")
+        search.scorer_ = _scorer(estimator, search.scoring)
+        if "best" in state:
+            search.best_estimator_ = state.object("best", KernelMachine)
+        return search
 
     @property
     def classes_(self) -> NDArray[Any]:

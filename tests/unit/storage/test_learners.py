@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.model_selection import KFold
 from tests.saved_files import rewrite
 
 import espalier as es
@@ -151,6 +152,77 @@ def test_classes_of_any_kind_come_back(tmp_path, labels):
     assert again.classes_.dtype == model.classes_.dtype and again.class_weight == model.class_weight
 
 
+GRID = {"kernel__decay": [0.2, 0.6], "C": np.array([0.5, 4.0])}
+SEARCHES = {
+    "classes": (es.KernelGridSearch(es.KernelSVC(es.Subtree(), probability=True), GRID, cv=2), LABELS),
+    "weights by number": (
+        es.KernelGridSearch(
+            es.KernelSVC(es.Subtree(), class_weight={0: 2.0}),
+            [{"class_weight": [None, {0: 1.0, 1: 3.0}]}, {"kernel": [es.SubsetTree(es.fixed(0.3))]}],
+            scoring="f1_macro",
+        ),
+        (LABELS == "agent").astype(int),
+    ),
+    "numbers": (es.KernelGridSearch(es.KernelSVR(es.Normalized(es.SubsetTree())), GRID, cv=2), Y),
+    "no refit": (es.KernelGridSearch(es.KernelSVR(es.Subtree()), {"epsilon": [0.1, 0.2]}, cv=2, refit=False), Y),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searches_find_and_predict_the_same(tmp_path, name):
+    search, y = SEARCHES[name]
+    again = saved_again(search.fit(FOREST, y), tmp_path)
+    assert again.best_params_ == search.best_params_ and again.best_score_ == search.best_score_
+    assert (again.best_index_, again.n_splits_, again.n_matrices_) == (
+        search.best_index_,
+        search.n_splits_,
+        search.n_matrices_,
+    )
+    assert list(again.cv_results_) == list(search.cv_results_)
+    for column, values in search.cv_results_.items():
+        np.testing.assert_array_equal(again.cv_results_[column], values)
+    assert again.estimator.get_params() == search.estimator.get_params()
+    assert again.trained_on() == search.trained_on() and again.trained_on()["rows"] == 60
+    if not search.refit:
+        with pytest.raises(AttributeError, match="refit=False"):
+            again.predict(NEW)
+        return
+    np.testing.assert_array_equal(again.predict(NEW), search.predict(NEW))
+    assert again.score(FOREST, y) == search.score(FOREST, y)
+    if name == "classes":
+        np.testing.assert_array_equal(again.predict_proba(NEW), search.predict_proba(NEW))
+    assert again.fit(FOREST, y).best_score_ == search.best_score_
+
+
+@pytest.mark.parametrize("setting", [{"cv": KFold(2)}, {"scoring": lambda model, X, y: 1.0}])
+def test_a_search_with_code_inside_says_what_to_save_instead(tmp_path, setting):
+    search = es.KernelGridSearch(es.KernelSVC(es.Subtree()), {"C": [1.0]}, **{"cv": 2} | setting).fit(TREES, LABELS)
+    with pytest.raises(InputError, match=r"search\.best_estimator_\.save\(path\)"):
+        search.save(tmp_path / "search")
+    search.best_estimator_.save(tmp_path / "machine")
+    assert es.load(tmp_path / "machine").predict(NEW).tolist() == search.predict(NEW).tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s, a: s["params"].pop(), "every candidate needs its scores"),
+        (lambda s, a: a.update(scores=a["scores"][:, :0]), "every candidate needs its scores"),
+        (lambda s, a: s["estimator"].update(kind="Forest"), "Forest is no machine"),
+        (lambda s, a: s["estimator"]["settings"].update(epsilon=-1.0), "epsilon must be"),
+        (lambda s, a: s["settings"].update(scoring="luck"), "luck"),
+        (lambda s, a: s.update(best={"$kind": "Subtree", "decay": 0.4, "on": None}), "must be a KernelMachine"),
+        (lambda s, a: s.update(params=[3, 4, 5, 6]), "every candidate needs its scores"),
+    ],
+)
+def test_hostile_searches_are_refused(tmp_path, change, message):
+    es.KernelGridSearch(es.KernelSVR(es.Subtree()), GRID, cv=2).fit(TREES, Y).save(tmp_path / "x")
+    rewrite(tmp_path / "x", change)
+    with pytest.raises(InputError, match=message) as caught:
+        es.load(tmp_path / "x")
+    assert str(caught.value).startswith(str(tmp_path / "x"))
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -191,7 +263,9 @@ def test_rows_that_no_file_can_hold_are_one_clear_error(tmp_path):
 def test_nothing_but_fitted_learners_is_saved(tmp_path):
     from sklearn.exceptions import NotFittedError
 
-    for model in (es.GPRegressor(es.Subtree()), es.KernelSVC(es.Subtree()), es.Reranker(), es.FragmentVectorizer()):
+    machine = es.KernelSVC(es.Subtree())
+    search = es.KernelGridSearch(machine, GRID)
+    for model in (es.GPRegressor(es.Subtree()), machine, search, es.Reranker(), es.FragmentVectorizer()):
         with pytest.raises(NotFittedError):
             model.save(tmp_path / "x")
 

@@ -282,11 +282,3 @@ def test_interrupted_fit_leaves_the_machine_as_it_was(monkeypatch):
     np.testing.assert_array_equal(model.predict_proba(FOREST[TEST]), before)
     with pytest.raises(NotFittedError):
         fresh.predict(FOREST)
-
-
-def test_a_search_says_what_to_save_instead(tmp_path):
-    search = es.KernelGridSearch(KernelSVC(KERNEL), {"C": [1.0]}, cv=2).fit(FOREST[TRAIN], LABELS[TRAIN])
-    with pytest.raises(es.InputError, match=r"search\.best_estimator_\.save\(path\)"):
-        search.save(tmp_path / "search")
-    search.best_estimator_.save(tmp_path / "machine")
-    assert es.load(tmp_path / "machine").predict(FOREST[TEST]).tolist() == search.predict(FOREST[TEST]).tolist()
