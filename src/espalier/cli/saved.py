@@ -60,7 +60,7 @@ def _section(title: str, values: Mapping[str, object]) -> Iterator[str]:
 def _learned(state: State) -> dict[str, object]:
     """The learned numbers by path, or those of the learned kernel."""
     if "learned" in state:
-        return {row.path: f"{row.value:.6g}" for row in state.value("learned")}
+        return {row.path: f"{row.value:.6g}" for row in state.object("learned", tuple)}
     return {"kernel": state.value("kernel")} if "kernel" in state else {}
 
 

@@ -70,7 +70,7 @@ def _item(item: object, row: int) -> object:
         ) from None
 
 
-def rows_of(state: State) -> Any:
+def rows_of(state: State) -> object:
     """Return the rows that a state describes."""
     form = state.text("form", "table", "corpus", "sparse", "array", "trees", "items")
     if form == "table":
@@ -85,16 +85,14 @@ def rows_of(state: State) -> Any:
         return array
     if form == "trees":
         return [Tree.from_brackets(text) for text in state.texts("brackets")]
-    items = state.value("items")
-    require(isinstance(items, tuple), "its rows are no list")
-    return list(items)
+    return list(state.object("items", tuple))
 
 
 def _table(state: State) -> Table:
     columns = {part.text("name"): rows_of(part.part("rows")) for part in state.parts("columns")}
     table = Table(columns)
     require(not columns or len(table) == state.whole("n_rows"), "its columns have another length")
-    for name, features in state.value("feature_names"):
+    for name, features in state.object("feature_names", tuple):
         table = table.with_column(name, table[name], feature_names=features)
     return table
 
@@ -102,12 +100,11 @@ def _table(state: State) -> Table:
 def _sparse(state: State) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
-    shape = state.value("shape")
-    indices, indptr = state.value("indices"), state.value("indptr")
-    data = state.value("data")
-    sound = all(isinstance(array, np.ndarray) and array.ndim == 1 for array in (indices, indptr, data))
-    require(sound and all(array.dtype.kind == "i" for array in (indices, indptr)), "its rows are no sparse matrix")
-    whole = isinstance(shape, tuple) and len(shape) == 2 and all(type(size) is int and size >= 0 for size in shape)
+    shape = state.object("shape", tuple)
+    data, indices, indptr = (state.object(name, np.ndarray) for name in ("data", "indices", "indptr"))
+    sound = data.ndim == indices.ndim == indptr.ndim == 1 and indices.dtype.kind == indptr.dtype.kind == "i"
+    require(sound, "its rows are no sparse matrix")
+    whole = len(shape) == 2 and all(type(size) is int and size >= 0 for size in shape)
     require(whole and len(indptr) == shape[0] + 1, "its sparse matrix has another shape")
     matrix = csr_matrix((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)

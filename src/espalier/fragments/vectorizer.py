@@ -53,7 +53,7 @@ class TermFeatures:
     @staticmethod
     def from_state(state: State) -> TermFeatures:
         """Make the fragments that a file holds."""
-        kernel, norms = state.object("kernel", Kernel), state.value("norms")
+        kernel, norms = state.object("kernel", Kernel), state.object("norms", tuple)
         require(is_listable(kernel), f"the features of {kernel!r} cannot be listed")
         require(all(isinstance(norm, Kernel) for norm in norms), "a norm is not a kernel")
         term = Term(state.text("path"), kernel, state.number("scale", 0.0), norms)

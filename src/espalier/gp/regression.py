@@ -82,13 +82,14 @@ class Examples:
         sound = np.all(observed.weight > 0) and np.all(np.isfinite(observed.weight)) and np.all(observed.known >= 0)
         in_range = np.all((observed.group >= 0) & (observed.group < len(observed.names)))
         require(sound and in_range, "a target has no noise")
+        likelihood: dict[str, Any] = state.part("likelihood").values()
         return Examples(
             kernel=state.object("kernel", Kernel),
             inputs=inputs,
             y=y,
             transform=state.object("transform", Transform),
             standardize=state.truth("standardize"),
-            likelihood=Gaussian(**state.part("likelihood").values()),
+            likelihood=Gaussian(**likelihood),
             observed=observed,
             basis=Basis.of(as_mean(state.value("mean")), inputs),
         )

@@ -40,7 +40,8 @@ def classes_state(classes: NDArray[Any]) -> dict[str, object]:
 
 def classes_of(state: State) -> NDArray[Any]:
     """Read the labels of two or more classes from a file."""
-    held, labels = state.text("type", *TYPES), state.json("labels")
+    held = state.text("type", *TYPES)
+    labels: Any = state.json("labels")
     sound = isinstance(labels, list) and len(labels) >= 2 and all(type(label) is TYPES[held] for label in labels)
     require(sound, f"it has no list of two or more classes of type {held}")
     require(len(set(labels)) == len(labels), "a class is listed twice")

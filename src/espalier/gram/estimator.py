@@ -49,8 +49,9 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         require(not set(settings) & set(_UNSAVED), "a file may not set threads and memory")
         made = cls(**unsaved, **settings)
         if "trained_on" in state:
-            require(isinstance(state.json("trained_on"), dict), "trained_on is not a JSON object")
-            made._trained_on = state.json("trained_on")
+            facts: Any = state.json("trained_on")
+            require(isinstance(facts, dict), "trained_on is not a JSON object")
+            made._trained_on = facts
         return made
 
     def set_params(self, **params: object) -> Self:

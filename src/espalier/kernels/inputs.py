@@ -102,7 +102,7 @@ class Inputs:
     def from_state(state: State) -> Inputs:
         """Make the inputs that a file holds; their strings are read as they were when the file was written."""
         inputs = Inputs(rows_of(state.part("rows")))
-        for on, reading in state.value("readings"):
+        for on, reading in state.object("readings", tuple):
             require(
                 isinstance(on, str | None) and reading in ("trees", "words", None), "strings are read as trees or words"
             )

@@ -123,7 +123,8 @@ class WordNet(Similarity):
         ``WNSEARCHDIR`` names another folder.
         """
         measure: Any = state.text("measure", "wu-palmer", "path")
-        made = saved_wordnet(measure, senses=state.json("senses"), power=state.whole("power", 1))
+        senses: Any = state.json("senses")
+        made = saved_wordnet(measure, senses=senses, power=state.whole("power", 1))
         same = made._database.digest == state.text("database")
         require(same, "it needs another version of WordNet: the installed one gives other similarities")
         return made

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from espalier.kept import kept
 from espalier.parsing.markov import SeenWord, spelled
@@ -90,7 +91,7 @@ class Lexicon:
     @classmethod
     def from_state(cls, state: State) -> Lexicon:
         """Make a lexicon from the contents of a file."""
-        found = {name: state.json(name) for name in state.names() if name != "smoothing"}
+        found: dict[str, Any] = {name: state.json(name) for name in state.names() if name != "smoothing"}
         tags = found["tag_counts"]
         require(tags, "its tags have no counts")
         for name, table in {**found, "tag_counts": {"": tags}}.items():

@@ -190,7 +190,8 @@ class Tagger(Storable):
         tags = state.texts("tags")
         require(0 < len(tags) == len(set(tags)), "its tags are not all different")
         require(len(tags) <= MAX_TAGS, f"it has {len(tags)} tags, and {MAX_TAGS} are possible")
-        number, words = {tag: n for n, tag in enumerate(tags)}, state.json("words")
+        number = {tag: n for n, tag in enumerate(tags)}
+        words: Any = state.json("words")
         require(isinstance(words, dict) and all(map(are_counts, words.values())), "its words have no counts")
         require(all(tag in number for counts in words.values() for tag in counts), "a word has an unknown tag")
         total = sum(count for counts in words.values() for count in counts.values())

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +230,8 @@ class Chooser(Choosing, KernelEstimator):
         chooser._set_own_state(state)
         chooser._set_support(support, coefficients)
         chooser.score_weight_ = state.number("weight")
-        for name, value in state.part("fitted").values().items():
+        fitted: dict[str, Any] = state.part("fitted").values()
+        for name, value in fitted.items():
             sound = name in _FITTED and all(type(own) in (int, float) for own in np.ravel(value).tolist())
             require(sound, f"its {name} is not a number")
             setattr(chooser, name, list(value) if isinstance(value, tuple) else value)
@@ -303,7 +304,8 @@ class Chooser(Choosing, KernelEstimator):
 
 def stored_candidates(state: State) -> list[object]:
     """The candidates that a file lists."""
-    return [as_candidate(item) for item in rows_of(state)]
+    rows: Any = rows_of(state)
+    return [as_candidate(item) for item in rows]
 
 
 def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,13 @@ from espalier.errors import InputError
 from espalier.storage.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.storage.homes import class_of
 from espalier.storage.old_files import FORMATS, translated
-from espalier.storage.states import KIND, Arrays, pack, require, restored
+from espalier.storage.states import KIND, Arrays, Made, pack_object, require, restored
 from espalier.structures.files import write_bytes
 
 FORMAT, VERSION = "espalier", 1
 STATE = "state"  # the array that holds the JSON text
 # The exceptions that a garbled state causes in the code that reads it.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def save(value: object, path: str | Path, trained_on: Mapping[str, object]) -> N
     from espalier import __version__
 
     arrays: Arrays = {}
-    state = pack(value, arrays)
+    state = pack_object(value, arrays)
     header = {"format": FORMAT, "version": VERSION, "espalier": __version__, "kind": state.pop(KIND)}
     try:
         arrays[STATE] = np.frombuffer(json.dumps(state, ensure_ascii=False).encode(), np.uint8)
@@ -76,6 +74,8 @@ def load(path: str | Path) -> Any: ...
 def load(path: str | Path, wanted: type[Made]) -> Made: ...
 def load(path: str | Path, wanted: type[object] | None = None) -> object:
     """Read what a file holds: a model, a parser, a corpus, a kernel, or whatever else has a method ``save``.
+
+    Only the file says which class that is, so without ``wanted`` the type of the result is Any.
 
     Parameters
     ----------

@@ -21,10 +21,11 @@ ARRAY, KIND, PAIRS = "$array", "$kind", "$pairs"  # the last is a mapping whose 
 MAX_NESTED = 40  # objects inside objects
 
 Arrays = dict[str, NDArray[Any]]
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Made = TypeVar("Made")
 
 
-def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
+def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Json:
     """Return a value as JSON; its arrays are added to ``arrays`` under their paths."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -36,22 +37,27 @@ def pack(value: object, arrays: Arrays, path: str = "", depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [pack(item, arrays, f"{path}[{k}]", depth) for k, item in enumerate(value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        prefix = f"{path}." if path else ""
-        return {key: pack(item, arrays, prefix + key, depth) for key, item in value.items()}
+        return _packed(value, arrays, path, depth)
     if isinstance(value, Mapping):
         return {PAIRS: pack(list(value.items()), arrays, path, depth)}
+    return pack_object(value, arrays, path, depth)
+
+
+def pack_object(value: Any, arrays: Arrays, path: str = "", depth: int = 0) -> dict[str, Json]:
+    """Return the kind of an object and its state: what ``to_state`` returns, or the fields of a dataclass."""
     kind = kind_of(value)
     if depth >= MAX_NESTED:
         raise InputError(f"More than {MAX_NESTED} objects enclose this {kind}, which is too many for a file.")
-    return {KIND: kind, **pack(state_of(value), arrays, path, depth + 1)}
-
-
-def state_of(value: Any) -> dict[str, Any]:
-    """The state of an object: what ``to_state`` returns, or the fields of a dataclass that has no such method."""
     if hasattr(value, "to_state"):
-        state: dict[str, Any] = value.to_state()
-        return state
-    return {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        state: Mapping[str, object] = value.to_state()
+    else:
+        state = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    return {KIND: kind, **_packed(state, arrays, path, depth + 1)}
+
+
+def _packed(state: Mapping[str, object], arrays: Arrays, path: str, depth: int) -> dict[str, Json]:
+    prefix = f"{path}." if path else ""
+    return {key: pack(item, arrays, prefix + key, depth) for key, item in state.items()}
 
 
 class State:
@@ -66,7 +72,7 @@ class State:
             raise InputError(f"a JSON object was expected in place of {content!r:.60}")
         if depth > MAX_NESTED:
             raise InputError(f"more than {MAX_NESTED} objects are nested in each other")
-        self._content: dict[str, Any] = content
+        self._content: dict[str, object] = content
         self._arrays, self._depth = arrays, depth
 
     def __contains__(self, name: str) -> bool:
@@ -76,17 +82,17 @@ class State:
         """The names of all values."""
         return [name for name in self._content if name != KIND]
 
-    def json(self, name: str) -> Any:
+    def json(self, name: str) -> object:
         """A value as it is in the file."""
         if name not in self._content:
             raise InputError(f"it lacks {name!r}")
         return self._content[name]
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> object:
         """A value of any kind: lists become tuples, references arrays, and states objects."""
         return self._made(self.json(name))
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, object]:
         """All values by name, each of any kind."""
         return {name: self.value(name) for name in self.names()}
 
@@ -129,12 +135,13 @@ class State:
     def whole(self, name: str, least: int = 0, most: float = math.inf) -> int:
         """An integer within limits."""
         number = self.json(name)
-        require(type(number) is int and least <= number <= most, f"{name} is out of range")
-        return int(number)
+        if type(number) is not int or not least <= number <= most:
+            raise InputError(f"{name} is out of range")
+        return number
 
     def number(self, name: str, least: float = -math.inf) -> float:
         """A finite number that is not below the least."""
-        number = self.json(name)
+        number: Any = self.json(name)
         sound = type(number) in (int, float) and math.isfinite(number) and number >= least
         require(sound, f"{name} is out of range, or no number")
         return float(number)
@@ -147,8 +154,9 @@ class State:
 
     def _list(self, name: str) -> list[Any]:
         listed = self.json(name)
-        require(isinstance(listed, list), f"{name!r} must be a list")
-        return list(listed)
+        if not isinstance(listed, list):
+            raise InputError(f"{name!r} must be a list")
+        return listed
 
     def _made(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -162,7 +170,7 @@ class State:
                 raise InputError(f"the array {value[ARRAY]!r:.60} is missing")
             return self._arrays[value[ARRAY]]
         if set(value) == {PAIRS}:
-            return dict(self._made(value[PAIRS]))
+            return {self._made(key): self._made(item) for key, item in value[PAIRS]}
         return {name: self._made(item) for name, item in value.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from espalier.storage.files import load, save
 from espalier.storage.states import State
@@ -26,11 +26,11 @@ class Storable:
         """Read a file that :meth:`save` wrote; one that holds something else is an error that says what it holds."""
         return load(path, cls)
 
-    def trained_on(self) -> dict[str, Any]:
+    def trained_on(self) -> dict[str, object]:
         """What a file says about the data that this was learned from: numbers and kinds of items, by name."""
         return {}
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return what this is made of: values of JSON, arrays, and objects that can be saved."""
         raise NotImplementedError
 

@@ -140,7 +140,7 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         """
         return accuracy(y, self.predict(X), sample_weight)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return what the machines are, the classes and what tells probabilities."""
         state = super().to_state() | {"classes": classes_state(self.classes_), "machines": self.machines_}
         return state | ({"calibration": self.calibration_} if self.probability else {})

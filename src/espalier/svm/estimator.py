@@ -106,7 +106,7 @@ class KernelMachine(KernelEstimator):
         self._set_width(data)
         self._trained_on = inputs.description()
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the settings, the support rows and their coefficients."""
         check_is_fitted(self, "support_data_")
         return {
