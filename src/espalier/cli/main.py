@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from espalier.cli.options import (
-    STANDARD_OUTPUT,
-    Encoding,
-    Threads,
-    check_output,
-    input_file,
-    output_file,
-)
+from espalier.cli import options
 from espalier.cli.parsing import app as parsing
 from espalier.cli.reporting import INTERRUPTED, reported, say, shown
 from espalier.cli.reproduce import reproduce
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from espalier.corpus.forest import Forest
-    from espalier.kernels.base import Kernel
 
 app = typer.Typer(
     name="espalier",
@@ -46,8 +38,8 @@ app.add_typer(tagging)
 app.add_typer(rerank)
 app.command()(reproduce)
 
-BracketFile = Annotated[Path, input_file("FILE", "A file of bracketed trees, plain or .gz")]
-KernelText = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
+BracketFile = Annotated[Path, options.input_file("FILE", "A file of bracketed trees, plain or .gz")]
+KernelOption = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
 
@@ -90,7 +82,7 @@ def demo(
         Path | None,
         typer.Option(metavar="DIR", help="Also write the drawings and a page here."),
     ] = None,
-    threads: Threads = None,
+    threads: options.Threads = None,
 ) -> None:
     """Show that words mislead and trees do not."""
     if svg is not None and svg.exists() and not svg.is_dir():
@@ -111,9 +103,9 @@ def demo(
 @reported
 def describe(
     file: Annotated[
-        Path, input_file("FILE", "A file of bracketed trees, plain or .gz, or a saved model, corpus or kernel")
+        Path, options.input_file("FILE", "A file of bracketed trees, plain or .gz, or a saved model, corpus or kernel")
     ],
-    encoding: Encoding = "utf-8",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Say what a tree file or a saved file holds.
 
@@ -136,15 +128,16 @@ def nearest(
     file: BracketFile,
     query: Annotated[str, typer.Option(help="A bracketed tree.")],
     k: Annotated[int, typer.Option("-k", min=1, help="How many trees to show.")] = 5,
-    kernel: KernelText = DEFAULT_KERNEL,
-    encoding: Encoding = "utf-8",
-    threads: Threads = None,
+    kernel: KernelOption = DEFAULT_KERNEL,
+    encoding: options.Encoding = "utf-8",
+    threads: options.Threads = None,
 ) -> None:
     """Show the trees most similar to a query."""
     from espalier.gram import nearest as find_nearest
+    from espalier.kernels.expressions import parse_kernel
     from espalier.structures.tree import Tree
 
-    chosen, tree = _kernel(kernel), Tree.from_brackets(query)
+    chosen, tree = parse_kernel(kernel), Tree.from_brackets(query)
     forest = _forest(file, encoding)
     if k > len(forest):
         say(f"Warning: -k asks for {k:,} trees, and {file} holds {len(forest):,}: all are shown.")
@@ -157,17 +150,17 @@ def nearest(
 @app.command()
 @reported
 def gram(
-    file: Annotated[Path, input_file("FILE", "The items to compare: trees, lines of text or CoNLL-U; .gz too")],
+    file: Annotated[Path, options.input_file("FILE", "The items to compare: trees, lines of text or CoNLL-U; .gz too")],
     output: Annotated[
         Path,
-        output_file(
+        options.output_file(
             "OUT",
             "Where the matrix goes: a name in .npy or .npz (numpy), .csv or .tsv; - for CSV on standard output.",
         ),
     ],
-    kernel: KernelText = DEFAULT_KERNEL,
-    encoding: Encoding = "utf-8",
-    threads: Threads = None,
+    kernel: KernelOption = DEFAULT_KERNEL,
+    encoding: options.Encoding = "utf-8",
+    threads: options.Threads = None,
     memory: Annotated[str | None, typer.Option(help="For intermediate results, such as '2 GiB'.")] = None,
     form: Annotated[
         str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu; by default by kernel.")
@@ -182,21 +175,16 @@ def gram(
     """
     from espalier.cli.items import read_items
     from espalier.cli.matrix import check_matrix_format, write_gram
+    from espalier.kernels.expressions import parse_kernel
 
-    chosen = _kernel(kernel)
-    if output != STANDARD_OUTPUT:
-        check_output(output, "The matrix", file, any_ending=True)
+    chosen = parse_kernel(kernel)
+    if output != options.STANDARD_OUTPUT:
+        options.check_output(output, "The matrix", file, any_ending=True)
     check_matrix_format(output)
     items, item = read_items(chosen, file, encoding, form)
     write_gram(chosen, items, output, item=item, n_threads=threads, memory=memory)
-    if output != STANDARD_OUTPUT:
+    if output != options.STANDARD_OUTPUT:
         typer.echo(f"{output}: {len(items):,} x {len(items):,} values of {chosen!r}")
-
-
-def _kernel(text: str) -> Kernel:
-    from espalier.kernels.expressions import parse_kernel
-
-    return parse_kernel(text)
 
 
 def _forest(file: Path, encoding: str) -> Forest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -70,14 +71,10 @@ def _write_csv(stream: IO[bytes], matrix: Matrix, separator: str = ",") -> None:
         stream.write((separator.join(map(repr, row.tolist())) + "\n").encode())
 
 
-def _write_tsv(stream: IO[bytes], matrix: Matrix) -> None:
-    _write_csv(stream, matrix, "\t")
-
-
 _WRITERS: dict[str, Callable[[IO[bytes], Matrix], None]] = {
     "": _write_npy,
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_csv, separator="\t"),
 }

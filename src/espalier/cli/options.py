@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
+TagColumn = Literal["upos", "xpos"]
 _READ_ONCE = "espalier.standard_input"
 
 
@@ -99,13 +100,17 @@ Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs 
 Smoothing = Annotated[
     float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
 ]
-Tags = Annotated[Literal["upos", "xpos"], typer.Option(help="Which column of CoNLL-U gives the tags.")]
+Tags = Annotated[TagColumn, typer.Option(help="Which column of CoNLL-U gives the tags.")]
 SentenceFile = Annotated[
     Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks; .gz too")
 ]
 Treebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees, plain or .gz")]
 ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
+Several = Annotated[
+    int | None,
+    typer.Option("-k", min=1, help="How many for each sentence at most; 100 parses or 20 taggings in .jsonl, else 1."),
+]
 Folds = Annotated[int, typer.Option(min=2, help="The number of parts into which sentences are divided.")]
 FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
 Skip = Annotated[
@@ -117,11 +122,16 @@ Skip = Annotated[
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".json")
 
 
-def check_output(output: Path, what: str, *inputs: Path | None, json: bool = False, any_ending: bool = False) -> None:
+def check_output(
+    output: Path | None, what: str, *inputs: Path | None, json: bool = False, any_ending: bool = False
+) -> None:
     """Refuse an output that cannot be written or that is also an input, before anything is computed.
 
-    Output without tables or arrays cannot have the name of such a format, unless ``any_ending``.
+    Output without tables or arrays cannot have the name of such a format, unless ``any_ending``. None is standard
+    output.
     """
+    if output is None:
+        return
     if output == STANDARD_OUTPUT:
         raise ValueError(f"{what} goes to a file, not to standard output: give -o a name.")
     for own in inputs:

@@ -7,32 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from espalier.cli.options import (
-    Beam,
-    Candidates,
-    Coarse,
-    Encoding,
-    Folds,
-    FoldSeed,
-    GroupsOutput,
-    Least,
-    Markov,
-    Memory,
-    SentenceFile,
-    Skip,
-    Smoothing,
-    SplitTags,
-    Threads,
-    Treebank,
-    Unknown,
-    check_output,
-    input_file,
-    is_json,
-    markov_of,
-    output_file,
-    output_or_standard,
-    saved_model,
-)
+from espalier.cli import options
 from espalier.cli.reporting import reported, say, write_lines
 from espalier.jobs.bar import bar
 
@@ -42,21 +17,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-GRAMMAR = "grammar.safetensors"
+_NEEDS_MORE = "need more memory than {}, so that their parses are not exactly the best"
 
 
 @app.command()
 @reported
 def grammar(
-    treebank: Treebank,
-    output: Annotated[Path, output_file(GRAMMAR, "Where the grammar goes.")],
-    markov: Markov = None,
-    split_tags: SplitTags = False,
-    least: Least = 0,
-    unknown: Unknown = 2,
-    smoothing: Smoothing = 1.0,
-    skip: Skip = False,
-    encoding: Encoding = "utf-8",
+    treebank: options.Treebank,
+    output: Annotated[Path, options.output_file("grammar.safetensors", "Where the grammar goes.")],
+    markov: options.Markov = None,
+    split_tags: options.SplitTags = False,
+    least: options.Least = 0,
+    unknown: options.Unknown = 2,
+    smoothing: options.Smoothing = 1.0,
+    skip: options.Skip = False,
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Learn a grammar from a treebank.
 
@@ -64,16 +39,16 @@ def grammar(
 
     Traces, function tags and outer labels are left out.
     """
-    check_output(output, "A grammar", *treebank)
-    options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
+    options.check_output(output, "A grammar", *treebank)
+    rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.parsing import PCFG
 
     trees = _treebank(treebank, encoding, skip=skip)
-    parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **options)
+    parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **rules)
     parser.save(output)
-    rules = parser.grammar
+    learned = parser.grammar
     typer.echo(
-        f"{output}: {len(rules.symbols):,} symbols, {len(rules.binary) + len(rules.unary):,} rules and "
+        f"{output}: {len(learned.symbols):,} symbols, {len(learned.binary) + len(learned.unary):,} rules and "
         f"{len(parser.lexicon.word_counts):,} words of {len(trees):,} trees"
     )
 
@@ -81,16 +56,13 @@ def grammar(
 @app.command()
 @reported
 def parse(
-    grammar: Annotated[Path, saved_model("GRAMMAR", "espalier grammar")],
-    sentences: SentenceFile,
-    output: Annotated[Path | None, output_or_standard("Where the parses go")] = None,
-    k: Annotated[
-        int | None,
-        typer.Option("-k", min=1, help="How many parses of each sentence at most; 100 for a name in .jsonl, else 1."),
-    ] = None,
-    beam: Beam = None,
-    coarse: Coarse = None,
-    memory: Memory = "1 GiB",
+    grammar: Annotated[Path, options.saved_model("GRAMMAR", "espalier grammar")],
+    sentences: options.SentenceFile,
+    output: Annotated[Path | None, options.output_or_standard("Where the parses go")] = None,
+    k: options.Several = None,
+    beam: options.Beam = None,
+    coarse: options.Coarse = None,
+    memory: options.Memory = "1 GiB",
     tagged: Annotated[
         bool, typer.Option("--tagged", help="Words are written word/TAG; of trees, their tags are kept.")
     ] = False,
@@ -102,8 +74,8 @@ def parse(
         bool,
         typer.Option("--skip", help="Leave out trees without words, with --tagged also without tags; say how many."),
     ] = False,
-    threads: Threads = None,
-    encoding: Encoding = "utf-8",
+    threads: options.Threads = None,
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Parse sentences.
 
@@ -113,38 +85,31 @@ def parse(
     names as a number, and then a score and a tree on each line. A sentence that the grammar does not cover gets the
     fewest constituents that cover its words, side by side.
     """
-    if output is not None:
-        check_output(output, "What is parsed", grammar, sentences)
-    k = k or (100 if is_json(output) else 1)
+    options.check_output(output, "What is parsed", grammar, sentences)
+    k = k or (100 if options.is_json(output) else 1)
     from espalier.cli.proposals import Proposals, read_parsed_sentences
     from espalier.parsing import PCFG
     from espalier.structures.groups import write_groups
 
     parser = PCFG.load(grammar)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
-    _tell_skipped(given.n_skipped, len(given), "words" + (" or tags" if tagged else ""))
+    _tell_skipped(given.n_skipped, len(given), "lack words" + (" or tags" if tagged else ""))
     with bar(f"{len(given):,} sentences") as progress:
-        options = {"beam": beam, "coarse": coarse, "chart_memory": memory, "n_threads": threads}
-        found = Proposals(parser, given, k, options, progress)
-        if output is not None and is_json(output):
+        search = {"beam": beam, "coarse": coarse, "chart_memory": memory, "n_threads": threads}
+        found = Proposals(parser, given, k, search, progress)
+        if output is not None and options.is_json(output):
             write_groups(found, output)
             lines = None
         else:
             lines = _lines(found)
     if lines is not None:
         write_lines(lines, output)
-    for rows, what in (
-        (found.uncovered, "are not covered by the grammar"),
-        (found.narrowed, _needs_more(memory)),
-    ):
+    needs_more = _NEEDS_MORE.format(memory)
+    for rows, what in ((found.uncovered, "are not covered by the grammar"), (found.narrowed, needs_more)):
         if rows:
             say(f"{len(rows):,} of {len(given):,} sentences {what}; the first is on {given.place(rows[0])}.")
     if output is not None:
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
-
-
-def _needs_more(memory: str) -> str:
-    return f"need more memory than {memory}, so that their parses are not exactly the best"
 
 
 def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
@@ -152,15 +117,13 @@ def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
     from espalier.cli.proposals import read_treebank
 
     trees, n_skipped = read_treebank(files, encoding, skip=skip)
-    if n_skipped:
-        total = len(trees) + n_skipped
-        say(f"{n_skipped:,} of {total:,} trees have no words, or a word without a tag: they are left out.")
+    _tell_skipped(n_skipped, len(trees), "have no words, or a word without a tag")
     return trees
 
 
 def _tell_skipped(n_skipped: int, n_kept: int, what: str) -> None:
     if n_skipped:
-        say(f"{n_skipped:,} of {n_kept + n_skipped:,} trees lack {what}: they are left out.")
+        say(f"{n_skipped:,} of {n_kept + n_skipped:,} trees {what}: they are left out.")
 
 
 def _lines(found: Proposals) -> list[str]:
@@ -176,22 +139,22 @@ def _lines(found: Proposals) -> list[str]:
 @app.command()
 @reported
 def candidates(
-    treebank: Treebank,
-    output: GroupsOutput,
-    k: Candidates = 100,
-    folds: Folds = 5,
-    markov: Markov = None,
-    split_tags: SplitTags = False,
-    least: Least = 0,
-    unknown: Unknown = 2,
-    smoothing: Smoothing = 1.0,
-    beam: Beam = None,
-    coarse: Coarse = None,
-    memory: Memory = "1 GiB",
-    skip: Skip = False,
-    seed: FoldSeed = 0,
-    threads: Threads = None,
-    encoding: Encoding = "utf-8",
+    treebank: options.Treebank,
+    output: options.GroupsOutput,
+    k: options.Candidates = 100,
+    folds: options.Folds = 5,
+    markov: options.Markov = None,
+    split_tags: options.SplitTags = False,
+    least: options.Least = 0,
+    unknown: options.Unknown = 2,
+    smoothing: options.Smoothing = 1.0,
+    beam: options.Beam = None,
+    coarse: options.Coarse = None,
+    memory: options.Memory = "1 GiB",
+    skip: options.Skip = False,
+    seed: options.FoldSeed = 0,
+    threads: options.Threads = None,
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Make candidates to learn from.
 
@@ -199,31 +162,36 @@ def candidates(
 
     The trees are divided into parts, and each part is parsed by a grammar of the others.
     """
-    check_output(output, "What is proposed", *treebank, json=True)
-    options: dict[str, Any] = {"markov": markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import GrammarSearch
+    options.check_output(output, "What is proposed", *treebank, json=True)
+    rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
+    from espalier.cli.proposals import SearchingGrammar
     from espalier.cli.ranking import summary
+    from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
     trees = _treebank(treebank, encoding, skip=skip)
     check_fold_count("--folds", folds, trees)
-    search = GrammarSearch(coarse, memory)
-    options |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
-    options |= {"make": search.grammar}
+    narrowed: list[bool] = []
+    search = {"coarse": coarse, "chart_memory": memory}
+
+    def make(trees: list[Tree], **rules: Any) -> SearchingGrammar:
+        return SearchingGrammar(PCFG.from_treebank(trees, **rules), search, narrowed)
+
+    rules |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
-        groups = jackknifed(trees, k, n_threads=threads, progress=progress, **options)
+        groups = jackknifed(trees, k, make=make, n_threads=threads, progress=progress, **rules)
     write_groups(groups, output)
-    if search.n_narrowed:
-        say(f"{search.n_narrowed:,} of {len(groups):,} sentences {_needs_more(memory)}.")
+    if any(narrowed):
+        say(f"{sum(narrowed):,} of {len(groups):,} sentences {_NEEDS_MORE.format(memory)}.")
     typer.echo(f"{output}: {summary(groups, 'gold tree')}")
 
 
 @app.command()
 @reported
 def evaluate(
-    gold: Annotated[Path, input_file("GOLD", "A file of bracketed trees")],
-    parsed: Annotated[Path, input_file("PARSED", "As many parses, in the same order")],
+    gold: Annotated[Path, options.input_file("GOLD", "A file of bracketed trees")],
+    parsed: Annotated[Path, options.input_file("PARSED", "As many parses, in the same order")],
     all_punctuation: Annotated[
         bool, typer.Option("--all-punctuation", help="Count punctuation like other words.")
     ] = False,
@@ -233,7 +201,7 @@ def evaluate(
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out sentences whose parse has other words, and say how many.")
     ] = False,
-    encoding: Encoding = "utf-8",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Compare parses with gold trees.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.tree import Tree
 
 N_SENTENCES = 128  # that are parsed at once
-_SKIP = "Pass --skip to leave out such trees."
 
 
 @dataclass(frozen=True)
@@ -75,35 +75,22 @@ class Proposals:
         return _quietly_parsed(self.parser, some, self.k, progress=progress, **self.options)
 
 
-@dataclass
-class GrammarSearch:
-    """How grammars of parts of a treebank search; counts the sentences for which memory did not suffice."""
-
-    coarse: float | None
-    memory: str
-    n_narrowed: int = 0
-
-    def grammar(self, trees: Sequence[Tree], **options: Any) -> SearchingGrammar:
-        """Return a grammar that searches in this way."""
-        return SearchingGrammar(PCFG.from_treebank(trees, **options), self)
-
-
 @dataclass(frozen=True)
 class SearchingGrammar:
-    """A grammar, and how it searches."""
+    """A grammar, how it searches, and a list of the sentences so far: whether memory did not suffice for each."""
 
     parser: PCFG
-    search: GrammarSearch
+    search: dict[str, Any]
+    narrowed: list[bool]
 
-    def propose(self, sentences: Sequence[list[object]], k: int, **options: Any) -> list[KBest[Parse]]:
+    def propose(self, sentences: Iterable[Sequence[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
         """The best parses of each sentence."""
-        how = {"coarse": self.search.coarse, "chart_memory": self.search.memory}
-        found = _quietly_parsed(self.parser, sentences, k, **how, **options)
-        self.search.n_narrowed += sum(parses.narrowed for parses in found)
+        found = _quietly_parsed(self.parser, sentences, k, **self.search, **options)
+        self.narrowed.extend(parses.narrowed for parses in found)
         return found
 
 
-def _quietly_parsed(parser: PCFG, sentences: Sequence[list[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
+def _quietly_parsed(parser: PCFG, sentences: Iterable[Sequence[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
         return parser.parse_all(sentences, k, **options)
@@ -131,6 +118,18 @@ class TreeFile:
             raise InputError(f"{file} contains no tree.")
         return TreeFile(str(file), text, trees)
 
+    def plain_trees(self, fault: Callable[[Tree | None], str | None], *, skip: bool) -> dict[int, Tree]:
+        """Return the trees without traces and function tags, by row; those with a fault are an error, or left out."""
+        kept = {}
+        for row, tree in enumerate(self.trees):
+            found = plain(tree)
+            what = fault(found)
+            if what is None and found is not None:
+                kept[row] = found
+            elif not skip:
+                raise self.error(row, f"it has {what}. Pass --skip to leave out such trees.")
+        return kept
+
     def place(self, row: int) -> str:
         """Return the place of a tree: its line, and its number counted from 1."""
         return f"line {locate_tree(self.text, row)[0]:,}, tree {row + 1:,}"
@@ -141,29 +140,13 @@ class TreeFile:
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
 
 
-def read_trees(file: Path, encoding: str) -> list[Tree]:
-    """Read all trees of a file; there must be at least one."""
-    return TreeFile.read(file, encoding).trees
-
-
 def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[list[Tree], int]:
     """Read the trees that a grammar can learn from, and count the others."""
-    kept: list[Tree] = []
-    n_skipped = 0
-    for file in files:
-        given = TreeFile.read(file, encoding)
-        for row, tree in enumerate(given.trees):
-            found = plain(tree)
-            what = "no words beside traces" if found is None else "a word without a tag above it"
-            if found is not None and not has_bare_word(found):
-                kept.append(found)
-            elif skip:
-                n_skipped += 1
-            else:
-                raise given.error(row, f"it has {what}. {_SKIP}")
+    given = [TreeFile.read(file, encoding) for file in files]
+    kept = [tree for file in given for tree in file.plain_trees(_unlearnable, skip=skip).values()]
     if not kept:
         raise InputError(f"There is no tree with words and tags in {', '.join(map(str, files))}.")
-    return kept, n_skipped
+    return kept, sum(len(file.trees) for file in given) - len(kept)
 
 
 def read_parsed_sentences(
@@ -231,31 +214,30 @@ def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:
 
 def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
     """Return the words of trees, and with ``tagged`` their tags; ``skip`` leaves out trees that have none."""
-    gold: list[Tree] = []
-    rows: list[int] = []
-    for row, tree in enumerate(given.trees):
-        kept = plain(tree)
-        fault = _fault(kept, tagged=tagged)
-        if fault is not None and not skip:
-            raise given.error(row, f"it has {fault}. {_SKIP}")
-        if kept is not None and fault is None:
-            gold.append(kept)
-            rows.append(row)
+    kept = given.plain_trees(partial(_unparsable, tagged=tagged), skip=skip)
+    gold = list(kept.values())
     if not gold:
         raise InputError(f"There is no tree with words{' and tags' if tagged else ''} in {given.name}.")
+    listed: list[list[Any]] = [tree.words() for tree in gold]
     if tagged:
         listed = [[(node.children[0].label, node.label) for node in tree if node.is_preterminal] for tree in gold]
-        return Sentences(list(map(list, listed)), gold, given, rows)
-    return Sentences([tree.words() for tree in gold], gold, given, rows)
+    return Sentences(listed, gold, given, list(kept))
 
 
-def _fault(tree: Tree | None, *, tagged: bool) -> str | None:
+def _unlearnable(tree: Tree | None) -> str | None:
+    """Say why a grammar cannot learn from a tree."""
+    if tree is None:
+        return "no words beside traces"
+    return "a word without a tag above it" if has_bare_word(tree) else None
+
+
+def _unparsable(tree: Tree | None, *, tagged: bool) -> str | None:
     """Say why a tree cannot be parsed as a sentence."""
     if tree is None or not tree.children:
         return "no words"
     if "" in tree.words():
         return "an empty word, written ()"
-    return "a word without a tag above it" if tagged and has_bare_word(tree) else None
+    return _unlearnable(tree) if tagged else None
 
 
 def _holds_trees(text: str) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from espalier.cli.proposals import read_trees
+from espalier.cli.options import TagColumn
+from espalier.cli.proposals import TreeFile
 from espalier.errors import InputError
 from espalier.kernels.base import Kernel
 from espalier.kernels.dependency_subtree import DependencySubtree
@@ -27,7 +28,6 @@ from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
 
-Tags = Literal["upos", "xpos"]
 LearnerName = Literal["perceptron", "svm", "gp"]
 
 # Which options only some learners have, and what the command line calls them.
@@ -41,18 +41,14 @@ _OWN = {
 _CLASSES: dict[LearnerName, type[Chooser]] = {"perceptron": VotedPerceptron, "svm": RankingSVM, "gp": GPPreference}
 
 
-def groups_of(file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None) -> list[Group]:
-    """Read the groups of a file, with the gold trees of another file if one is given.
-
-    Where gold trees are needed, ``needs`` is the option that gives them.
-    """
-    return groups_and_texts(file, gold, tags=tags, encoding=encoding, needs=needs)[0]
-
-
-def groups_and_texts(
-    file: Path, gold: Path | None, *, tags: Tags, encoding: str, needs: str | None = None
+def groups_of(
+    file: Path, gold: Path | None, tags: TagColumn, encoding: str, *, needs: str | None = None
 ) -> tuple[list[Group], list[list[str]] | None]:
-    """Likewise, and of CoNLL-U the text of every candidate; the file is read once, so that it may be a pipe."""
+    """Read the groups of a file once, with the gold trees of another file if one is given.
+
+    Where gold trees are needed, ``needs`` is the option that gives them. Of CoNLL-U the text of every candidate is
+    returned, too.
+    """
     groups, texts = read_with_texts(file, tags=tags, encoding=encoding)
     if not groups:
         raise InputError(f"{file} holds no group.")
@@ -102,12 +98,8 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
 
 def default_kernel(learner: LearnerName, example: Candidate) -> Kernel:
     """Return the default kernel for candidates of a kind."""
-    if isinstance(example, TaggedSequence):
-        kernel: Kernel = Tagging()
-    elif isinstance(example, DependencyTree):
-        kernel = DependencySubtree()
-    else:
-        kernel = SubsetTree(decay=0.3)
+    kernels: dict[type, Kernel] = {TaggedSequence: Tagging(), DependencyTree: DependencySubtree()}
+    kernel = kernels.get(type(example), SubsetTree(decay=0.3))
     return 1.0 * kernel if learner == "gp" else kernel
 
 
@@ -200,7 +192,7 @@ def best_first(values: Any) -> list[int]:
     return order
 
 
-def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> list[Candidate]:
+def _gold(file: Path, groups: Sequence[Group], *, tags: TagColumn, encoding: str) -> list[Candidate]:
     example = groups[0].candidates[0]
     if not isinstance(example, Tree):
         found = read_conllu(file, tags=tags, encoding=encoding)
@@ -208,7 +200,7 @@ def _gold(file: Path, groups: Sequence[Group], *, tags: Tags, encoding: str) -> 
             return [own.tagged() for own in found]
         firsts = [*(group.candidates[0] for group in groups), *[example] * len(found)]
         return [arcs_like(tree, like) for tree, like in zip(found, firsts, strict=False)]
-    trees = read_trees(file, encoding)
+    trees = TreeFile.read(file, encoding).trees
     # A parser that writes function tags has learned them; any other is compared without.
     keeps_functions = any(strip_function_tags(own) is not own for group in groups for own in group.candidates[:1])
     likes = [*(group.candidates[0] for group in groups), *[example] * len(trees)]

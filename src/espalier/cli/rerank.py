@@ -7,31 +7,21 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from espalier.cli.options import (
-    Encoding,
-    Tags,
-    check_output,
-    from_standard_input,
-    input_file,
-    is_json,
-    output_file,
-    output_or_standard,
-    saved_model,
-)
+from espalier.cli import options
 from espalier.cli.reporting import command_group, reported, shown, write_lines
 from espalier.jobs.bar import bar
 
 app = command_group("rerank", "Learn to choose among candidates.")
 
 Groups = Annotated[
-    Path, input_file("GROUPS", "Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too")
+    Path, options.input_file("GROUPS", "Candidates: JSON Lines, the layout of k-best parsers or CoNLL-U; .gz too")
 ]
-Model = Annotated[Path, saved_model("RERANKER", "espalier rerank fit")]
+Model = Annotated[Path, options.saved_model("RERANKER", "espalier rerank fit")]
 GoldTrees = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=from_standard_input,
+        callback=options.from_standard_input,
         help="The gold trees, in the order of the groups, if GROUPS does not contain them.",
     ),
 ]
@@ -41,7 +31,7 @@ GoldTrees = Annotated[
 @reported
 def fit(
     groups: Groups,
-    output: Annotated[Path, output_file("reranker.safetensors", "Where the reranker goes.")],
+    output: Annotated[Path, options.output_file("reranker.safetensors", "Where the reranker goes.")],
     gold: GoldTrees = None,
     learner: Annotated[
         Literal["perceptron", "svm", "gp"], typer.Option(help="The learner; gp also learns the kernel.")
@@ -83,23 +73,23 @@ def fit(
         Path | None,
         typer.Option(
             metavar="GROUPS",
-            callback=from_standard_input,
+            callback=options.from_standard_input,
             help="Groups to choose that weight on; a fifth of GROUPS by default.",
         ),
     ] = None,
     development_gold: Annotated[
-        Path | None, typer.Option(metavar="FILE", callback=from_standard_input, help="Their gold trees.")
+        Path | None, typer.Option(metavar="FILE", callback=options.from_standard_input, help="Their gold trees.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
-    tags: Tags = "upos",
-    encoding: Encoding = "utf-8",
+    tags: options.Tags = "upos",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Learn from groups with gold trees.
 
     Gold trees given by --gold are first brought into the form of the candidates: without traces and function tags, and
     with their outer label.
     """
-    check_output(output, "A reranker", groups, gold, development, development_gold)
+    options.check_output(output, "A reranker", groups, gold, development, development_gold)
     from espalier.cli.ranking import check_options, chooser_of, groups_of, score_weight_of
     from espalier.rerank import Reranker
 
@@ -108,12 +98,12 @@ def fit(
     own |= {"score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.
     check_options(learner, kernel, **own)
-    data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
+    data, _ = groups_of(groups, gold, tags, encoding, needs="--gold")
     held = None
     if development is not None and (score_weight or ("learned" if learner == "gp" else "chosen")) != "chosen":
         raise ValueError("--development is there to choose the weight of the score: give --score-weight chosen.")
     if development is not None:
-        held = groups_of(development, development_gold, tags=tags, encoding=encoding, needs="--development-gold")
+        held, _ = groups_of(development, development_gold, tags, encoding, needs="--development-gold")
     elif development_gold is not None:
         raise ValueError("--development-gold needs --development.")
     with bar(f"{len(data):,} groups") as progress:
@@ -133,12 +123,12 @@ def fit(
 def apply(
     reranker: Model,
     groups: Groups,
-    output: Annotated[Path | None, output_or_standard("Where the choices go")] = None,
+    output: Annotated[Path | None, options.output_or_standard("Where the choices go")] = None,
     whole: Annotated[
         bool, typer.Option("--all", help="Write all candidates, the best first, with the values that decide.")
     ] = False,
-    tags: Tags = "upos",
-    encoding: Encoding = "utf-8",
+    tags: options.Tags = "upos",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Choose the best candidate of each group.
 
@@ -147,17 +137,16 @@ def apply(
     A file in .jsonl has the chosen candidates as groups of one, with the values that decided. Names of sentences are
     kept wherever they have a place.
     """
-    if output is not None:
-        check_output(output, "What is chosen", reranker, groups)
-    elif whole:
+    options.check_output(output, "What is chosen", reranker, groups)
+    if whole and output is None:
         raise ValueError("--all needs a file to write to: give -o GROUPS.jsonl.")
-    from espalier.cli.ranking import conllu_like, groups_and_texts, lines_of, loaded, ordered
+    from espalier.cli.ranking import conllu_like, groups_of, lines_of, loaded, ordered
     from espalier.structures.groups import write_groups
 
-    data, texts = groups_and_texts(groups, None, tags=tags, encoding=encoding)
+    data, texts = groups_of(groups, None, tags, encoding)
     values = loaded(reranker, data, groups).decision_function(data)
     best = ordered(data, values, None if whole else 1)
-    if output is not None and (is_json(output) or (whole and texts is None)):
+    if output is not None and (options.is_json(output) or (whole and texts is None)):
         write_groups(best, output)
     else:
         write_lines(lines_of(best) if texts is None else conllu_like(texts, values, whole=whole), output)
@@ -171,8 +160,8 @@ def score(
     reranker: Model,
     groups: Groups,
     gold: GoldTrees = None,
-    tags: Tags = "upos",
-    encoding: Encoding = "utf-8",
+    tags: options.Tags = "upos",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Compare the choices with gold trees.
 
@@ -186,7 +175,7 @@ def score(
     from espalier.cli.measures import choices_table
     from espalier.cli.ranking import groups_of, loaded
 
-    data = groups_of(groups, gold, tags=tags, encoding=encoding, needs="--gold")
+    data, _ = groups_of(groups, gold, tags, encoding, needs="--gold")
     model = loaded(reranker, data, groups)
     Console(highlight=False).print(choices_table(data, model.chosen(data).tolist()))
 
@@ -198,7 +187,7 @@ def explain(
     groups: Groups,
     row: Annotated[int, typer.Option(min=1, help="Which group, counted from 1.")],
     output: Annotated[
-        Path | None, output_file("PAGE.html", "Also write a page, or the drawing alone to a .svg.")
+        Path | None, options.output_file("PAGE.html", "Also write a page, or the drawing alone to a .svg.")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
     winner: Annotated[
@@ -210,23 +199,22 @@ def explain(
         typer.Option(metavar="NUMBER", help="Likewise; the parser's own choice by default, or the next best."),
     ] = None,
     gold: GoldTrees = None,
-    tags: Tags = "upos",
-    encoding: Encoding = "utf-8",
+    tags: options.Tags = "upos",
+    encoding: options.Encoding = "utf-8",
 ) -> None:
     """Say why one candidate beats another.
 
     Lists the fragments that made it win, and draws both side by side.
     """
-    if output is not None:
-        check_output(output, "The page", reranker, groups, gold)
-        if output.suffix.lower() not in ("", ".html", ".htm", ".svg"):
-            raise ValueError(f"A page has a name in .html, and a drawing one in .svg; got {output}.")
+    options.check_output(output, "The page", reranker, groups, gold)
+    if output is not None and output.suffix.lower() not in ("", ".html", ".htm", ".svg"):
+        raise ValueError(f"A page has a name in .html, and a drawing one in .svg; got {output}.")
     from espalier.cli.ranking import candidate_number, groups_of, loaded
     from espalier.explanations import Comparison
     from espalier.explanations import explain as compare
     from espalier.structures.files import write_text
 
-    data = groups_of(groups, gold, tags=tags, encoding=encoding)
+    data, _ = groups_of(groups, gold, tags, encoding)
     if row > len(data):
         raise ValueError(f"--row must be a group of {groups}, 1 to {len(data):,}, got {row:,}.")
     group = data[row - 1]
