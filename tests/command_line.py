@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 from typer.testing import CliRunner, Result
 
 from espalier.cli.main import app
@@ -17,3 +22,31 @@ def done(*arguments: object) -> Result:
     result = invoke(*arguments)
     assert result.exit_code == 0, result.stderr
     return result
+
+
+def refused(*arguments: object) -> str:
+    """Run a command that must fail with one message, which is returned, and that must write nothing here."""
+    before = _files()
+    result = invoke(*arguments)
+    assert result.exit_code == 2, result.exception
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+    assert _files() == before
+    return result.stderr
+
+
+def interrupt(code: str, sign: str, *arguments: str) -> None:
+    """Interrupt a command in a process of its own, when it prints this sign; it must exit and change no file here."""
+    before = _files()
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None and process.stderr.readline() == f"{sign}\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err) == ("", "Interrupted.\n")
+    assert _files() == before
+
+
+def _files() -> dict[Path, bytes | None]:
+    return {path: path.read_bytes() if path.is_file() else None for path in Path().iterdir()}

@@ -1,38 +1,25 @@
-"""From lists of candidates to choices: what the commands learn, write and measure, and what they say of bad input."""
+"""From lists of candidates to choices: what the commands learn, write and measure."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from tests import command_line
 
 import espalier as es
-from candidate_groups import dependency_groups, groups_of, tagged_groups
-from espalier.cli.main import app
+from candidate_groups import dependency_groups, groups_of
 from espalier.cli.ranking import gold_like
-from espalier.parsing import PCFG
 from espalier.structures.files import write_text
 
 A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, ["rerank", *(str(a) for a in arguments)])
-
-
-def done(*arguments: object) -> Result:
-    result = invoke(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
+done, invoke = (partial(run, "rerank") for run in (command_line.done, command_line.invoke))
 
 
 def table(*arguments: object) -> dict[str, list[str]]:
@@ -40,25 +27,6 @@ def table(*arguments: object) -> dict[str, list[str]]:
     lines = done("score", *arguments).stdout.splitlines()
     names = ("the parser's own", "reranked", "best of each list")
     return {name: line.removeprefix(f" {name}").split() for line in lines for name in names if name in line}
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with groups of every kind and a reranker of trees."""
-    folder = tmp_path_factory.mktemp("groups")
-    for name, make in (("trees", groups_of), ("tags", tagged_groups), ("arcs", dependency_groups)):
-        es.structures.write_groups(make(0), folder / f"{name}.jsonl")
-        es.structures.write_groups(make(1), folder / f"{name}.new.jsonl")
-    es.Reranker(es.VotedPerceptron(es.SubsetTree(0.5), random_state=0)).fit(groups_of(0)).save(folder / "r")
-    return folder
-
-
-@pytest.fixture
-def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for path in made.iterdir():
-        Path(path.name).write_bytes(path.read_bytes())
-    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -83,7 +51,7 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_what_is_learned_is_what_the_library_learns(here, options, chooser):
+def test_what_is_learned_is_what_the_library_learns(groups_here, options, chooser):
     result = done("fit", "trees.jsonl", "-o", "new", *options)
     assert result.stdout.startswith(f"new: {type(chooser).__name__} over {chooser.kernel!r}, a sum of ")
     ours, theirs = es.Reranker.load("new"), es.Reranker(chooser).fit(groups_of(0))
@@ -91,14 +59,14 @@ def test_what_is_learned_is_what_the_library_learns(here, options, chooser):
         np.testing.assert_array_equal(own, other)
 
 
-def test_passes_of_the_svm(here):
+def test_passes_of_the_svm(groups_here):
     done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 200)
     assert es.Reranker.load("new").chooser_.max_iterations == 200
     told = done("fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", 1, "--C", 100).stderr
     assert told.startswith("Warning: ") and "max_iterations" in told
 
 
-def test_a_gaussian_process_learns_its_kernel(here):
+def test_a_gaussian_process_learns_its_kernel(groups_here):
     result = done("fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--sample", 2, "--max-candidates", 60)
     learned = es.Reranker.load("new").chooser_.kernel_
     assert f"GPPreference over {learned!r}" in result.stdout
@@ -106,7 +74,7 @@ def test_a_gaussian_process_learns_its_kernel(here):
 
 
 @pytest.mark.parametrize(("kind", "kernel"), [("tags", "Tagging()"), ("arcs", "DependencySubtree()")])
-def test_tags_and_dependency_trees(here, kind, kernel):
+def test_tags_and_dependency_trees(groups_here, kind, kernel):
     assert f"over {kernel}, " in done("fit", f"{kind}.jsonl", "-o", "new").stdout
     rows = table("new", f"{kind}.new.jsonl")
     assert rows["reranked"] == rows["best of each list"] == ["100.00", "100.00", "100.0", "%"]
@@ -125,7 +93,7 @@ def test_tags_and_dependency_trees(here, kind, kernel):
         assert [(own.words, own.heads) for own in found] == [(own.words, own.heads) for own in chosen]
 
 
-def test_a_tree_a_line_in_the_order_of_the_groups(here):
+def test_a_tree_a_line_in_the_order_of_the_groups(groups_here):
     groups, reranker = groups_of(1), es.Reranker.load("r")
     lines = done("apply", "r", "trees.new.jsonl").stdout.splitlines()
     assert lines == [tree.to_brackets() for tree in reranker.predict(groups)]
@@ -133,7 +101,7 @@ def test_a_tree_a_line_in_the_order_of_the_groups(here):
     assert Path("best.mrg").read_text().splitlines() == lines
 
 
-def test_all_candidates_by_the_values_that_decide(here):
+def test_all_candidates_by_the_values_that_decide(groups_here):
     done("apply", "r", "trees.new.jsonl", "--all", "-o", "all.jsonl")
     values = es.Reranker.load("r").decision_function(groups_of(1))
     for own, before, value in zip(es.read_groups("all.jsonl"), groups_of(1), values, strict=True):
@@ -143,7 +111,7 @@ def test_all_candidates_by_the_values_that_decide(here):
         assert [known[tree] for tree in own.candidates] == list(own.scores) and len(own) == len(before)
 
 
-def test_chosen_candidates_as_json_lines(here):
+def test_chosen_candidates_as_json_lines(groups_here):
     done("apply", "r", "trees.new.jsonl", "-o", "chosen.jsonl")
     groups, chosen = es.read_groups("trees.new.jsonl"), es.read_groups("chosen.jsonl")
     reranker = es.Reranker.load("r")
@@ -164,7 +132,7 @@ CONLLU = """# newdoc
 
 
 @pytest.mark.parametrize("tags", ["upos", "xpos"])
-def test_chosen_conllu_is_what_was_read(here, tags):
+def test_chosen_conllu_is_what_was_read(groups_here, tags):
     right, wrong = (3, 3, 0), (2, 3, 0)
     texts = [CONLLU.format(name=name, score=-k, heads=heads) for name in "ab" for k, heads in enumerate((wrong, right))]
     Path("k.conllu").write_text("".join(texts))
@@ -180,7 +148,7 @@ def test_chosen_conllu_is_what_was_read(here, tags):
     assert Path("all.conllu").read_text().count("SpaceAfter=No") == 4
 
 
-def test_comments_that_only_the_first_candidate_has_are_kept(here):
+def test_comments_that_only_the_first_candidate_has_are_kept(groups_here):
     bare = "".join(line for line in CONLLU.splitlines(keepends=True) if not line.startswith(("# newdoc", "# text")))
     first, second = ((3, 3, 0), (2, 3, 0))
     Path("k.conllu").write_text(
@@ -195,7 +163,7 @@ def test_comments_that_only_the_first_candidate_has_are_kept(here):
     assert Path("chosen.conllu").read_text().startswith("# newdoc\n")
 
 
-def test_drawings_and_words_of_explanations(here):
+def test_drawings_and_words_of_explanations(groups_here):
     done("explain", "r", "trees.jsonl", "--row", "1", "-o", "why.svg")
     assert Path("why.svg").read_text().startswith("<svg")
     es.structures.write_groups(dependency_groups(0), "d.jsonl")
@@ -207,7 +175,7 @@ def test_drawings_and_words_of_explanations(here):
 
 
 @pytest.mark.parametrize("options", [[], ["--all"]])
-def test_a_pipe_gives_what_a_file_gives(here, options):
+def test_a_pipe_gives_what_a_file_gives(groups_here, options):
     groups = [("a", (2, 3, 0), (3, 3, 0)), ("b", (3, 3, 0), (2, 3, 0))]
     text = "".join(CONLLU.format(name=n, score=-k, heads=own) for n, *two in groups for k, own in enumerate(two))
     Path("k.conllu").write_text(text)
@@ -223,7 +191,7 @@ def test_a_pipe_gives_what_a_file_gives(here, options):
     assert Path("piped.conllu").read_text().count("SpaceAfter=No") == (4 if options else 2)
 
 
-def test_names_of_sentences_are_kept_where_they_have_a_place(here):
+def test_names_of_sentences_are_kept_where_they_have_a_place(groups_here):
     listed = [dataclasses.replace(group, gold=None, name=f"q-{row}") for row, group in enumerate(groups_of(1))]
     wanted = [group.name for group in listed]
     for source in ("named.txt", "named.jsonl"):
@@ -239,7 +207,7 @@ def test_names_of_sentences_are_kept_where_they_have_a_place(here):
     assert [line for line in lines if line.startswith("#")][:2] == ["# sent_id = d-0", "# sent_id = d-1"]
 
 
-def test_keys_that_are_not_read_are_told_once(here):
+def test_keys_that_are_not_read_are_told_once(groups_here):
     record = {"candidates": [{"tree": B, "scoer": -1}, {"tree": A, "scoer": -2}], "gold": A}
     Path("k.jsonl").write_text(f"{json.dumps(record)}\n" * 5)
     told = done("apply", "r", "k.jsonl").stderr
@@ -247,7 +215,7 @@ def test_keys_that_are_not_read_are_told_once(here):
     assert told.count("Warning") == 1
 
 
-def test_measures_stand_beside_each_other(here):
+def test_measures_stand_beside_each_other(groups_here):
     rows = table("r", "trees.new.jsonl")
     reranker = es.Reranker.load("r")
     assert rows["reranked"][2] == f"{reranker.score(groups_of(1)):.2f}"
@@ -255,7 +223,7 @@ def test_measures_stand_beside_each_other(here):
     assert len(rows["the parser's own"]) == 5 and float(rows["the parser's own"][4]) < float(rows["reranked"][4])
 
 
-def test_the_fragments_that_made_a_candidate_win(here):
+def test_the_fragments_that_made_a_candidate_win(groups_here):
     group, reranker = groups_of(1)[2], es.Reranker.load("r")
     why = es.explain(reranker, group, n=4, winner="gold", loser=0)
     options = ["--row", 3, "-n", 4, "--winner", "gold", "--loser", 1, "-o", "why.html"]
@@ -265,7 +233,7 @@ def test_the_fragments_that_made_a_candidate_win(here):
     assert lines[-1] == "Drawn in why.html" and Path("why.html").read_text().startswith("<!doctype html>")
 
 
-def test_groups_of_one_candidate_and_ties_lose_no_row(here):
+def test_groups_of_one_candidate_and_ties_lose_no_row(groups_here):
     es.structures.write_groups([es.Group([B]), es.Group([A, A, B]), es.Group([A])], "odd.txt")
     assert len(done("apply", "r", "odd.txt").stdout.splitlines()) == 3
     write_text("gold.mrg", f"{A}\n{A}\n{A}\n")
@@ -274,7 +242,7 @@ def test_groups_of_one_candidate_and_ties_lose_no_row(here):
     assert done("apply", "new", "odd.txt").stdout.splitlines() == [B, A, A]
 
 
-def test_gold_trees_take_the_form_of_the_candidates(here):
+def test_gold_trees_take_the_form_of_the_candidates(groups_here):
     es.structures.write_groups([es.Group([f"(S1 {B})", f"(S1 {A})"], [-1.0, -2.0])] * 5, "k.txt")
     raw = "(TOP (S (NP-SBJ=2 (N cats)) (VP (V sleep) (NP (-NONE- *)))))\n"
     write_text("gold.mrg", raw * 5)
@@ -286,7 +254,7 @@ def test_gold_trees_take_the_form_of_the_candidates(here):
     assert str(gold_like(gold, es.Tree.from_brackets(B), keeps_functions=True)) == A.replace("(NP", "(NP-SBJ=2")
 
 
-def test_functions_are_kept_where_the_parser_writes_them(here):
+def test_functions_are_kept_where_the_parser_writes_them(groups_here):
     es.structures.write_groups(
         [es.Group([B, A.replace("NP", "NP-SBJ")])] * 2 + [es.Group([A.replace("NP", "NP-SBJ"), B])], "k.txt"
     )
@@ -294,7 +262,7 @@ def test_functions_are_kept_where_the_parser_writes_them(here):
     assert table("r", "k.txt", "--gold", "gold.mrg")["best of each list"][3] == "100.00"
 
 
-def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
+def test_gold_of_tags_and_arcs_is_read_from_conllu(groups_here):
     tree = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])
     other = es.DependencyTree(["cats", "sleep"], ["N", "V"], [0, 1], ["root", "dep"])
     es.structures.write_groups([es.Group([other, tree], [-1.0, -2.0])] * 5, "k.conllu")
@@ -313,151 +281,7 @@ def test_gold_of_tags_and_arcs_is_read_from_conllu(here):
     assert table("tags", "k.jsonl", "--gold", "gold.conllu")["reranked"][0] == "100.00"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fit", "nowhere", "-o", "new"], "nowhere: No such file or directory"),
-        (["fit", "empty", "-o", "new"], "empty holds no group"),
-        (["fit", "binary", "-o", "new"], "is not utf-8 text"),
-        (["fit", "r", "-o", "new"], "r is a safetensors file, such as a saved model, and no text"),
-        (["fit", "best.mrg", "-o", "new"], "best.mrg, line 1: expected the number of candidates here, got '(S"),
-        (
-            ["fit", "plain.txt", "-o", "new"],
-            "plain.txt, group 1: it has no gold tree. Give those of all groups by --gold",
-        ),
-        (
-            ["fit", "counts.txt", "-o", "new"],
-            "counts.txt, line 5: expected the tree of candidate 3 of the 3 that line 1 promises",
-        ),
-        (["fit", "more.txt", "-o", "new"], "more.txt, line 3: expected the number of candidates here"),
-        (
-            ["fit", "yields.txt", "-o", "new"],
-            "yields.txt, line 1: Candidate 2 has different words from the first candidate: 'dogs'",
-        ),
-        (["fit", "mixed.jsonl", "-o", "new"], "mixed.jsonl, group 2: it holds tagged sequences, and group 1 trees"),
-        (["fit", "alone.jsonl", "-o", "new"], "there is nothing to learn"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "dogs.mrg"], "group 1: The gold tree has different words"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "plain.txt"], "plain.txt looks like groups of candidates"),
-        (["fit", "plain.txt", "-o", "new", "--gold", "empty"], "empty contains no tree"),
-        (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
-        (["fit", "trees.jsonl", "-o", "nowhere/new"], "no such folder"),
-        (["fit", "trees.jsonl", "-o", "new", "--kernel", "SubsetTre()"], "did you mean SubsetTree?"),
-        (["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"], "RBF() does not compare these candidates: Row 0"),
-        (
-            ["fit", "tags.jsonl", "-o", "new", "--kernel", "SubsetTree()"],
-            "SubsetTree() does not compare these candidates",
-        ),
-        (["fit", "trees.jsonl", "-o", "new", "--learner", "tree"], "--learner"),
-        (["fit", "trees.jsonl", "-o", "new", "--C", "1"], "--C belongs to --learner svm, not to perceptron"),
-        (["fit", "trees.jsonl", "-o", "new", "--passes", "9"], "--passes belongs to --learner svm, not to perceptron"),
-        (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
-        (["fit", "array.json", "-o", "new"], "array.json begins with '[', like a JSON array"),
-        (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 1 is 1e+200; a score is a finite"),
-        (
-            ["fit", "nowhere", "-o", "new", "--learner", "svm", "--C", "-1"],
-            "C must be a positive finite number, got -1.0",
-        ),
-        (["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--epochs", "2"], "--epochs belongs to --learner perc"),
-        (["fit", "trees.jsonl", "-o", "new", "--epochs", "0"], "--epochs"),
-        (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--updates", "all"], "--updates belongs to --learner"),
-        (["fit", "trees.jsonl", "-o", "new", "--updates", "some"], "--updates"),
-        (
-            ["fit", "trees.jsonl", "-o", "new", "--score-weight", "heavy"],
-            "score_weight must be 'chosen' or a finite number",
-        ),
-        (
-            ["fit", "trees.jsonl", "-o", "new", "--score-weight", "nan"],
-            "score_weight must be 'chosen' or a finite number",
-        ),
-        (["fit", "trees.jsonl", "-o", "new", "--development", "plain.txt"], "by --development-gold"),
-        (["fit", "trees.jsonl", "-o", "new", "--development-gold", "two.mrg"], "needs --development"),
-        (
-            ["fit", "trees.jsonl", "-o", "new", "--learner", "gp", "--development", "trees.jsonl"],
-            "--development is there to choose the weight of the score: give --score-weight chosen",
-        ),
-        (["fit", "trees.jsonl", "-o", "trees.jsonl"], "trees.jsonl is read: what is written there would replace it"),
-        (["apply", "r", "trees.jsonl", "-o", "r"], "r is read: what is written there would replace it"),
-        (["apply", "nowhere", "trees.jsonl"], "nowhere: No such file or directory"),
-        (["apply", "folder", "trees.jsonl"], "folder: A saved file is one file, and this is a folder"),
-        (["apply", "grammar", "trees.jsonl"], "grammar holds a PCFG, no Reranker. espalier.load(path) reads it."),
-        (["apply", "best.mrg", "trees.jsonl"], "best.mrg is not a safetensors file"),
-        (["apply", "r", "empty"], "empty holds no group"),
-        (["apply", "r", "tags.jsonl"], "r chooses among trees, and tags.jsonl holds tagged sequences"),
-        (["apply", "r", "counts.txt"], "counts.txt, line 5"),
-        (["apply", "r", "trees.jsonl", "--all"], "--all needs a file to write to"),
-        (["apply", "r", "trees.jsonl", "--all", "-o", "all.txt"], "Write to a .jsonl file"),
-        (["apply", "r", "trees.jsonl", "-o", "folder"], "this is a folder"),
-        (["explain", "r", "trees.jsonl"], "--row"),
-        (["explain", "r", "trees.jsonl", "--row", "26"], "--row must be a group of trees.jsonl, 1 to 25, got 26"),
-        (["explain", "r", "trees.jsonl", "--row", "1", "--winner", "x"], "--winner takes the number of a candidate"),
-        (
-            ["explain", "r", "trees.jsonl", "--row", "1", "--loser", "5"],
-            "--loser takes the number of a candidate, 1 to 4 here",
-        ),
-        (["explain", "r", "alone.jsonl", "--row", "1"], "one candidate, so there is nothing to compare it with"),
-        (["explain", "r", "trees.jsonl", "--row", "1", "-o", "folder"], "this is a folder"),
-        (["explain", "r", "trees.jsonl", "--row", "1", "-o", "why.pdf"], "A page has a name in .html, and a drawing"),
-        (["score", "r", "plain.txt"], "plain.txt, group 1: it has no gold tree"),
-        (["score", "r", "plain.txt", "--gold", "two.mrg"], "plain.txt has 1 groups, but there are 2 gold trees"),
-    ],
-)
-def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
-    Path("folder").mkdir()
-    Path("binary").write_bytes(bytes(range(128, 256)))
-    PCFG.from_treebank([A]).save("grammar")
-    files = {
-        "empty": "\n",
-        "array.json": '[{"candidates": [{"tree": "(S a)"}]}]\n',
-        "huge.txt": f"1\n1e200 {A}\n",
-        "best.mrg": f"{A}\n",
-        "two.mrg": f"{A}\n{B}\n",
-        "dogs.mrg": "(S (N dogs))",
-        "plain.txt": f"2\n-1 {A}\n-2 {B}\n",
-        "counts.txt": f"3\n-1 {A}\n-2 {B}\n1\n-1 {A}\n",
-        "more.txt": f"1\n-1 {A}\n-2 {B}\n",
-        "yields.txt": f"2\n-1 {A}\n-2 (S (N dogs))\n",
-    }
-    for name, text in files.items():
-        write_text(name, text)
-    es.structures.write_groups([groups_of(0)[0], tagged_groups(0)[0]], "mixed.jsonl")
-    es.structures.write_groups([es.Group([A], gold=A)] * 9, "alone.jsonl")
-    before = sorted(here.iterdir())
-    result = invoke(*arguments)
-    assert result.exit_code == 2, result.exception
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
-    assert not result.stdout
-    assert sorted(here.iterdir()) == before
-
-
-SLOW = """
-import sys, time
-from espalier.rerank import VotedPerceptron
-def slow(self, data, rng, schedule):
-    schedule.tell(0.5)
-    print("learning", file=sys.stderr, flush=True)
-    time.sleep(100)
-VotedPerceptron._learn = slow
-from espalier.cli.main import run
-run()
-"""
-
-
-def test_an_interruption_exits_with_130_and_keeps_the_old_file(here):
-    old = Path("r").read_bytes()
-    before = sorted(here.iterdir())
-    arguments = [sys.executable, "-c", SLOW, "rerank", "fit", "trees.jsonl", "-o", "r"]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr.readline() == "learning\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert (out, err) == ("", "Interrupted.\n")
-    assert Path("r").read_bytes() == old and sorted(here.iterdir()) == before
-
-
-def test_nothing_is_gained_where_the_parser_makes_no_error(here):
+def test_nothing_is_gained_where_the_parser_makes_no_error(groups_here):
     right, wrong = "(S (N cats) (V sleep))", "(S (X cats) (V sleep))"
     record = {"candidates": [{"tree": right, "score": -1.0}, {"tree": wrong, "score": -2.0}], "gold": {"tree": right}}
     Path("easy.jsonl").write_text(json.dumps(record) + "\n")
