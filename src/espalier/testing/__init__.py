@@ -12,29 +12,10 @@ import numpy as np
 
 from espalier.kernels.base import Kernel
 from espalier.structures.tree import Tree
+from espalier.testing import laws
 from espalier.testing.features import check_features, check_space
 from espalier.testing.items import are_trees, length
-from espalier.testing.laws import (
-    Rename,
-    check_blocks,
-    check_diagonal,
-    check_empty,
-    check_extreme_trees,
-    check_gradients,
-    check_inputs_unchanged,
-    check_parameters,
-    check_permutation,
-    check_positive_semidefinite,
-    check_progress,
-    check_renaming,
-    check_single_pair,
-    check_stateless,
-    check_symmetry,
-    check_threads,
-    check_tiles,
-    check_transposition,
-    check_value_object,
-)
+from espalier.testing.laws import Rename, check_gradients
 
 __all__ = ["check_gradients", "check_kernel", "check_space", "rename_labels"]
 
@@ -88,28 +69,28 @@ def check_kernel(
     n = length(items)
     if n < 3:
         raise ValueError(f"check_kernel needs at least three items, got {n}.")
-    check_value_object(kernel, prints=prints)
-    check_parameters(kernel)
-    check_inputs_unchanged(kernel, items)
-    check_stateless(kernel, items)
-    check_symmetry(kernel, items)
-    check_positive_semidefinite(kernel, items)
-    check_diagonal(kernel, items)
-    check_transposition(kernel, items)
-    check_blocks(kernel, items)
-    check_permutation(kernel, items, rng)
-    check_single_pair(kernel, items)
-    check_empty(kernel, items)
-    check_threads(kernel, items, rng)
-    check_tiles(kernel, items, rng)
-    check_progress(kernel, items)
-    check_gradients(kernel, items, rng, tolerance=gradient_tolerance)
+    laws.check_value_object(kernel, prints=prints)
+    laws.check_parameters(kernel)
+    laws.check_inputs_unchanged(kernel, items)
+    laws.check_stateless(kernel, items)
+    laws.check_symmetry(kernel, items)
+    laws.check_positive_semidefinite(kernel, items)
+    laws.check_diagonal(kernel, items)
+    laws.check_transposition(kernel, items)
+    laws.check_blocks(kernel, items)
+    laws.check_permutation(kernel, items, rng)
+    laws.check_single_pair(kernel, items)
+    laws.check_empty(kernel, items)
+    laws.check_threads(kernel, items, rng)
+    laws.check_tiles(kernel, items, rng)
+    laws.check_reports(kernel, items)
+    laws.check_gradients(kernel, items, rng, tolerance=gradient_tolerance)
     if isinstance(kernel, Kernel):
         check_features(kernel, items)
     if rename is not None:
-        check_renaming(kernel, items, rename)
+        laws.check_renaming(kernel, items, rename)
     if trees if trees is not None else are_trees(items):
-        check_extreme_trees(kernel, as_objects=isinstance(items, list) and isinstance(items[0], Tree))
+        laws.check_extreme_trees(kernel, as_objects=isinstance(items, list) and isinstance(items[0], Tree))
 
 
 def rename_labels(item: object) -> object:

@@ -19,7 +19,7 @@ def length(items: Any) -> int:
     return int(items.shape[0]) if hasattr(items, "tocsr") else len(items)
 
 
-def taken(items: Any, rows: list[int]) -> object:
+def chosen(items: Any, rows: list[int]) -> object:
     if isinstance(items, list | tuple):
         return [items[row] for row in rows]
     if isinstance(items, Mapping) or hasattr(items, "columns"):
@@ -35,7 +35,7 @@ def item_at(items: Any, row: int) -> object:
 
 def halves(items: object) -> tuple[object, object]:
     n = length(items)
-    return taken(items, list(range(n // 2))), taken(items, list(range(n // 2, n)))
+    return chosen(items, list(range(n // 2))), chosen(items, list(range(n // 2, n)))
 
 
 def are_trees(items: object) -> bool:
@@ -59,10 +59,10 @@ def fingerprint(items: Any) -> object:
     return [repr(item) for item in items]
 
 
-def parts_of(kernel: Any) -> Iterator[object]:
+def nested(kernel: Any) -> Iterator[object]:
     yield kernel
     for _, child in kernel._children():
-        yield from parts_of(child)
+        yield from nested(child)
 
 
 def is_importable(kind: type) -> bool:
@@ -74,4 +74,4 @@ def namespace_of(kernel: object) -> dict[str, object]:
     for name, module in list(sys.modules.items()):
         if name.startswith("espalier.kernels."):
             names |= vars(module)
-    return names | {type(part).__name__: type(part) for part in parts_of(kernel)}
+    return names | {type(part).__name__: type(part) for part in nested(kernel)}

@@ -19,16 +19,7 @@ from espalier import _core
 from espalier.errors import KernelOverflowError, MemoryBudgetError
 from espalier.structures.interop import as_tree
 from espalier.structures.table import Table
-from espalier.testing.items import (
-    fingerprint,
-    halves,
-    is_importable,
-    item_at,
-    length,
-    namespace_of,
-    parts_of,
-    taken,
-)
+from espalier.testing.items import chosen, fingerprint, halves, is_importable, item_at, length, namespace_of, nested
 
 Rename = Callable[[Any], Any]
 
@@ -42,7 +33,7 @@ _N_EXTREME = 3000
 def check_value_object(kernel: object, *, prints: bool = True) -> None:
     """Copies, pickles and prints are equal, and equal kernels have equal hashes."""
     twins = {"copy.copy": copy.copy(kernel), "copy.deepcopy": copy.deepcopy(kernel)}
-    if all(is_importable(type(part)) for part in parts_of(kernel)):
+    if all(is_importable(type(part)) for part in nested(kernel)):
         twins["pickle"] = pickle.loads(pickle.dumps(kernel))
     if prints:
         twins["eval(repr(kernel))"] = eval(repr(kernel), namespace_of(kernel))
@@ -83,7 +74,7 @@ def check_inputs_unchanged(kernel: Any, items: object) -> None:
 def check_stateless(kernel: Any, items: object) -> None:
     """The same call gives the same bits, whatever was computed in between, by the kernel and by a plan."""
     first = kernel(items)
-    some = taken(items, [0, 1])
+    some = chosen(items, [0, 1])
     kernel(some)
     kernel(items, some)
     assert np.array_equal(kernel(items), first), "the same call gives another matrix the second time."
@@ -142,7 +133,7 @@ def check_blocks(kernel: Any, items: object) -> None:
 def check_permutation(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """Permuting the items permutes rows and columns."""
     order = rng.permutation(length(items))
-    values = kernel(taken(items, order.tolist()))
+    values = kernel(chosen(items, order.tolist()))
     _assert_close(values, kernel(items)[np.ix_(order, order)], "permuting the items changes values")
 
 
@@ -155,7 +146,7 @@ def check_single_pair(kernel: Any, items: object) -> None:
 
 def check_empty(kernel: Any, items: object) -> None:
     """No items give an empty matrix, and gradients of 0."""
-    n, none = length(items), taken(items, [])
+    n, none = length(items), chosen(items, [])
     for a, b, shape in [(none, None, (0, 0)), (items, none, (n, 0)), (none, items, (0, n))]:
         values, pullback = kernel.vjp(a, b)
         assert values.shape == kernel(a, b).shape == shape, f"expected an empty matrix {shape}, got {values.shape}."
@@ -180,7 +171,7 @@ def check_threads(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """One thread and several give the same bits."""
     patience = _core.set_patience(0)  # a short call would leave the other threads alone
     try:
-        for b in (None, taken(items, [1, 0])):
+        for b in (None, chosen(items, [1, 0])):
             one, pull_one = kernel.vjp(items, b, n_threads=1)
             several, pull_several = kernel.vjp(items, b, n_threads=3)
             assert np.array_equal(one, several), "1 thread and 3 threads give different matrices."
@@ -192,7 +183,7 @@ def check_threads(kernel: Any, items: object, rng: np.random.Generator) -> None:
 
 def check_tiles(kernel: Any, items: object, rng: np.random.Generator) -> None:
     """A small memory budget, the smallest that works, changes nothing beyond rounding."""
-    for b in (None, taken(items, [1, 0])):
+    for b in (None, chosen(items, [1, 0])):
         whole, pullback = kernel.vjp(items, b)
         cotangent = rng.standard_normal(whole.shape)
         gradient = pullback(cotangent)
@@ -211,7 +202,7 @@ def check_tiles(kernel: Any, items: object, rng: np.random.Generator) -> None:
             break
 
 
-def check_progress(kernel: Any, items: object) -> None:
+def check_reports(kernel: Any, items: object) -> None:
     """Progress goes up, from 0 to 1."""
     seen: list[float] = []
     kernel(items, items, progress=lambda progress: seen.append(progress.fraction))
@@ -227,7 +218,7 @@ def check_gradients(
 ) -> None:
     """Every gradient equals differences of values: of the matrix, a cross matrix and the diagonal."""
     rng = np.random.default_rng(0) if rng is None else rng
-    cross = taken(items, [1, 0, 2])
+    cross = chosen(items, [1, 0, 2])
     plans = {
         "vjp(a)": kernel.plan(items),
         "vjp(a, b)": kernel.plan(items, cross),
