@@ -27,10 +27,9 @@ from espalier.storage.homes import class_of, kind_of
 from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.estimator import KernelMachine, kernel_matrix, warn_of_early_stop
-from espalier.svm.folds import Fold
 from espalier.svm.labels import check_weights
 from espalier.svm.rows import row_data
-from espalier.svm.trials import Trial, by_kernel, columns_of, make_candidates
+from espalier.svm.trials import Fold, Trial, by_kernel, columns_of, make_candidates
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 

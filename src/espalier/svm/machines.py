@@ -85,22 +85,20 @@ def solve_classifier(
     """Solve all machines of a classification into the classes 0, 1, ..."""
     n_classes = int(codes.max()) + 1
     if n_classes == 2 or strategy == "one-vs-one":
-        solved = [_solve(gram, codes, solver, "classifier", _row_weights(codes, class_weight, weights))]
         pairs = [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
-    else:
-        solved = []
-        for k in range(n_classes):
-            own = (codes == k).astype(np.intp)
-            balanced = isinstance(class_weight, str)
-            row_weights = _row_weights(own if balanced else codes, class_weight, weights)
-            solved.append(_solve(gram, own, solver, "classifier", row_weights))
-        pairs = [(k, -1) for k in range(n_classes)]
-    return _joined(solved, np.array(pairs, np.intp))
+        return _solve(gram, codes, solver, pairs, _row_weights(codes, class_weight, weights))
+    solved = []
+    for k in range(n_classes):
+        own = (codes == k).astype(np.intp)
+        balanced = isinstance(class_weight, str)
+        row_weights = _row_weights(own if balanced else codes, class_weight, weights)
+        solved.append(_solve(gram, own, solver, [(k, -1)], row_weights))
+    return _joined(solved)
 
 
 def solve_regressor(gram: Matrix, targets: Floats, solver: Solver, *, weights: Floats | None) -> Machines:
     """Solve the one machine of a regression."""
-    return _joined([_solve(gram, targets, solver, "regressor", weights)], np.full((1, 2), -1, np.intp))
+    return _solve(gram, targets, solver, [(-1, -1)], weights)
 
 
 def class_scores(values: Matrix, sides: NDArray[np.intp], n_classes: int) -> Matrix:
@@ -162,18 +160,10 @@ def _row_weights(codes: LabelCodes, class_weight: object, weights: Floats | None
     return by_class if weights is None else by_class * weights
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """One call of a solver: machines over the rows of its own support."""
-
-    support: NDArray[np.intp]
-    dual_coef: Matrix
-    intercept: Floats
-    n_iter: NDArray[np.intp]
-    n_early: int
-
-
-def _solve(gram: Matrix, targets: NDArray[Any], solver: Solver, kind: str, weights: Floats | None) -> _Solved:
+def _solve(
+    gram: Matrix, targets: NDArray[Any], solver: Solver, sides: list[tuple[int, int]], weights: Floats | None
+) -> Machines:
+    """Call a solver once: that of a regression if its machine has no sides."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC, SVR
 
@@ -186,7 +176,8 @@ def _solve(gram: Matrix, targets: NDArray[Any], solver: Solver, kind: str, weigh
     # The same problem in other units: the coefficients are those of the kernel times its scale.
     limit = solver.limit(len(gram))
     settings = {"kernel": "precomputed", "C": solver.C * scale, "tol": solver.tolerance, "max_iter": limit}
-    machine = SVC(**settings) if kind == "classifier" else SVR(epsilon=solver.epsilon, **settings)
+    is_regression = sides == [(-1, -1)]
+    machine = SVR(epsilon=solver.epsilon, **settings) if is_regression else SVC(**settings)
     with warnings.catch_warnings(), blas_threads():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
@@ -195,10 +186,11 @@ def _solve(gram: Matrix, targets: NDArray[Any], solver: Solver, kind: str, weigh
             if "not finite" not in str(error):
                 raise
             raise _no_solution(gram) from None
-    dual_coef = _per_machine(machine) if kind == "classifier" else machine.dual_coef_
+    dual_coef = machine.dual_coef_ if is_regression else _per_machine(machine)
     n_iter = np.atleast_1d(np.asarray(machine.n_iter_, np.intp))
-    n_early = int((n_iter >= limit).sum())
-    return _Solved(rows[machine.support_], dual_coef / scale, np.atleast_1d(machine.intercept_), n_iter, n_early)
+    intercept, n_early = np.atleast_1d(machine.intercept_), int((n_iter >= limit).sum())
+    support = rows[machine.support_]
+    return _joined([Machines(support, dual_coef / scale, intercept, np.array(sides, np.intp), n_iter, n_early)])
 
 
 def _no_solution(gram: Matrix) -> InputError:
@@ -233,8 +225,11 @@ def _per_machine(machine: Any) -> Matrix:
     return out
 
 
-def _joined(solved: list[_Solved], sides: NDArray[np.intp]) -> Machines:
-    """Machines of several calls over the rows that any of them uses."""
+def _joined(solved: list[Machines]) -> Machines:
+    """The machines of one or several calls, over the rows that any of them uses, ascending."""
+    intercept, sides, n_iter = (
+        np.concatenate([getattr(part, name) for part in solved]) for name in ("intercept", "sides", "n_iter")
+    )
     support = np.unique(np.concatenate([part.support for part in solved])).astype(np.intp)
     dual_coef = np.zeros((len(sides), len(support)))
     first = 0
@@ -244,7 +239,5 @@ def _joined(solved: list[_Solved], sides: NDArray[np.intp]) -> Machines:
         first = last
     # A row whose coefficients are all 0 adds nothing.
     used = dual_coef.any(axis=0)
-    intercept = np.concatenate([part.intercept for part in solved])
-    n_iter = np.concatenate([part.n_iter for part in solved])
     n_early = sum(part.n_early for part in solved)
     return Machines(support[used], dual_coef[:, used], intercept, sides, n_iter, n_early)
