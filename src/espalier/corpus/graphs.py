@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.interned import Corpus
 from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import EDGES, Require, check_graphs
+from espalier.corpus.soundness import EDGES, check_graphs
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.storage import Arrays
@@ -36,6 +36,7 @@ class Graphs(Corpus):
     _stored = ("start", "edge_start", "label", "directed", *EDGES)
     _numbered = ("label", "edge_label")
     _settings: ClassVar = {"node_labels": "labels"}
+    _check = staticmethod(check_graphs)
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary, labels: NodeLabels = "tags") -> None:
         self._take(arrays, vocabulary, labels)
@@ -45,10 +46,6 @@ class Graphs(Corpus):
         if labels not in ("tags", "words"):
             raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
         return (labels,)
-
-    @staticmethod
-    def _check(arrays: Arrays, n_labels: int, require: Require, labels: NodeLabels) -> None:
-        check_graphs(arrays, n_labels, require)
 
     @staticmethod
     def from_items(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from espalier.corpus.soundness import refuse, stored, taken
+from espalier.corpus.soundness import own_arrays, refuse, stored
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.storage import Arrays, State, Storable, require
 from espalier.structures.columns import read_only
@@ -32,7 +32,7 @@ class Corpus(Storable):
         """Take arrays of a caller: checked, and copied if they could be changed from outside."""
         settings = self._checked_settings(*settings)
         refusing = refuse(*self._refusal)
-        own = taken(arrays, self._stored, vocabulary, refusing)
+        own = own_arrays(arrays, self._stored, vocabulary, refusing)
         self._check(own, len(vocabulary), refusing, *settings)
         self._set(self._completed(own), vocabulary, settings)
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from espalier.corpus.interned import Corpus
 from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
-from espalier.corpus.soundness import Require, check_sequences
+from espalier.corpus.soundness import check_sequences
 from espalier.corpus.vocabulary import Vocabulary
 from espalier.errors import InputError
-from espalier.storage import Arrays
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import split_words
 from espalier.structures.sequence import TaggedSequence
@@ -43,6 +42,7 @@ class Sequences(Corpus):
     _stored = ("symbol", "start")
     _numbered = ("symbol",)
     _settings: ClassVar = {"of": "of"}
+    _check = staticmethod(check_sequences)
 
     def __init__(
         self, symbol: NDArray[np.int32], start: NDArray[np.int64], vocabulary: Vocabulary, of: Unit = "words"
@@ -53,10 +53,6 @@ class Sequences(Corpus):
     def _checked_settings(cls, of: Any) -> tuple[object, ...]:
         check_unit(of)
         return (of,)
-
-    @staticmethod
-    def _check(arrays: Arrays, n_symbols: int, require: Require, of: Unit) -> None:
-        check_sequences(arrays, n_symbols, require)
 
     @staticmethod
     def from_items(items: Iterable[object], of: Unit = "words", *, vocabulary: Vocabulary | None = None) -> Sequences:

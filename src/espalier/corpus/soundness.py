@@ -37,11 +37,15 @@ def refuse(corpus: str, remedy: str) -> Require:
     return require
 
 
-def taken(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: object, require: Require) -> Arrays:
+def own_arrays(arrays: Mapping[str, Any], names: tuple[str, ...], vocabulary: object, require: Require) -> Arrays:
     """Return the arrays of these names as vectors of the right type, which the caller can no longer change."""
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a Vocabulary, got {type(vocabulary).__name__}.")
-    check_kinds(arrays, names, require)
+    for name in names:
+        require(name in arrays, f"the array {name!r} is missing")
+        array, wanted = arrays[name], np.int64 if name in _INT64 else np.int32
+        sound = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == wanted
+        require(sound, f"{name!r} must be a vector of {wanted.__name__}")
     return {name: read_only(unshared(arrays[name])) for name in names}
 
 
@@ -50,22 +54,13 @@ def stored(state: State, names: tuple[str, ...]) -> Arrays:
     return {name: state.array(name, np.int64 if name in _INT64 else np.int32) for name in names}
 
 
-def check_kinds(arrays: Mapping[str, object], names: tuple[str, ...], require: Require) -> None:
-    """Check that every array exists, is a vector, and has the right type."""
-    for name in names:
-        require(name in arrays, f"the array {name!r} is missing")
-        array, wanted = arrays[name], np.int64 if name in _INT64 else np.int32
-        sound = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == wanted
-        require(sound, f"{name!r} must be a vector of {wanted.__name__}")
-
-
 def check_forest(arrays: Arrays, n_labels: int, require: Require) -> None:
     """Check every invariant of a forest: its subtrees, and that each tree counts exactly what its root reaches."""
     fault = _core.forest_fault(arrays, n_labels)
     require(fault is None, fault or "")
 
 
-def check_sequences(arrays: Arrays, n_symbols: int, require: Require) -> None:
+def check_sequences(arrays: Arrays, n_symbols: int, require: Require, of: str) -> None:
     """Check that sequences follow each other and consist of existing symbols."""
     _check_offsets(arrays, "start", "symbol", None, require)
     require(_within(arrays["symbol"], 0, n_symbols), "a symbol is out of range")
@@ -91,7 +86,7 @@ def check_arcs(arrays: Arrays, n_texts: int, require: Require, templates: Sequen
     require(not np.any(np.all(listed[:, 1:] == listed[:, :-1], axis=0)), "an arc has a feature twice")
 
 
-def check_graphs(arrays: Arrays, n_labels: int, require: Require) -> None:
+def check_graphs(arrays: Arrays, n_labels: int, require: Require, labels: str) -> None:
     """Check that edges join nodes of their own graph and that labels exist."""
     n = len(arrays["directed"])
     _check_offsets(arrays, "start", "label", n, require)
