@@ -15,7 +15,7 @@ from espalier.structures.conllu import read_conllu
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
 
-Items = Forest | Inputs | list[DependencyTree] | list[str]
+FileItems = Forest | Inputs | list[DependencyTree] | list[str]
 
 
 class Format(StrEnum):
@@ -44,7 +44,7 @@ _NEEDED: dict[Reads, Format] = {
 _ITEM = {Format.TEXT: "line", Format.BRACKETS: "tree", Format.CONLLU: "sentence"}
 
 
-def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[Items, str]:
+def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) -> tuple[FileItems, str]:
     """Return the items of a file, in the chosen format or the one that the kernel needs, and the word for one item."""
     if chosen is not None and chosen not in list(Format):
         raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
@@ -105,7 +105,7 @@ def _innermost(kernel: Kernel) -> Iterator[Kernel]:
         yield from _innermost(child)
 
 
-def _read(file: Path, form: Format, encoding: str) -> Items:
+def _read(file: Path, form: Format, encoding: str) -> FileItems:
     if form is Format.BRACKETS:
         return Forest.from_file(file, encoding=encoding)
     if form is Format.CONLLU:

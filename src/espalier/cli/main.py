@@ -15,7 +15,7 @@ import typer
 
 from espalier.cli import options
 from espalier.cli.parsing import app as parsing
-from espalier.cli.reporting import INTERRUPTED, reported, say, shown
+from espalier.cli.reporting import INTERRUPTED, reported, say, visible
 from espalier.cli.reproduce import reproduce
 from espalier.cli.rerank import app as rerank
 from espalier.cli.tagging import app as tagging
@@ -144,7 +144,7 @@ def nearest(
         k = len(forest)
     indices, values = find_nearest(chosen, forest, [tree], k, n_threads=threads)
     for row, value in zip(indices[0].tolist(), values[0].tolist(), strict=True):
-        typer.echo(f"{value:.6g}\t{row + 1}\t{shown(forest[row].to_brackets())}")
+        typer.echo(f"{value:.6g}\t{row + 1}\t{visible(forest[row].to_brackets())}")
 
 
 @app.command()

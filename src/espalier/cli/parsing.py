@@ -165,7 +165,7 @@ def candidates(
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
     from espalier.cli.proposals import SearchingGrammar
-    from espalier.cli.ranking import summary
+    from espalier.cli.ranking import candidates_found
     from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
@@ -184,7 +184,7 @@ def candidates(
     write_groups(groups, output)
     if any(narrowed):
         say(f"{sum(narrowed):,} of {len(groups):,} sentences {_NEEDS_MORE.format(memory)}.")
-    typer.echo(f"{output}: {summary(groups, 'gold tree')}")
+    typer.echo(f"{output}: {candidates_found(groups, 'gold tree')}")
 
 
 @app.command()

@@ -179,7 +179,7 @@ def named(groups: Sequence[Group], names: Sequence[str | None]) -> list[Group]:
     return [replace(group, name=name) for group, name in zip(groups, names, strict=True)]
 
 
-def summary(groups: Sequence[Group], gold: str) -> str:
+def candidates_found(groups: Sequence[Group], gold: str) -> str:
     """Say how many candidates there are, and how often the gold one is among them."""
     n_found = sum(group.gold in group.candidates for group in groups)
     total = sum(map(len, groups))

@@ -20,10 +20,10 @@ USER_ERROR, INTERRUPTED = 2, 130
 
 def say(message: str) -> None:
     """Print a message on standard error."""
-    typer.echo("\n".join(map(shown, message.split("\n"))), err=True)
+    typer.echo("\n".join(map(visible, message.split("\n"))), err=True)
 
 
-def shown(text: str) -> str:
+def visible(text: str) -> str:
     """Return a text that is safe for a terminal: codes that would move its cursor or set its title become visible."""
     return printable(text, len(text))
 

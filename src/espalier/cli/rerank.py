@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import command_group, reported, shown, write_lines
+from espalier.cli.reporting import command_group, reported, visible, write_lines
 from espalier.jobs.bar import bar
 
 app = command_group("rerank", "Learn to choose among candidates.")
@@ -222,12 +222,12 @@ def explain(
     other = candidate_number("--loser", loser, len(group))
     found = compare(loaded(reranker, data, groups), group, n=n, winner=best, loser=other)
     assert isinstance(found, Comparison)
-    typer.echo(shown(" ".join(group.words)))
+    typer.echo(visible(" ".join(group.words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
     for reason in found:
-        typer.echo(f"{reason.contribution:+.4g}\t{shown(str(reason.fragment))}")
+        typer.echo(f"{reason.contribution:+.4g}\t{visible(str(reason.fragment))}")
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
-        typer.echo(f"{share:+.4g}\t{shown(word)}")
+        typer.echo(f"{share:+.4g}\t{visible(word)}")
     if output is not None:
         write_text(output, found.to_svg() if output.suffix.lower() == ".svg" else found.to_html())
         typer.echo(f"Drawn in {output}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from espalier.cli.reporting import shown
+from espalier.cli.reporting import visible
 from espalier.errors import InputError
 from espalier.jobs.memory import show_bytes
 from espalier.storage import Contents, State, read
@@ -26,7 +26,7 @@ def saved_lines(path: Path) -> list[str]:
     """The kind, versions, training data, settings, learned hyperparameters and arrays of a saved file."""
     contents = read(path)
     try:
-        return [shown(line) for line in _lines(contents)]
+        return [visible(line) for line in _lines(contents)]
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged: {error}. Save the {contents.kind} again.") from None
 

@@ -103,7 +103,7 @@ def candidates(
     Each sentence is tagged by a tagger that has not seen it.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
-    from espalier.cli.ranking import named, summary
+    from espalier.cli.ranking import candidates_found, named
     from espalier.parsing import Tagger
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
@@ -114,7 +114,7 @@ def candidates(
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
         groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **parts)
     write_groups(named(groups, names), output)
-    typer.echo(f"{output}: {summary(groups, 'gold tags')}")
+    typer.echo(f"{output}: {candidates_found(groups, 'gold tags')}")
 
 
 def _sentences(
