@@ -52,22 +52,18 @@ def generate_attachments(n: int, seed: int = 0) -> list[Tree]:
 def _sentence(rng: random.Random) -> Tree:
     subject, patient = (_noun_phrase(noun) for noun in rng.sample(NOUNS, 2))
     if rng.random() < P_OWNER:
-        subject = Tree("NP", [subject, _phrase("with", _noun_phrase(rng.choice(MARKS)))])
+        subject = f"(NP {subject} (PP (IN with) {_noun_phrase(rng.choice(MARKS))}))"
     is_tool = rng.random() < 0.5
     thing = _noun_phrase(rng.choice(TOOLS if is_tool else MARKS))
     if rng.random() < P_FROM:
-        thing = Tree("NP", [thing, _phrase("from", _noun_phrase(rng.choice(PLACES)))])
-    phrase = _phrase("with", thing)
-    below = [patient, phrase] if is_tool else [Tree("NP", [patient, phrase])]
+        thing = f"(NP {thing} (PP (IN from) {_noun_phrase(rng.choice(PLACES))}))"
+    below = f"{patient} (PP (IN with) {thing})"
+    if not is_tool:
+        below = f"(NP {below})"
     if rng.random() < P_TIME:
-        below.append(_phrase("in", _noun_phrase(rng.choice(TIMES))))
-    verb = Tree("VBD", [rng.choice(VERBS)])
-    return Tree("S", [subject, Tree("VP", [verb, *below]), Tree(".", ["."])])
+        below += f" (PP (IN in) {_noun_phrase(rng.choice(TIMES))})"
+    return Tree.from_brackets(f"(S {subject} (VP (VBD {rng.choice(VERBS)}) {below}) (. .))")
 
 
-def _noun_phrase(noun: str) -> Tree:
-    return Tree("NP", [Tree("DT", ["the"]), Tree("NN", [noun])])
-
-
-def _phrase(preposition: str, noun_phrase: Tree) -> Tree:
-    return Tree("PP", [Tree("IN", [preposition]), noun_phrase])
+def _noun_phrase(noun: str) -> str:
+    return f"(NP (DT the) (NN {noun}))"

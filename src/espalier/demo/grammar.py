@@ -22,7 +22,7 @@ distribution in every class, and no classifier that sees only that multiset beat
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from espalier.structures.numbers import is_whole
 from espalier.structures.tree import Tree
@@ -55,71 +55,51 @@ class _Words:
     def deal(rng: random.Random) -> _Words:
         return _Words(rng, rng.sample(NOUNS, 5), rng.sample(sorted(VERBS), 3))
 
-    def noun_phrase(self) -> Tree:
-        adjective = [_tag("JJ", self.rng.choice(ADJECTIVES))] if self.rng.random() < P_ADJECTIVE else []
-        return Tree("NP", [_tag("DT", "the"), *adjective, _tag("NN", self.nouns.pop())])
-
-    def modal(self) -> Tree:
-        return _tag("MD", self.rng.choice(MODALS))
+    def noun_phrase(self) -> str:
+        adjective = f"(JJ {self.rng.choice(ADJECTIVES)})" if self.rng.random() < P_ADJECTIVE else ""
+        return f"(NP (DT the) {adjective} (NN {self.nouns.pop()}))"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Clause:
-    """A clause: an optional subject, a modal and a verb phrase, in the order of their words."""
+    """A clause in brackets: perhaps a subject, a modal, a verb with a place for its other noun phrase, and adjuncts."""
 
-    subject: Tree | None
-    modal: Tree
-    verb_phrase: Tree
+    subject: str
+    modal: str
+    verb: str
+    other: str
+    adjuncts: str = ""
 
+    @property
+    def verb_phrase(self) -> str:
+        return f"(VP {self.verb.format(self.other)} {self.adjuncts})"
 
-def _tag(tag: str, word: str) -> Tree:
-    return Tree(tag, [word])
+    def embedded(self, question_phrase: str) -> str:
+        """The clause after its question word, in the order of a statement."""
+        return f"(SBAR {question_phrase} (S {self.subject} (VP {self.modal} {self.verb_phrase})))"
+
+    def with_relative(self, relative: str, rng: random.Random) -> _Clause:
+        """Hang a relative clause on one of the two noun phrases of a complete clause."""
+        if rng.random() < 0.5:
+            return replace(self, subject=f"(NP {self.subject} {relative})")
+        return replace(self, other=f"(NP {self.other} {relative})")
 
 
 def _clause(words: _Words, role: str | None, passive: bool) -> _Clause:
     """A clause whose agent or patient is asked for or relativized (``role``), or that is complete."""
-    missing_subject = role == ("patient" if passive else "agent")
-    missing_other = role == ("agent" if passive else "patient")
-    subject = None if missing_subject else words.noun_phrase()
-    modal, verb = words.modal(), words.verbs.pop()
-    other = [] if missing_other else [words.noun_phrase()]
+    subject = "" if role == ("patient" if passive else "agent") else words.noun_phrase()
+    modal, verb = f"(MD {words.rng.choice(MODALS)})", words.verbs.pop()
+    other = "" if role == ("agent" if passive else "patient") else words.noun_phrase()
     if passive:
-        by = Tree("PP", [_tag("IN", "by"), *other])
-        inner = Tree("VP", [_tag("VBN", VERBS[verb]), by])
-        return _Clause(subject, modal, Tree("VP", [_tag("VB", "be"), inner]))
-    return _Clause(subject, modal, Tree("VP", [_tag("VB", verb), *other]))
+        return _Clause(subject, modal, f"(VB be) (VP (VBN {VERBS[verb]}) (PP (IN by) {{}}))", other)
+    return _Clause(subject, modal, f"(VB {verb}) {{}}", other)
 
 
-def _with_adjuncts(clause: _Clause, adjuncts: list[Tree]) -> _Clause:
-    verb_phrase = Tree("VP", [*clause.verb_phrase.children, *adjuncts])
-    return _Clause(clause.subject, clause.modal, verb_phrase)
+def _adverbial(word: str) -> str:
+    return f"(WHADVP (WRB {word}))"
 
 
-def _embedded(question_phrase: Tree, clause: _Clause) -> Tree:
-    """A clause after its question word, in the order of a statement."""
-    subject = [] if clause.subject is None else [clause.subject]
-    return Tree("SBAR", [question_phrase, Tree("S", [*subject, Tree("VP", [clause.modal, clause.verb_phrase])])])
-
-
-def _adverbial(word: str) -> Tree:
-    return Tree("WHADVP", [_tag("WRB", word)])
-
-
-_WHO = Tree("WHNP", [_tag("WP", "who")])
-
-
-def _with_relative(clause: _Clause, relative: Tree, rng: random.Random) -> _Clause:
-    """Hang a relative clause on one of the two noun phrases of a complete clause."""
-    if clause.subject is not None and rng.random() < 0.5:
-        return _Clause(Tree("NP", [clause.subject, relative]), clause.modal, clause.verb_phrase)
-    *before, last = clause.verb_phrase.children
-    if last.label == "VP":  # be met by the baker
-        participle, by = last.children
-        by = Tree("PP", [by.children[0], Tree("NP", [by.children[1], relative])])
-        last = Tree("VP", [participle, by])
-    else:
-        last = Tree("NP", [last, relative])
-    return _Clause(clause.subject, clause.modal, Tree("VP", [*before, last]))
+_WHO = "(WHNP (WP who))"
 
 
 def make_question(asked: str, rng: random.Random) -> Tree:
@@ -130,29 +110,28 @@ def make_question(asked: str, rng: random.Random) -> Tree:
     if asked in ("agent", "patient"):
         main = _clause(words, asked, passive[0])
         first, second = rng.sample(["where", "when"], 2)
-        inner = _embedded(_adverbial(second), _clause(words, None, passive[2]))
+        inner = _clause(words, None, passive[2]).embedded(_adverbial(second))
         outer = _clause(words, None, passive[1])
         if nested:
-            clauses = [_embedded(_adverbial(first), _with_adjuncts(outer, [inner]))]
+            clauses = [replace(outer, adjuncts=inner).embedded(_adverbial(first))]
         else:
-            clauses = [_embedded(_adverbial(first), outer), inner]
+            clauses = [outer.embedded(_adverbial(first)), inner]
         return _question(_WHO, main, clauses, fronted)
     word, other = ("where", "when") if asked == "place" else ("when", "where")
     main, adjunct = _clause(words, None, passive[0]), _clause(words, None, passive[1])
-    relative = _embedded(_WHO, _clause(words, rng.choice(["agent", "patient"]), passive[2]))
+    relative = _clause(words, rng.choice(["agent", "patient"]), passive[2]).embedded(_WHO)
     if nested:
-        adjunct = _with_relative(adjunct, relative, rng)
+        adjunct = adjunct.with_relative(relative, rng)
     else:
-        main = _with_relative(main, relative, rng)
-    return _question(_adverbial(word), main, [_embedded(_adverbial(other), adjunct)], fronted)
+        main = main.with_relative(relative, rng)
+    return _question(_adverbial(word), main, [adjunct.embedded(_adverbial(other))], fronted)
 
 
-def _question(question_phrase: Tree, main: _Clause, clauses: list[Tree], fronted: bool) -> Tree:
-    front = [clauses[0], _tag(",", ",")] if fronted else []
-    main = _with_adjuncts(main, clauses[fronted:])
-    subject = [] if main.subject is None else [main.subject]
-    inverted = Tree("SQ", [main.modal, *subject, main.verb_phrase])
-    return Tree("SBARQ", [*front, question_phrase, inverted, _tag(".", "?")])
+def _question(question_phrase: str, main: _Clause, clauses: list[str], fronted: bool) -> Tree:
+    front = f"{clauses[0]} (, ,)" if fronted else ""
+    main = replace(main, adjuncts=" ".join(clauses[fronted:]))
+    inverted = f"(SQ {main.modal} {main.subject} {main.verb_phrase})"
+    return Tree.from_brackets(f"(SBARQ {front} {question_phrase} {inverted} (. ?))")
 
 
 def asked_for(tree: Tree) -> str:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,6 +47,8 @@ PLACES = {"garden": "jardin", "market": "marché", "village": "village", "castle
 COSTS = {"passive": 0.4, "subject": 0.15, "object": 0.6, "in front": 0.5, "words": -0.2, "fluency": -0.25}
 NOISE = 0.25
 BASE = math.log(2.0)  # of a short, plain, active sentence: two seconds per word
+
+Both = tuple[str, str]  # the same phrase in both languages, in brackets
 
 P_PASSIVE, P_RELATIVE, P_ADJECTIVE, P_IN_FRONT, P_PLACE, P_SECOND = 0.35, 0.25, 0.35, 0.3, 0.4, 0.4
 
@@ -107,75 +108,54 @@ def expected_log_seconds(source: Tree, target: Tree, features: tuple[float, floa
     return BASE + sum(COSTS[name] * count for name, count in counts.items())
 
 
-@dataclass(frozen=True)
-class _Both:
-    """The same phrase in both languages."""
-
-    english: Tree
-    french: Tree
-
-
 def _pair(rng: random.Random) -> tuple[Tree, Tree]:
-    sentences = [_sentence(rng)]
+    english, french = _sentence(rng)
     if rng.random() < P_SECOND:
-        sentences.append(_sentence(rng))
-    english, french = [both.english for both in sentences], [both.french for both in sentences]
-    if len(sentences) == 1:
-        source, target = list(english[0].children), list(french[0].children)
-    else:
-        source = [english[0], Tree("CC", ["and"]), english[1]]
-        target = [french[0], Tree("C", ["et"]), french[1]]
-    return Tree("S", [*source, Tree(".", ["."])]), Tree("SENT", [*target, Tree("PONCT", ["."])])
+        second, deuxieme = _sentence(rng)
+        english = f"(S {english}) (CC and) (S {second})"
+        french = f"(SENT {french}) (C et) (SENT {deuxieme})"
+    return Tree.from_brackets(f"(S {english} (. .))"), Tree.from_brackets(f"(SENT {french} (PONCT .))")
 
 
-def _sentence(rng: random.Random) -> _Both:
+def _sentence(rng: random.Random) -> Both:
+    """What stands in a sentence, without the label around it."""
     nouns, verbs = rng.sample(sorted(NOUNS), 4), rng.sample(sorted(VERBS), 3)
     subject, other = (_noun_phrase(rng, nouns, verbs, P_RELATIVE) for _ in range(2))
     english, french = _predicate(verbs.pop(), other, passive=rng.random() < P_PASSIVE)
     if rng.random() < P_PLACE:
         place = rng.choice(sorted(PLACES))
-        there = Tree("NP", [Tree("DT", ["the"]), Tree("NN", [place])])
-        la = Tree("NP", [Tree("D", ["le"]), Tree("N", [PLACES[place]])])
-        english = Tree("VP", [*english.children, Tree("PP", [Tree("IN", ["in"]), there])])
-        french = Tree("VP", [*french.children, Tree("PP", [Tree("P", ["dans"]), la])])
-    return _Both(Tree("S", [subject.english, english]), Tree("SENT", [subject.french, french]))
+        english += f" (PP (IN in) (NP (DT the) (NN {place})))"
+        french += f" (PP (P dans) (NP (D le) (N {PLACES[place]})))"
+    return f"{subject[0]} (VP {english})", f"{subject[1]} (VP {french})"
 
 
-def _predicate(verb: str, other: _Both, *, passive: bool) -> tuple[Tree, Tree]:
-    """What follows the subject: the verb with its object, or with its agent."""
+def _predicate(verb: str, other: Both, *, passive: bool = False) -> Both:
+    """What stands in the verb phrase after a subject: the verb with its object, or with its agent."""
     participle, future, participe = VERBS[verb]
-    modal = Tree("MD", ["will"])
-    if not passive:
-        english = Tree("VP", [modal, Tree("VP", [Tree("VB", [verb]), other.english])])
-        return english, Tree("VP", [Tree("V", [future]), other.french])
-    agent = Tree("PP", [Tree("IN", ["by"]), other.english])
-    inner = Tree("VP", [Tree("VBN", [participle]), agent])
-    english = Tree("VP", [modal, Tree("VP", [Tree("VB", ["be"]), inner])])
-    par = Tree("PP", [Tree("P", ["par"]), other.french])
-    return english, Tree("VP", [Tree("V", ["sera"]), Tree("VPP", [participe]), par])
+    if passive:
+        by = f"(VP (VBN {participle}) (PP (IN by) {other[0]}))"
+        return f"(MD will) (VP (VB be) {by})", f"(V sera) (VPP {participe}) (PP (P par) {other[1]})"
+    return f"(MD will) (VP (VB {verb}) {other[0]})", f"(V {future}) {other[1]}"
 
 
-def _noun_phrase(rng: random.Random, nouns: list[str], verbs: list[str], p_relative: float) -> _Both:
+def _noun_phrase(rng: random.Random, nouns: list[str], verbs: list[str], p_relative: float) -> Both:
     noun = nouns.pop()
-    english, french = [Tree("NN", [noun])], [Tree("N", [NOUNS[noun]])]
+    english, french = f"(NN {noun})", f"(N {NOUNS[noun]})"
     if rng.random() < P_ADJECTIVE:
         adjective = rng.choice(sorted(ADJECTIVES))
-        english.insert(0, Tree("JJ", [adjective]))
+        english = f"(JJ {adjective}) {english}"
         # In French it belongs behind the noun; the machine now and then leaves it where it stood in English.
-        french.insert(0 if rng.random() < P_IN_FRONT else 1, Tree("A", [ADJECTIVES[adjective]]))
-    both = _Both(Tree("NP", [Tree("DT", ["the"]), *english]), Tree("NP", [Tree("D", ["le"]), *french]))
+        adjectif = f"(A {ADJECTIVES[adjective]})"
+        french = f"{adjectif} {french}" if rng.random() < P_IN_FRONT else f"{french} {adjectif}"
+    english, french = f"(NP (DT the) {english})", f"(NP (D le) {french})"
     if rng.random() >= p_relative:
-        return both
-    inner = _noun_phrase(rng, nouns, verbs, 0.0)
-    predicate, predicat = _predicate(verbs.pop(), inner, passive=False)
+        return english, french
+    inner, verb = _noun_phrase(rng, nouns, verbs, 0.0), verbs.pop()
     if rng.random() < 0.5:  # who will visit the miller
-        clause = [Tree("WHNP", [Tree("WP", ["who"])]), predicate]
-        relative = [Tree("PRO", ["qui"]), predicat]
+        predicate, predicat = _predicate(verb, inner)
+        clause, relative = f"(WHNP (WP who)) (VP {predicate})", f"(PRO qui) (VP {predicat})"
     else:  # whom the miller will visit
-        english_verb = Tree("VP", [predicate.children[0], Tree("VP", [predicate.children[1].children[0]])])
-        clause = [Tree("WHNP", [Tree("WP", ["whom"])]), Tree("S", [inner.english, english_verb])]
-        relative = [Tree("PRO", ["que"]), Tree("SENT", [inner.french, Tree("VP", [predicat.children[0]])])]
-    return _Both(
-        Tree("NP", [both.english, Tree("SBAR", clause)]),
-        Tree("NP", [both.french, Tree("Srel", relative)]),
-    )
+        predicate, predicat = _predicate(verb, ("", ""))
+        clause = f"(WHNP (WP whom)) (S {inner[0]} (VP {predicate}))"
+        relative = f"(PRO que) (SENT {inner[1]} (VP {predicat}))"
+    return f"(NP {english} (SBAR {clause}))", f"(NP {french} (Srel {relative}))"
