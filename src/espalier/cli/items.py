@@ -55,7 +55,9 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
     part, needed = max(parts, key=lambda found: list(Format).index(found[1]))
     if chosen is not None:
         for part, own in parts:
-            _check_readable(part, own, Format(chosen))
+            too_little = chosen == Format.TEXT and own is not Format.TEXT
+            if too_little or (chosen == Format.BRACKETS and part.reads() == "arcs"):
+                raise InputError(f"{part!r} cannot read {_HOLDS[Format(chosen)]}; pass --format {own}.")
     form = needed if chosen is None else Format(chosen)
     try:
         items = _read(file, form, encoding)
@@ -89,12 +91,6 @@ def needed_format(kernel: Kernel) -> Format:
             "trees, texts and CoNLL-U."
         )
     raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")
-
-
-def _check_readable(kernel: Kernel, needed: Format, chosen: Format) -> None:
-    too_little = chosen is Format.TEXT and needed is not Format.TEXT
-    if too_little or (chosen is Format.BRACKETS and kernel.reads() == "arcs"):
-        raise InputError(f"{kernel!r} cannot read {_HOLDS[chosen]}; pass --format {needed}.")
 
 
 def _innermost(kernel: Kernel) -> Iterator[Kernel]:

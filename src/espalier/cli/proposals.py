@@ -62,17 +62,15 @@ class Proposals:
         total = len(self.sentences)
         for first in range(0, total, N_SENTENCES):
             some = self.sentences.listed[first : first + N_SENTENCES]
-            for row, parses in enumerate(self._parsed(some, first / total, len(some) / total), start=first):
+            progress = report_to(part_of(self.tell, first / total, first / total + len(some) / total))
+            found = _quietly_parsed(self.parser, some, self.k, progress=progress, **self.options)
+            for row, parses in enumerate(found, start=first):
                 if not parses.complete:
                     self.uncovered.append(row)
                 if parses.narrowed:
                     self.narrowed.append(row)
                 gold = None if self.sentences.gold is None else self.sentences.gold[row]
                 yield Group(parses.candidates, parses.scores, gold)
-
-    def _parsed(self, some: Sequence[list[object]], start: float, share: float) -> list[KBest[Parse]]:
-        progress = report_to(part_of(self.tell, start, start + share))
-        return _quietly_parsed(self.parser, some, self.k, progress=progress, **self.options)
 
 
 @dataclass(frozen=True)

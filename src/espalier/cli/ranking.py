@@ -75,7 +75,12 @@ def chooser_of(
     learner: LearnerName, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: object
 ) -> Chooser:
     """Make the learner that the options describe; options that are None keep their defaults."""
-    chosen = default_kernel(learner, example) if kernel is None else parse_kernel(kernel)
+    if kernel is not None:
+        chosen = parse_kernel(kernel)
+    else:
+        defaults: dict[type, Kernel] = {TaggedSequence: Tagging(), DependencyTree: DependencySubtree()}
+        chosen = defaults.get(type(example), SubsetTree(decay=0.3))
+        chosen = 1.0 * chosen if learner == "gp" else chosen
     try:
         chosen([example])
     except (TypeError, InputError) as error:
@@ -94,13 +99,6 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     if learned and learned[0].kind != groups[0].kind:
         raise InputError(f"{file} chooses among {learned[0].kind}, and {of} holds {groups[0].kind}.")
     return reranker
-
-
-def default_kernel(learner: LearnerName, example: Candidate) -> Kernel:
-    """Return the default kernel for candidates of a kind."""
-    kernels: dict[type, Kernel] = {TaggedSequence: Tagging(), DependencyTree: DependencySubtree()}
-    kernel = kernels.get(type(example), SubsetTree(decay=0.3))
-    return 1.0 * kernel if learner == "gp" else kernel
 
 
 def score_weight_of(text: str | None) -> float | str | None:

@@ -16,6 +16,7 @@ from espalier.structures.layout import printable
 P = ParamSpec("P")
 
 USER_ERROR, INTERRUPTED = 2, 130
+_MISTAKES = (OSError, ValueError, OverflowError, FloatingPointError, MemoryError, ImportError, LookupError)
 
 
 def say(message: str) -> None:
@@ -63,24 +64,17 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
                 raise typer.Exit(INTERRUPTED) from None
             except BrokenPipeError:
                 raise
-            except OSError as error:
-                say(f"Error: {_os_message(error)}")
-                raise typer.Exit(USER_ERROR) from None
-            except (ValueError, OverflowError, FloatingPointError, MemoryError, ImportError, LookupError) as error:
-                say(f"Error: {_memory_message(error) if isinstance(error, MemoryError) else error}")
+            except _MISTAKES as error:
+                say(f"Error: {_message(error)}")
                 raise typer.Exit(USER_ERROR) from None
 
     return run_command
 
 
-def _memory_message(error: MemoryError) -> str:
-    """Say what did not fit into memory if the error knows; errors of the core and of Python do not."""
-    if str(error) not in ("", "std::bad_alloc"):
-        return str(error)
-    return "there is not enough memory for this. Ask for less at once: fewer sentences, a smaller -k, fewer candidates."
-
-
-def _os_message(error: OSError) -> str:
-    if error.filename is None:
-        return str(error)
-    return f"{os.fspath(error.filename)}: {error.strerror}."
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fspath(error.filename)}: {error.strerror}."
+    if isinstance(error, MemoryError) and str(error) in ("", "std::bad_alloc"):  # of Python or of the core
+        ask = "Ask for less at once: fewer sentences, a smaller -k, fewer candidates."
+        return f"there is not enough memory for this. {ask}"
+    return str(error)

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.errors import InputError
 from espalier.storage.checksums import KEY, UNSEALED, check_seal, sealed
@@ -45,6 +44,8 @@ class Contents:
 
 def save(value: object, path: str | Path, trained_on: Mapping[str, object]) -> None:
     """Write an object that can be saved, whole or not at all."""
+    from safetensors.numpy import save as as_bytes
+
     from espalier import __version__
 
     arrays: Arrays = {}
@@ -52,20 +53,13 @@ def save(value: object, path: str | Path, trained_on: Mapping[str, object]) -> N
     header = {"format": FORMAT, "version": VERSION, "espalier": __version__, "kind": state.pop(KIND)}
     try:
         arrays[STATE] = np.frombuffer(json.dumps(state, ensure_ascii=False).encode(), np.uint8)
-        data = file_bytes(arrays, header | {"trained_on": dict(trained_on)})
+        text = json.dumps({KEY: UNSEALED, **header, "trained_on": dict(trained_on)}, ensure_ascii=False)
+        data = sealed(as_bytes(arrays, metadata={"espalier": text}))
     except UnicodeEncodeError as error:
         raise InputError(
             f"{path} cannot be written: {error.object[error.start : error.end]!r} in a label is not valid UTF-8."
         ) from None
     write_bytes(path, data)
-
-
-def file_bytes(arrays: Mapping[str, NDArray[Any]], header: Mapping[str, object]) -> bytes:
-    """The bytes of a file with these arrays and this header, and a checksum over both."""
-    from safetensors.numpy import save as as_bytes
-
-    text = json.dumps({KEY: UNSEALED, **header}, ensure_ascii=False)
-    return sealed(as_bytes(dict(arrays), metadata={"espalier": text}))
 
 
 @overload
