@@ -15,14 +15,12 @@ import typer
 
 from espalier.cli import options
 from espalier.cli.parsing import app as parsing
-from espalier.cli.reporting import INTERRUPTED, reported, say, visible
+from espalier.cli.reporting import INTERRUPTED, console, reported, say, visible
 from espalier.cli.reproduce import reproduce
 from espalier.cli.rerank import app as rerank
 from espalier.cli.tagging import app as tagging
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from espalier.corpus.forest import Forest
 
 app = typer.Typer(
@@ -42,12 +40,6 @@ BracketFile = Annotated[Path, options.input_file("FILE", "A file of bracketed tr
 KernelOption = Annotated[str, typer.Option("--kernel", help="A kernel, as the library prints it.")]
 
 DEFAULT_KERNEL = "Normalized(SubsetTree(decay=0.4))"
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False)
 
 
 def _show_version(wanted: bool) -> None:
@@ -90,9 +82,8 @@ def demo(
     from espalier.cli.demo_story import tell
     from espalier.demo.answers import answer_questions
 
-    console = _console()
     answers = answer_questions(n, seed, n_threads=threads)
-    tell(answers, console)
+    tell(answers, console())
     if svg is not None:
         from espalier.cli.demo_page import write_page
 
@@ -119,7 +110,7 @@ def describe(
         return
     from espalier.cli.demo_story import describe_table
 
-    _console().print(describe_table(_forest(file, encoding).describe()))
+    console().print(describe_table(_forest(file, encoding).describe()))
 
 
 @app.command()

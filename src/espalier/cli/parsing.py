@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import reported, say, write_lines
+from espalier.cli.reporting import console, reported, say, write_lines
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ def grammar(
     """
     options.check_output(output, "A grammar", *treebank)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
+    from espalier.cli.proposals import read_treebank
     from espalier.parsing import PCFG
 
-    trees = _treebank(treebank, encoding, skip=skip)
+    trees = read_treebank(treebank, encoding, skip=skip)
     parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **rules)
     parser.save(output)
     learned = parser.grammar
@@ -93,7 +94,6 @@ def parse(
 
     parser = PCFG.load(grammar)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
-    _tell_skipped(given.n_skipped, len(given), "lack words" + (" or tags" if tagged else ""))
     with bar(f"{len(given):,} sentences") as progress:
         search = {"beam": beam, "coarse": coarse, "chart_memory": memory, "n_threads": threads}
         found = Proposals(parser, given, k, search, progress)
@@ -110,20 +110,6 @@ def parse(
             say(f"{len(rows):,} of {len(given):,} sentences {what}; the first is on {given.place(rows[0])}.")
     if output is not None:
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
-
-
-def _treebank(files: list[Path], encoding: str, *, skip: bool) -> list[Tree]:
-    """Read the trees of a treebank, and report how many were left out."""
-    from espalier.cli.proposals import read_treebank
-
-    trees, n_skipped = read_treebank(files, encoding, skip=skip)
-    _tell_skipped(n_skipped, len(trees), "have no words, or a word without a tag")
-    return trees
-
-
-def _tell_skipped(n_skipped: int, n_kept: int, what: str) -> None:
-    if n_skipped:
-        say(f"{n_skipped:,} of {n_kept + n_skipped:,} trees {what}: they are left out.")
 
 
 def _lines(found: Proposals) -> list[str]:
@@ -164,13 +150,13 @@ def candidates(
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import SearchingGrammar
+    from espalier.cli.proposals import SearchingGrammar, read_treebank
     from espalier.cli.ranking import candidates_found
     from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
-    trees = _treebank(treebank, encoding, skip=skip)
+    trees = read_treebank(treebank, encoding, skip=skip)
     check_fold_count("--folds", folds, trees)
     narrowed: list[bool] = []
     search = {"coarse": coarse, "chart_memory": memory}
@@ -209,11 +195,9 @@ def evaluate(
 
     Traces and function tags are left out of both.
     """
-    from rich.console import Console
-
     from espalier.cli.measures import compared, measures_table
     from espalier.cli.proposals import TreeFile
 
     files = [TreeFile.read(file, encoding) for file in (gold, parsed)]
     found = compared(*files, all_punctuation=all_punctuation, all_labels=all_labels, skip=skip)
-    Console(highlight=False).print(measures_table(found))
+    console().print(measures_table(found))

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from espalier.cli.reporting import say
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.jobs.progress import Tell, part_of, report_to
 from espalier.parsing import PCFG, KBest, Parse
@@ -35,11 +36,6 @@ class Sentences:
 
     def __len__(self) -> int:
         return len(self.listed)
-
-    @property
-    def n_skipped(self) -> int:
-        """How many trees of the file were left out."""
-        return 0 if self.file is None else len(self.file.trees) - len(self.rows)
 
     def place(self, row: int) -> str:
         """Return the place of a sentence in its file."""
@@ -138,13 +134,14 @@ class TreeFile:
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
 
 
-def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> tuple[list[Tree], int]:
-    """Read the trees that a grammar can learn from, and count the others."""
+def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> list[Tree]:
+    """Read the trees that a grammar can learn from, and report how many were left out."""
     given = [TreeFile.read(file, encoding) for file in files]
     kept = [tree for file in given for tree in file.plain_trees(_unlearnable, skip=skip).values()]
     if not kept:
         raise InputError(f"There is no tree with words and tags in {', '.join(map(str, files))}.")
-    return kept, sum(len(file.trees) for file in given) - len(kept)
+    _tell_skipped(len(kept), sum(len(file.trees) for file in given), "have no words, or a word without a tag")
+    return kept
 
 
 def read_parsed_sentences(
@@ -219,7 +216,13 @@ def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
     listed: list[list[Any]] = [tree.words() for tree in gold]
     if tagged:
         listed = [[(node.children[0].label, node.label) for node in tree if node.is_preterminal] for tree in gold]
+    _tell_skipped(len(gold), len(given.trees), f"lack words{' or tags' if tagged else ''}")
     return Sentences(listed, gold, given, list(kept))
+
+
+def _tell_skipped(n_kept: int, n_trees: int, what: str) -> None:
+    if n_kept < n_trees:
+        say(f"{n_trees - n_kept:,} of {n_trees:,} trees {what}: they are left out.")
 
 
 def _unlearnable(tree: Tree | None) -> str | None:

@@ -7,11 +7,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
 from espalier.structures.layout import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 P = ParamSpec("P")
 
@@ -27,6 +30,13 @@ def say(message: str) -> None:
 def visible(text: str) -> str:
     """Return a text that is safe for a terminal: codes that would move its cursor or set its title become visible."""
     return printable(text, len(text))
+
+
+def console() -> Console:
+    """Where tables are printed."""
+    from rich.console import Console
+
+    return Console(highlight=False)
 
 
 def command_group(name: str, words: str) -> typer.Typer:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import command_group, reported, visible, write_lines
+from espalier.cli.reporting import command_group, console, reported, visible, write_lines
 from espalier.jobs.bar import bar
 
 app = command_group("rerank", "Learn to choose among candidates.")
@@ -170,14 +170,12 @@ def score(
     Constituents are counted as espalier evaluate does. The score is the mean of precision and recall of each sentence,
     weighed by the size of its tree (Collins and Duffy, 2001); less error is how much of what it misses to 100 is gone.
     """
-    from rich.console import Console
-
     from espalier.cli.measures import choices_table
     from espalier.cli.ranking import groups_of, loaded
 
     data, _ = groups_of(groups, gold, tags, encoding, needs="--gold")
     model = loaded(reranker, data, groups)
-    Console(highlight=False).print(choices_table(data, model.chosen(data).tolist()))
+    console().print(choices_table(data, model.chosen(data).tolist()))
 
 
 @app.command()

@@ -32,10 +32,12 @@ def _named(names: Iterable[str], prefix: str = "") -> Content:
     return {name: {ARRAY: prefix + name} for name in names}
 
 
-def _corpus(*names: str) -> Callable[[Header, Arrays, Any], Content]:
+def _copied(*names: str, corpus: bool = True) -> Callable[[Header, Arrays, Any], Content]:
+    """Copy some entries of the header, refer to all arrays, and make a vocabulary of the labels of a corpus."""
+
     def translate(header: Header, arrays: Arrays, path: object) -> Content:
-        own = {name: header[name] for name in names}
-        return {"vocabulary": {KIND: "Vocabulary", "labels": header["labels"]}, **own, **_named(arrays)}
+        own = {"vocabulary": {KIND: "Vocabulary", "labels": header["labels"]}} if corpus else {}
+        return own | {name: header[name] for name in names} | _named(arrays)
 
     return translate
 
@@ -43,11 +45,7 @@ def _corpus(*names: str) -> Callable[[Header, Arrays, Any], Content]:
 def _grammar(header: Header, arrays: Arrays, path: object) -> Content:
     lexicon = {"parts": {}, "word_parts": {}, **header["lexicon"]}
     names = ("symbols", "labels", "n_prefixes", "root", "max_unary", "hides_root")
-    return {name: header[name] for name in names} | {"lexicon": lexicon, **_named(arrays)}
-
-
-def _tagger(header: Header, arrays: Arrays, path: object) -> Content:
-    return {name: header[name] for name in ("tags", "words", "suffix", "rare", "smoothing")} | _named(arrays)
+    return _copied(*names, corpus=False)(header, arrays, path) | {"lexicon": lexicon}
 
 
 def _vectorizer(header: Header, arrays: Arrays, path: object) -> Content:
@@ -130,12 +128,12 @@ def _kernel(text: object) -> Content:
 
 
 FORMATS: dict[str, tuple[str, Callable[[Header, Arrays, Any], Content]]] = {
-    "espalier.forest": ("Forest", _corpus()),
-    "espalier.sequences": ("Sequences", _corpus("of")),
-    "espalier.arcs": ("Arcs", _corpus("templates")),
-    "espalier.graphs": ("Graphs", _corpus("node_labels")),
+    "espalier.forest": ("Forest", _copied()),
+    "espalier.sequences": ("Sequences", _copied("of")),
+    "espalier.arcs": ("Arcs", _copied("templates")),
+    "espalier.graphs": ("Graphs", _copied("node_labels")),
     "espalier.pcfg": ("PCFG", _grammar),
-    "espalier.tagger": ("Tagger", _tagger),
+    "espalier.tagger": ("Tagger", _copied("tags", "words", "suffix", "rare", "smoothing", corpus=False)),
     "espalier.fragments": ("FragmentVectorizer", _vectorizer),
     "espalier.linearized": ("LinearizedTreeClassifier", _classifier),
     "espalier.reranker": ("Reranker", _reranker),
