@@ -153,9 +153,7 @@ def gram(
     encoding: options.Encoding = "utf-8",
     threads: options.Threads = None,
     memory: Annotated[str | None, typer.Option(help="For intermediate results, such as '2 GiB'.")] = None,
-    form: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="text, brackets or conllu; by default by kernel.")
-    ] = None,
+    form: Annotated[str | None, options.file_format("text, brackets or conllu; by default by kernel.")] = None,
 ) -> None:
     """Write the kernel matrix of a file.
 

@@ -41,6 +41,16 @@ def input_file(metavar: str, words: str) -> object:
     return typer.Argument(metavar=metavar, callback=from_standard_input, help=f"{words}; - for standard input.")
 
 
+def another_file(metavar: str, words: str) -> object:
+    """The option of one more file to read."""
+    return typer.Option(metavar=metavar, callback=from_standard_input, help=words)
+
+
+def file_format(words: str) -> object:
+    """The option of the format of the file that is read."""
+    return typer.Option("--format", metavar="FORMAT", help=words)
+
+
 def saved_model(metavar: str, command: str) -> object:
     """An argument that is the file of a model, and which command wrote it."""
     return typer.Argument(metavar=metavar, callback=model_file, help=f"What {command} wrote.")

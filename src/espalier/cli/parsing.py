@@ -68,8 +68,7 @@ def parse(
         bool, typer.Option("--tagged", help="Words are written word/TAG; of trees, their tags are kept.")
     ] = False,
     form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="text (the default), or brackets to parse the words of trees."),
+        str | None, options.file_format("text (the default), or brackets to parse the words of trees.")
     ] = None,
     skip: Annotated[
         bool,

@@ -19,11 +19,7 @@ Groups = Annotated[
 Model = Annotated[Path, options.saved_model("RERANKER", "espalier rerank fit")]
 GoldTrees = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        callback=options.from_standard_input,
-        help="The gold trees, in the order of the groups, if GROUPS does not contain them.",
-    ),
+    options.another_file("FILE", "The gold trees, in the order of the groups, if GROUPS does not contain them."),
 ]
 
 
@@ -70,16 +66,9 @@ def fit(
         ),
     ] = None,
     development: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="GROUPS",
-            callback=options.from_standard_input,
-            help="Groups to choose that weight on; a fifth of GROUPS by default.",
-        ),
+        Path | None, options.another_file("GROUPS", "Groups to choose that weight on; a fifth of GROUPS by default.")
     ] = None,
-    development_gold: Annotated[
-        Path | None, typer.Option(metavar="FILE", callback=options.from_standard_input, help="Their gold trees.")
-    ] = None,
+    development_gold: Annotated[Path | None, options.another_file("FILE", "Their gold trees.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
     tags: options.Tags = "upos",
     encoding: options.Encoding = "utf-8",

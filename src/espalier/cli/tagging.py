@@ -45,10 +45,7 @@ def apply(
     output: Annotated[Path | None, options.output_or_standard("Where tags go")] = None,
     k: options.Several = None,
     form: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="text (default), or conllu: tag its words, keep its tags as gold."
-        ),
+        str | None, options.file_format("text (default), or conllu: tag its words, keep its tags as gold.")
     ] = None,
     tags: options.Tags = "upos",
     threads: options.Threads = None,

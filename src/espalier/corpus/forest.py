@@ -18,7 +18,7 @@ from espalier import _core
 from espalier.corpus.interned import Corpus
 from espalier.corpus.selection import Rows, chosen_rows, not_unicode, ranges
 from espalier.corpus.soundness import check_forest
-from espalier.corpus.vocabulary import Vocabulary
+from espalier.corpus.vocabulary import Vocabulary, check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.storage import Arrays
 from espalier.structures.files import read_text
@@ -244,20 +244,12 @@ class Forest(Corpus):
 
     def __reduce__(self) -> tuple[object, ...]:
         # A view is sent without the subtrees of other trees.
-        return super(Forest, self if self._holds_all else self.compact()).__reduce__()
-
-    @property
-    def _holds_all(self) -> bool:
-        """Say whether every stored subtree occurs in some tree."""
-        used = np.zeros(self.n_subtrees, bool)
-        used[self._arrays["tree_subtree"]] = True
-        return bool(used.all())
+        holds_all = len(np.unique(self._arrays["tree_subtree"])) == self.n_subtrees
+        return super(Forest, self if holds_all else self.compact()).__reduce__()
 
 
 def concatenate(forests: Iterable[Forest]) -> Forest:
     """Join forests that share a vocabulary into one."""
-    from espalier.corpus.vocabulary import check_same_vocabulary
-
     forests = _listed_forests(forests)
     vocabulary = forests[0].vocabulary
     for forest in forests[1:]:
