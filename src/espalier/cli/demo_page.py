@@ -38,10 +38,10 @@ turn; the drawings use it.</p>
 <td style="width:16rem"><div class="bar" style="width:{{ share }}%"></div></td></tr>
 {% endfor %}</table>
 {% for example, svg in drawn %}
-<h2>{{ example.question }}</h2>
-<p>Asks for the <b>{{ example.label }}</b>. Nearest tree ({{ "%.2f"|format(example.similarity) }},
-{{ example.neighbour_label }}): <i>{{ example.neighbour }}</i><br>
-Nearest by words ({{ example.by_words_label }}): <i>{{ example.by_words }}</i></p>
+<h2>{{ example.asked.question }}</h2>
+<p>Asks for the <b>{{ example.asked.label }}</b>. Nearest tree ({{ "%.2f"|format(example.similarity) }},
+{{ example.nearest.label }}): <i>{{ example.nearest.question }}</i><br>
+Nearest by words ({{ example.nearest_by_words.label }}): <i>{{ example.nearest_by_words.question }}</i></p>
 <div class="drawing">{{ svg }}</div>
 <p>The heaviest shared fragment is marked. What they share, by weight:</p>
 <table>{% for shared in example.shared %}<tr><td class="n">{{ "%.2f"|format(shared.weight) }}</td>
@@ -67,8 +67,8 @@ def write_page(answers: Answers, folder: Path) -> Path:
 def draw(example: AnsweredQuestion) -> str:
     """A question and its nearest tree, side by side where they fit, with what they share marked."""
     return side_by_side(
-        [example.tree, example.neighbour_tree],
+        [example.asked["tree"], example.nearest["tree"]],
         highlights=example.marks(),
-        titles=[f"question ({example.label})", f"nearest tree ({example.neighbour_label})"],
+        titles=[f"question ({example.asked['label']})", f"nearest tree ({example.nearest['label']})"],
         width=1250,
     )

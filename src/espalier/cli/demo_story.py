@@ -109,13 +109,13 @@ def _heading(console: Console, text: str) -> None:
 
 def _tell_example(example: AnsweredQuestion, console: Console) -> None:
     rows = RichTable.grid(padding=(0, 2))
-    rows.add_row("question", f"[bold]{example.label}[/]", "", f"[bold]{escape(example.question)}[/]")
+    rows.add_row("question", f"[bold]{example.asked['label']}[/]", "", f"[bold]{escape(example.asked['question'])}[/]")
     similarity = f"{example.similarity:.2f}"
-    rows.add_row("nearest tree", example.neighbour_label, similarity, escape(example.neighbour))
-    rows.add_row("nearest words", example.by_words_label, "", escape(example.by_words))
+    rows.add_row("nearest tree", example.nearest["label"], similarity, escape(example.nearest["question"]))
+    rows.add_row("nearest words", example.nearest_by_words["label"], "", escape(example.nearest_by_words["question"]))
     console.print()
     console.print(rows)
-    verdict = "right" if example.answer == example.label else "wrong"
+    verdict = "right" if example.answer == example.asked["label"] else "wrong"
     console.print(f"Most of its {NEIGHBOURS} nearest trees say {example.answer}, which is {verdict}.\n")
     drawing = Text(_drawing(example, console.width))
     drawing.highlight_regex(_MARKED, "bold dark_orange3")
@@ -131,7 +131,7 @@ def _drawing(example: AnsweredQuestion, width: int) -> str:
     """Both trees side by side, folded below the depth at which they still fit the terminal."""
     for depth in _DEPTHS:
         trees, highlights = [], []
-        for tree, marks in zip((example.tree, example.neighbour_tree), example.marks(), strict=True):
+        for tree, marks in zip((example.asked["tree"], example.nearest["tree"]), example.marks(), strict=True):
             trees.append(folded(tree, depth))
             highlights.append(still_there(marks, tree, depth))
         text = side_by_side_text(trees, highlights=highlights, width=width)

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,18 +46,16 @@ class Score:
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A held-out question, the question nearest to it by structure and by words, and why."""
+    """A held-out question, the question nearest to it by structure and by words, and why.
 
-    question: str
-    tree: Tree
-    label: str
+    Questions are rows of a table, with their ``question``, ``tree`` and ``label``.
+    """
+
+    asked: dict[str, Any]
+    nearest: dict[str, Any]
+    nearest_by_words: dict[str, Any]
     answer: str
-    neighbour: str
-    neighbour_tree: Tree
-    neighbour_label: str
     similarity: float
-    by_words: str
-    by_words_label: str
     shared: tuple[SharedFragment, ...]
 
     def marks(self) -> tuple[list[Position], list[Position]]:
@@ -64,10 +63,8 @@ class AnsweredQuestion:
         if not self.shared:
             return [], []
         heaviest = self.shared[0]
-        return (
-            list(heaviest.fragment.positions(heaviest.in_x[0])),
-            list(heaviest.fragment.positions(heaviest.in_y[0])),
-        )
+        fragment = heaviest.fragment
+        return list(fragment.positions(heaviest.in_x[0])), list(fragment.positions(heaviest.in_y[0]))
 
 
 @dataclass(frozen=True)
@@ -117,10 +114,15 @@ def answer_questions(n: int, seed: int, *, n_threads: int | None = None) -> Answ
     chosen = max(DECAYS, key=training.__getitem__)
     scores.append(Score("best possible", BEST_SCORE))
     samples = tuple(zip(held_out["label"][:BLOCK], held_out["question"][:BLOCK], strict=True))
-    examples = tuple(
-        _example(row, train, held_out, found[chosen], by_words, chosen) for row in _first_of_each_class(held_out)
-    )
-    return Answers(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), examples)
+    examples = []
+    for row in _first_of_each_class(held_out):
+        rows, values = found[chosen]
+        asked, closest = held_out[row], train[rows[row, 0]]
+        shared = _apart(shared_fragments(asked["tree"], closest["tree"], decay=chosen, n=30))
+        (answer,) = vote(rows[row : row + 1], train["label"])
+        own = AnsweredQuestion(asked, closest, train[by_words[row, 0]], answer, float(values[row, 0]), tuple(shared))
+        examples.append(own)
+    return Answers(seed, len(train), n_held_out, samples, forest.describe(), chosen, tuple(scores), tuple(examples))
 
 
 def tree_score_name(decay: float) -> str:
@@ -175,31 +177,6 @@ def _first_of_each_class(table: Table) -> list[int]:
         if asked_for(tree) == label:
             rows.setdefault(label, row)
     return [rows[label] for label in SHOWN_CLASSES if label in rows]
-
-
-def _example(
-    row: int,
-    train: Table,
-    held_out: Table,
-    found: tuple[NDArray[np.int64], NDArray[np.float64]],
-    by_words: NDArray[np.int64],
-    decay: float,
-) -> AnsweredQuestion:
-    neighbour, word_neighbour = int(found[0][row, 0]), int(by_words[row, 0])
-    tree, neighbour_tree = held_out["tree"][row], train["tree"][neighbour]
-    return AnsweredQuestion(
-        question=held_out["question"][row],
-        tree=tree,
-        label=held_out["label"][row],
-        answer=vote(found[0][row : row + 1], train["label"])[0],
-        neighbour=train["question"][neighbour],
-        neighbour_tree=neighbour_tree,
-        neighbour_label=train["label"][neighbour],
-        similarity=float(found[1][row, 0]),
-        by_words=train["question"][word_neighbour],
-        by_words_label=train["label"][word_neighbour],
-        shared=tuple(_apart(shared_fragments(tree, neighbour_tree, decay=decay, n=30))),
-    )
 
 
 def _apart(listed: list[SharedFragment]) -> list[SharedFragment]:

@@ -279,7 +279,7 @@ def test_the_marked_fragment_stands_in_both_trees(experiment):
     assert len(experiment.examples) == 3
     for example in experiment.examples:
         x, y = example.marks()
-        assert [example.tree[p].label for p in x] == [example.neighbour_tree[p].label for p in y]
+        assert [example.asked["tree"][p].label for p in x] == [example.nearest["tree"][p].label for p in y]
 
 
 def test_the_demo_is_the_same_for_the_same_seed(experiment):
