@@ -26,11 +26,7 @@ class Format(StrEnum):
     CONLLU = "conllu"
 
 
-_HOLDS = {
-    Format.TEXT: "lines of text",
-    Format.BRACKETS: "trees in brackets",
-    Format.CONLLU: "CoNLL-U",
-}
+_HOLDS = {Format.TEXT: "lines of text", Format.BRACKETS: "trees in brackets", Format.CONLLU: "CoNLL-U"}
 # The format of files that a kernel is meant for, by what it reads. Brackets have all but arcs.
 _NEEDED: dict[Reads, Format] = {
     "words": Format.TEXT,

@@ -17,8 +17,9 @@ from espalier.cli.reporting import reported
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
-    from espalier.jobs import Progress
+    from espalier.jobs.progress import Progress, Report
 
 PACKAGE = "espalier_experiments"
 HERE = Path("docs/results")
@@ -66,7 +67,7 @@ def reproduce(
     chosen = dict(map(_pair, only or ()))
     options = {"data": data, "out": out, "jobs": jobs, "quick": quick, "seed": seed, "pages_only": pages_only}
     with _bars(Console(stderr=True, highlight=False)) as bars:
-        pages = found.run(experiment, only=chosen, progress=_Meter(bars), **options)
+        pages = found.run(experiment, only=chosen, progress=_meter(bars), **options)
     for page in pages:
         typer.echo(f"Written to {page}")
 
@@ -95,18 +96,17 @@ def _bars(console: object) -> Bars:
     return Progress(*columns, TextColumn("{task.fields[rest]}"), console=console)  # type: ignore[arg-type]
 
 
-class _Meter:
-    """Draws one bar per experiment."""
+def _meter(bars: Bars) -> Report:
+    """Return a function that draws one bar per experiment."""
+    tasks: dict[str, TaskID] = {}
 
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._tasks: dict[str, int] = {}
-
-    def __call__(self, progress: Progress) -> None:
-        if progress.what not in self._tasks:
-            self._tasks[progress.what] = self._bars.add_task(progress.what, total=1.0, rest="")
+    def draw(progress: Progress) -> None:
+        if progress.what not in tasks:
+            tasks[progress.what] = bars.add_task(progress.what, total=1.0, rest="")
         rest = "" if progress.seconds_left is None else f"about {_spoken(progress.seconds_left)} left"
-        self._bars.update(self._tasks[progress.what], completed=progress.fraction, rest=rest)  # type: ignore[arg-type]
+        bars.update(tasks[progress.what], completed=progress.fraction, rest=rest)
+
+    return draw
 
 
 def _spoken(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,12 +53,11 @@ class ForestDescription:
     partial_tree_bytes: int
 
     def __str__(self) -> str:
-        width = max(len(field.name) for field in fields(self))
+        width = max(map(len, vars(self)))
         lines = []
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in vars(self).items():
             shown = f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
-            lines.append(f"{field.name.replace('_', ' '):<{width}}  {shown:>15}")
+            lines.append(f"{name.replace('_', ' '):<{width}}  {shown:>15}")
         return "\n".join(lines)
 
 

@@ -4,8 +4,7 @@ A class that can be saved inherits from :class:`Storable` and has ``to_state`` a
 such class: ``homes.py`` lists their names and modules, and a module is imported when a file needs it.
 """
 
-from espalier.storage.files import Contents, load, read
+from espalier.storage.files import Contents, Storable, load, read
 from espalier.storage.states import Arrays, State, require
-from espalier.storage.storable import Storable
 
 __all__ = ["Arrays", "Contents", "State", "Storable", "load", "read", "require"]

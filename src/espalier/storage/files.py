@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from espalier.errors import InputError
 from espalier.storage.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.storage.homes import class_of
 from espalier.storage.old_files import FORMATS, translated
-from espalier.storage.states import KIND, Arrays, Made, pack_object, require, restored
+from espalier.storage.states import KIND, Arrays, Made, State, pack_object, require, restored
 from espalier.structures.files import write_bytes
 
 FORMAT, VERSION = "espalier", 1
@@ -98,6 +98,37 @@ def load(path: str | Path, wanted: type[object] | None = None) -> object:
         return restored({KIND: contents.kind, **contents.state}, contents.arrays)
     except _WRONG as error:
         raise _damaged(path, error, f"the {contents.kind}") from None
+
+
+class Storable:
+    """Something that one file can hold; a subclass has ``to_state`` and ``from_state``, and a line in ``homes.py``."""
+
+    __slots__ = ()
+
+    def save(self, path: str | Path) -> None:
+        """Write this to one file (safetensors with a JSON header), whole or not at all; ``espalier.load`` reads it.
+
+        What belongs to a machine or a run, such as ``n_threads``, ``memory`` and ``progress``, is not saved.
+        """
+        save(self, path, self.trained_on())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that :meth:`save` wrote; one that holds something else is an error that says what it holds."""
+        return load(path, cls)
+
+    def trained_on(self) -> dict[str, object]:
+        """What a file says about the data that this was learned from: numbers and kinds of items, by name."""
+        return {}
+
+    def to_state(self) -> dict[str, object]:
+        """Return what this is made of: values of JSON, arrays, and objects that can be saved."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make this from the state in a file; whatever is wrong with it is an ``InputError``."""
+        raise NotImplementedError
 
 
 def read(path: str | Path) -> Contents:

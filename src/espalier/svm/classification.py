@@ -208,8 +208,6 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     def _solve(self, gram: Matrix, codes: LabelCodes, classes: NDArray[Any], weights: Floats | None) -> Machines:
         class_weight = check_class_weight(self.class_weight, classes)
-        if class_weight is None:
-            class_weight = self.class_weight
         return solve_classifier(gram, codes, self.strategy, self._solver(), class_weight=class_weight, weights=weights)
 
     def _calibrate(self, gram: Matrix, codes: LabelCodes, weights: Floats | None, folds: list[FoldRows]) -> Matrix:

@@ -70,10 +70,10 @@ def check_folds(folds: list[FoldRows], classes: NDArray[Any], codes: LabelCodes,
             )
 
 
-def check_class_weight(class_weight: object, classes: NDArray[Any]) -> Floats | None:
-    """Return the weight of each class, or None if there is none or if it follows from the rows."""
+def check_class_weight(class_weight: object, classes: NDArray[Any]) -> Floats | str | None:
+    """Return the weight of each class, ``"balanced"`` if it follows from the rows, or None if there is none."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return None
+        return class_weight
     if not isinstance(class_weight, dict):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights by class, got {class_weight!r}.")
     known = set(classes.tolist())
