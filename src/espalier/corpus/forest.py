@@ -67,9 +67,19 @@ class Forest(Corpus):
     def from_brackets(cls, texts: Iterable[str], *, vocabulary: Vocabulary | None = None) -> Forest:
         """Intern one bracketed tree per text, read by the compiled core."""
         texts = list(texts)
+        for row, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TypeError(f"Row {row} must be a bracketed string, got {type(text).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         interner = _core.Interner(vocabulary._native)
-        _add_texts(interner, texts)
+        try:
+            interner.add_texts(texts)
+        except _core.BracketError as error:
+            message, position, row = error.args
+            raise syntax_error(message, texts[row], position, source=f"row {row}") from None
+        except UnicodeEncodeError:
+            row = next(r for r, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
+            raise InputError(not_unicode(row)) from None
         return cls._of(interner.finish(), vocabulary)
 
     @classmethod
@@ -297,20 +307,6 @@ def _add_subtrees(
     """Add trees by the numbers of their subtrees; a root below 0 is an empty structure."""
     ids = interner.add_subtrees(label, child_start, child)
     interner.add_roots(np.where(roots < 0, -1, ids[roots]).astype(np.int32) if len(ids) else roots)
-
-
-def _add_texts(interner: _core.Interner, texts: list[str]) -> None:
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"Row {row} must be a bracketed string, got {type(text).__name__}.")
-    try:
-        interner.add_texts(texts)
-    except _core.BracketError as error:
-        message, position, row = error.args
-        raise syntax_error(message, texts[row], position, source=f"row {row}") from None
-    except UnicodeEncodeError:
-        row = next(r for r, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
-        raise InputError(not_unicode(row)) from None
 
 
 def _flatten(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -55,14 +55,19 @@ class Graphs(Corpus):
         if isinstance(items, str | bytes | Graph) or not isinstance(items, Iterable):
             raise TypeError(f"A corpus is a list of graphs, got {type(items).__name__}.")
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        add = vocabulary._native.add
         lists: dict[str, list[int]] = {name: [] for name in ("label", *EDGES, "directed")}
         sizes, n_edges = [0], [0]
         for row, item in enumerate(items):
             graph = _as_graph(item, row, labels)
             try:
-                _append(graph, lists, vocabulary._native.add)
+                lists["label"] += map(add, graph.labels)
+                lists["edge_label"] += [add(str(label[0])) if label else -1 for _, _, *label in graph.edges]
             except UnicodeEncodeError:
                 raise InputError(not_unicode(row)) from None
+            lists["source"] += [edge[0] for edge in graph.edges]
+            lists["target"] += [edge[1] for edge in graph.edges]
+            lists["directed"].append(int(graph.directed))
             sizes.append(len(graph))
             n_edges.append(len(graph.edges))
         arrays: Arrays = {name: np.array(values, np.int32) for name, values in lists.items()}
@@ -115,12 +120,3 @@ def _as_graph(item: object, row: int, labels: NodeLabels) -> Graph:
     except (TypeError, InputError) as error:
         raise InputError(f"Row {row} must be a Graph, a dependency tree or a tree. {error}") from None
     return Graph.from_tree(tree)
-
-
-def _append(graph: Graph, lists: dict[str, list[int]], add: Callable[[str], int]) -> None:
-    lists["label"] += map(add, graph.labels)
-    lists["directed"].append(int(graph.directed))
-    for source, target, *label in graph.edges:
-        lists["source"].append(source)
-        lists["target"].append(target)
-        lists["edge_label"].append(add(str(label[0])) if label else -1)
