@@ -126,10 +126,8 @@ class KernelMachine(KernelEstimator):
         model._support = Inputs.from_state(state.part("rows"))
         model.support_data_ = row_data(model._support)
         model.support_, model.n_iter_ = state.array("support", np.int64), state.array("n_iter", np.int64)
-        model.dual_coef_, model.intercept_ = (
-            state.array("dual_coef", np.float64, 2),
-            state.array("intercept", np.float64),
-        )
+        model.dual_coef_ = state.array("dual_coef", np.float64, 2)
+        model.intercept_ = state.array("intercept", np.float64)
         n_support = len(model.support_)
         require(len(model._support) == n_support, "every support row needs its number")
         require(model.dual_coef_.shape == (len(model.intercept_), n_support), "every support row needs coefficients")
