@@ -30,14 +30,7 @@ P_OWNER, P_FROM, P_TIME = 0.25, 0.4, 0.4
 
 
 def generate_attachments(n: int, seed: int = 0) -> list[Tree]:
-    """Draw the trees of ``n`` sentences; the same seed gives the same trees.
-
-    Parameters
-    ----------
-    n
-        How many.
-    seed
-        Any integer.
+    """Draw the trees of ``n`` sentences; the same seed, any integer, gives the same trees.
 
     Examples
     --------

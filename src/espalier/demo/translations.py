@@ -54,14 +54,9 @@ P_PASSIVE, P_RELATIVE, P_ADJECTIVE, P_IN_FRONT, P_PLACE, P_SECOND = 0.35, 0.25, 
 
 
 def generate_translations(n: int, seed: int = 0) -> Table:
-    """Draw ``n`` sentences with a translation each and the time for correcting it; the same seed, the same table.
+    """Draw ``n`` sentences with a translation each and the time for correcting it.
 
-    Parameters
-    ----------
-    n
-        How many.
-    seed
-        Any integer.
+    The same seed, any integer, gives the same table.
 
     Returns
     -------

@@ -53,7 +53,7 @@ class KernelMachine(KernelEstimator):
     max_iterations: int | None = None
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Learn from rows and their targets.
+        """Learn from rows and their targets, and return this machine.
 
         Parameters
         ----------
@@ -65,10 +65,6 @@ class KernelMachine(KernelEstimator):
         sample_weight
             One weight per row, which multiplies ``C``; a row with weight 0 is left out, and its target
             may be missing (None, NaN or masked). The row itself must be one that the kernel reads.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

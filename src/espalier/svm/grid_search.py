@@ -117,7 +117,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         sample_weight: object = None,
         executor: Executor | None = None,
     ) -> Self:
-        """Score every candidate by cross-validation, and fit the best on all rows.
+        """Score every candidate by cross-validation, fit the best on all rows, and return this search.
 
         Parameters
         ----------
@@ -129,10 +129,6 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         executor
             Fits the machines of the folds elsewhere, such as in :class:`~espalier.jobs.Processes`, which gives the same
             results. The matrices are computed here.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
