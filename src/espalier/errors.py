@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from typing import Any
 
 __all__ = [
@@ -149,11 +150,11 @@ class MissingDependencyError(ImportError):
         return functools.partial(MissingDependencyError, extra=self.extra, purpose=self.purpose), (self.library,)
 
 
-def user_level() -> int:
-    """How far up the stack the caller of the kernel or of a learner stands, outside of this library."""
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside of this library that called the kernel or the learner."""
     outermost, level, frame = 1, 1, inspect.currentframe()
     while frame is not None:  # to the end: an optimiser of another library may stand between a learner and a kernel
         if str(frame.f_globals.get("__name__", "")).startswith("espalier."):
             outermost = level
         level, frame = level + 1, frame.f_back
-    return outermost
+    warnings.warn(message, category, stacklevel=outermost + 1)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from espalier.errors import user_level
+from espalier.errors import warn_user
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
@@ -22,16 +20,12 @@ def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vect
     """Warn about all that may be wrong with a fitted regressor."""
     jitter = posterior.given.factor.jitter
     if jitter > 0:
-        warnings.warn(
+        warn_user(
             f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
-            "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this.",
-            stacklevel=user_level(),
+            "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this."
         )
     if posterior.target.constant:
-        warnings.warn(
-            "All targets are equal, so there is nothing to learn from: the model predicts that value.",
-            stacklevel=user_level(),
-        )
+        warn_user("All targets are equal, so there is nothing to learn from: the model predicts that value.")
     else:
         _warn_of_variances(outcome.learned, posterior.given.z, known_noise)
     warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
@@ -40,18 +34,16 @@ def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vect
 def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bool = True) -> None:
     """Warn if learning did not converge, or a pilot led astray."""
     if says_end and not outcome.best.converged:
-        warnings.warn(
+        warn_user(
             f"Learning ended before it converged: {outcome.best.message.rstrip('.')}. The best values found are kept; "
             "raise max_iterations or tolerance.",
             ConvergenceWarning,
-            stacklevel=user_level(),
         )
     if outcome.misled:
-        warnings.warn(
+        warn_user(
             f"The pilot of {pilot} examples, for {len(outcome.learned)} learned numbers, led astray: for all examples "
             "the declared start was better, or led higher, and learning went on from there. Use a larger pilot, with "
-            "ten or more examples for each learned number, or pilot=None.",
-            stacklevel=user_level(),
+            "ten or more examples for each learned number, or pilot=None."
         )
 
 
@@ -60,20 +52,18 @@ def _warn_of_variances(learned: LearnedTable, z: Vector, known_noise: Vector) ->
     high = [row.path for row in learned if row.bound == "high" and row.unit.startswith(VARIANCE)]
     if high:
         end = "has ended at its upper bound" if len(high) == 1 else "have ended at their upper bounds"
-        warnings.warn(
+        warn_user(
             f"{', '.join(high)} {end}: the best value is larger, or two numbers have the same effect and grow jointly. "
-            "Declare other bounds, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel.",
-            stacklevel=user_level(),
+            "Declare other bounds, Learned(value, bounds=(low, high)), add a prior, or normalise the kernel."
         )
     noise = [row for row in learned if row.path.startswith("noise")]
     floor = _NO_NOISE * float(np.var(z))
     is_silent = bool(noise) and all(row.value < floor or row.bound == "low" for row in noise) and not known_noise.any()
     if is_silent and learned.n_effective >= _MANY and len(z) < _MANY * learned.n_effective:
-        warnings.warn(
+        warn_user(
             f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
             f"{len(z)} rows, and left almost no noise ({max(row.value for row in noise):.2g}). Its evidence and "
             "leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for all labels, "
             "PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
-            "noise=Learned(0.3, prior=Gamma(5, 0.1)).",
-            stacklevel=user_level(),
+            "noise=Learned(0.3, prior=Gamma(5, 0.1))."
         )

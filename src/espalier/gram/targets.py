@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import InputError, user_level
+from espalier.errors import InputError, warn_user
 from espalier.structures.columns import refuse_masked
 from espalier.structures.table import refuse_lazy
 
@@ -37,11 +36,10 @@ def target_column(y: object, n_rows: int, rows: NDArray[np.intp] | None = None, 
         if warns:
             from sklearn.exceptions import DataConversionWarning
 
-            warnings.warn(
+            warn_user(
                 f"A column-vector y was passed when a 1d array was expected: y has shape {column.shape}. "
                 "It is read as one target per row; pass y.ravel() to avoid this warning.",
                 DataConversionWarning,
-                stacklevel=user_level(),
             )
         column = column.ravel()
     if column.ndim != 1:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from espalier.errors import InputError, user_level
+from espalier.errors import InputError, warn_user
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.checks import check_rows
@@ -169,7 +168,6 @@ def _warn_of_zeros(inner: Kernel, sides: list[Inputs], zeros: list[Mask]) -> Non
     counted = f"{counts[0]} items" + ("" if len(zeros) == 1 else f" of the {which} input")
     counted += f" and {counts[1]} of the second" if second else ""
     where = f"item {int(np.argmax(zero))}" + (f" of the {which} input" if second else "")
-    warnings.warn(
-        f"{counted} have {lack(inner)} {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0.",
-        stacklevel=user_level(),
+    warn_user(
+        f"{counted} have {lack(inner)} {inner!r}, the first is {where}: k(x, x) = 0. Their normalised values are 0."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from espalier import _core
 from espalier.corpus.forest import Forest
 from espalier.corpus.vocabulary import check_same_vocabulary
-from espalier.errors import user_level
+from espalier.errors import warn_user
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels import hyperparameters as hyper
@@ -139,12 +138,11 @@ class SmoothedPartialTree(TreeKernel):
         values = self._thresholded()(shared[:MAX_SHARED], list(words))
         similar = np.flatnonzero((values != 0).sum(axis=1) > 1)
         if len(similar):
-            warnings.warn(
+            warn_user(
                 f"{len(shared):,} labels occur at leaves and at inner nodes. {shared[similar[0]]!r} is one of them and "
                 "similar to other words, but with soft='leaves' the inner node is not: the matrix may have negative "
                 "eigenvalues. Use soft='all', give leaves labels of their own, or leave these labels out of the "
-                "similarity.",
-                stacklevel=user_level(),
+                "similarity."
             )
 
     def _native_plan(self, a: Forest, b: Forest | None, *, per_tree: bool) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
-from espalier.errors import user_level
+from espalier.errors import warn_user
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.hyperparameters import PerLabel
 
@@ -20,11 +19,10 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
     unused = [path for path in bound.parameters() if path not in used and path.split("[")[0] not in used]
     if unused:
         more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
-        warnings.warn(
+        warn_user(
             f"The data have no label for {len(unused):,} of the numbers that values of PerLabel gives: "
             f"{', '.join(unused[:MOST_NAMED])}{more}. No value of the kernel depends on them, so their learned values "
-            "mean nothing. If a name is misspelt, write it as the label or the group is written.",
-            stacklevel=user_level(),
+            "mean nothing. If a name is misspelt, write it as the label or the group is written."
         )
     return bound
 

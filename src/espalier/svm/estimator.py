@@ -13,7 +13,6 @@ A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can 
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -22,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
+from espalier.errors import warn_user
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
@@ -206,9 +206,8 @@ def kernel_matrix(kernel: Kernel, a: Inputs, b: object, schedule: Schedule) -> M
 def warn_of_early_stop(n_early: int) -> None:
     """Warn once how many machines did not converge."""
     if n_early:
-        warnings.warn(
+        warn_user(
             f"{n_early} machines stopped at the limit of iterations, before they converged. "
             "Normalise the kernel, use a smaller C or decay, or raise max_iterations.",
             ConvergenceWarning,
-            stacklevel=3,
         )

@@ -5,7 +5,6 @@ The variance of observation ``i`` is ``noise[group_i] / weight_i + known_i``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -13,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.errors import InputError, user_level
+from espalier.errors import InputError, warn_user
 from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gram.targets import row_numbers
@@ -171,10 +170,9 @@ def new_noise(setting: object, n: int, groups: object, *, fitted: bool) -> Vecto
         known = dict(setting.values)
         unseen = [name for name in new.names if name not in known]
         if unseen:
-            warnings.warn(
+            warn_user(
                 f"{len(unseen)} group{'s' * (len(unseen) > 1)} of noise were not seen in training, so the start of "
-                f"PerLabel, {default_of(setting):g}, is used for: {', '.join(map(repr, unseen))}.",
-                stacklevel=user_level(),
+                f"PerLabel, {default_of(setting):g}, is used for: {', '.join(map(repr, unseen))}."
             )
     return likelihood.variances(new)
 
@@ -183,10 +181,9 @@ def start_of_noise(setting: PerLabel, n: int) -> Vector:
     """The noise of new observations whose groups were not given, with a warning if groups may differ."""
     if is_fixed(setting) and not setting.values:
         return np.full(n, default_of(setting))
-    warnings.warn(
+    warn_user(
         "noise_groups were not given: the mean of a transformed target depends on the noise, for which the start of "
-        f"PerLabel, {default_of(setting):g} (a variance), is used. Pass noise_groups=[...] to use that of each group.",
-        stacklevel=user_level(),
+        f"PerLabel, {default_of(setting):g} (a variance), is used. Pass noise_groups=[...] to use that of each group."
     )
     return np.full(n, default_of(setting))
 
