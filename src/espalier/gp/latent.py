@@ -33,21 +33,11 @@ class LinearMap(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
-    """A linear kernel of one feature, added to the learned kernel; its variance is learned, too.
+    """A linear kernel of one feature, added to the learned kernel; its variance is learned, too."""
 
-    Attributes
-    ----------
-    path
-        Of the variance.
-    feature
-        Its value for each latent value that is observed.
-    unit
-        Of the variance.
-    """
-
-    path: str
-    feature: Vector
-    unit: str
+    path: str  # of the variance
+    feature: Vector  # its value for each latent value that is observed
+    unit: str  # of the variance
 
     def parameter(self) -> Parameter:
         """The variance, as a number to learn."""
@@ -68,36 +58,18 @@ class LatentPosterior:
 
 @dataclass(eq=False)
 class LatentObjective(Generic[T]):
-    """The log evidence of targets that depend on a latent function, at any hyperparameters.
+    """The log evidence of targets that depend on a latent function, at any hyperparameters."""
 
-    Attributes
-    ----------
-    kernel
-        Bound: with one entry for every label of the data.
-    likelihood, targets, n_targets
-        The likelihood, what was observed of each latent value, and how many there are.
-    observed
-        The linear map from the function to these latent values; None if they are its values.
-    term
-        A linear kernel that is added to their covariances.
-    offset
-        What is added to the latent values before the likelihood.
-    variance_unit
-        The unit of the kernel's values.
-    near
-        The dual of the last mode, from which the search for the next one starts.
-    """
-
-    kernel: Kernel
+    kernel: Kernel  # bound: with one entry for every label of the data
     plan: Plan
     likelihood: Likelihood[T]
-    targets: T
+    targets: T  # what was observed of each latent value
     n_targets: int
-    observed: LinearMap | None = None
-    term: LinearTerm | None = None
-    offset: Vector | float = 0.0
-    variance_unit: str = "variance of the function"
-    near: Vector | None = None
+    observed: LinearMap | None = None  # from the function to these latent values; None if they are its values
+    term: LinearTerm | None = None  # a linear kernel that is added to their covariances
+    offset: Vector | float = 0.0  # what is added to the latent values before the likelihood
+    variance_unit: str = "variance of the function"  # of the kernel's values
+    near: Vector | None = None  # the dual of the last mode, from which the search for the next one starts
 
     def parameters(self) -> list[Parameter]:
         """Return every number that is learned by gradients."""

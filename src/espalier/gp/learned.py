@@ -57,12 +57,7 @@ class LearnedRow:
 class LearnedTable(Rows[LearnedRow]):
     """All learned hyperparameters, readable.
 
-    Iterate over its rows, look one up by path (``table["noise"]``), or take ``to_frame()``.
-
-    Attributes
-    ----------
-    rows
-        One ``LearnedRow`` for each hyperparameter.
+    Iterate over its rows, one ``LearnedRow`` each, look one up by path (``table["noise"]``), or take ``to_frame()``.
     """
 
     def __init__(self, rows: list[LearnedRow], *, learning: bool = True) -> None:

@@ -61,34 +61,20 @@ class DualForm:
 class PrimalPart:
     """The features of one kernel inside a model's kernel, and their weights.
 
-    Attributes
-    ----------
-    term
-        The kernel, with its scale and norms.
-    features
-        The features, listed.
-    weights
-        One row for each feature, one column for each score. They multiply the features of the kernel without its
-        scale, divided by the item's norm: the weights that mining a model in dual form gives.
+    Weights multiply the features of the kernel without its scale, divided by the item's norm: they are those that
+    mining a model in dual form gives.
     """
 
-    term: Term
+    term: Term  # the kernel, with its scale and norms
     features: Codes[Any]
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # one row for each feature, one column for each score
 
 
 @dataclass(frozen=True, eq=False)
 class PrimalForm:
-    """Scores as sums over listed features.
+    """Scores as sums over listed features: those of each kernel in a sum.
 
-    Attributes
-    ----------
-    parts
-        The features of each kernel in a sum.
-    intercepts
-        One for each score.
-    names
-        What a large score indicates: a class, or the prediction.
+    ``intercepts`` and ``names`` are as for :class:`DualForm`.
     """
 
     parts: tuple[PrimalPart, ...]

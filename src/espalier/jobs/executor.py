@@ -47,16 +47,9 @@ class Executor(Protocol):
 def run_jobs(
     jobs: Sequence[Job[Result]], executor: Executor | None = None, tell: Tell | None = None
 ) -> Iterator[Result]:
-    """Yield the result of each job, in the order of the jobs.
+    """Yield the result of each job, in the order of the jobs; ``tell`` is called after each with the fraction done.
 
-    Parameters
-    ----------
-    jobs
-        What to compute.
-    executor
-        Runs the jobs. If None, they run here, one after the other: the compiled core has threads of its own.
-    tell
-        Called after each job with the fraction of the total cost that is done.
+    Without an executor they run here, one after the other: the compiled core has threads of its own.
     """
     whole, done = sum(job.cost for job in jobs), 0.0
     futures = [] if executor is None else [executor.submit(_result_of, job) for job in jobs]

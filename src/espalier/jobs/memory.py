@@ -48,10 +48,7 @@ def parse_memory(memory: int | float | str | None) -> int:
 def usable_memory(root: Path = Path("/")) -> int:
     """How many bytes this process may use: the least of the machine's memory, its control groups' limits and its own.
 
-    Parameters
-    ----------
-    root
-        The folder that contains ``proc`` and ``sys``.
+    ``root`` is the folder that contains ``proc`` and ``sys``.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *_limits_of_process(), *_limits_of_groups(int(time.monotonic()), root)])

@@ -30,21 +30,11 @@ ADVICE = "Use smaller weights, or normalise the kernel."
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of two sides, or of one with itself.
+    """The features of two sides, or of one with itself."""
 
-    Attributes
-    ----------
-    sides
-        One sparse row of features for each item of each side; with one side, both entries are the same.
-    part
-        The part to which each column belongs.
-    labels
-        The names of the parts.
-    """
-
-    sides: tuple[csr_matrix, csr_matrix]
-    part: NDArray[np.int64]
-    labels: list[str]
+    sides: tuple[csr_matrix, csr_matrix]  # a sparse row for each item; with one side, both entries are the same
+    part: NDArray[np.int64]  # to which each column belongs
+    labels: list[str]  # the names of the parts
 
 
 @dataclass(frozen=True, repr=False)

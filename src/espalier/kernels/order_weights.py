@@ -20,22 +20,13 @@ class SubsequenceWeights:
     """The value of one occurrence of a subsequence in the feature space of a kernel.
 
     It is a product: ``match`` of each symbol, ``gap`` of each symbol skipped between the first and the last, and
-    ``order`` of the length.
-
-    Attributes
-    ----------
-    match, gap
-        One number for each symbol. If all gaps are 0, subsequences are runs: n-grams.
-    order
-        One number for each length, from 1; longer subsequences do not count.
-    binary
-        Whether a symbol counts once in a sequence, however often it occurs.
+    ``order`` of the length. If all gaps are 0, subsequences are runs: n-grams.
     """
 
-    match: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    order: NDArray[np.float64]
-    binary: bool = False
+    match: NDArray[np.float64]  # by symbol
+    gap: NDArray[np.float64]  # by symbol
+    order: NDArray[np.float64]  # by length, from 1; longer subsequences do not count
+    binary: bool = False  # whether a symbol counts once in a sequence, however often it occurs
 
     @property
     def has_gaps(self) -> bool:

@@ -34,21 +34,11 @@ SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels in
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """The values of a kernel, and the function that pulls gradient weights of them back to the hyperparameters.
+    """The values of a kernel, and the function that pulls gradient weights of them back to the hyperparameters."""
 
-    Attributes
-    ----------
-    values
-        Do not change them; they may exist one block of rows at a time.
-    pull_back
-        Takes gradient weights, which may also come block by block.
-    is_kept
-        Whether the pull-back needs the values later, so that they must not change.
-    """
-
-    values: Matrix | ByRows
-    pull_back: Pullback
-    is_kept: bool = False
+    values: Matrix | ByRows  # do not change them; they may exist one block of rows at a time
+    pull_back: Pullback  # takes gradient weights, which may also come block by block
+    is_kept: bool = False  # whether the pull-back needs the values later, so that they must not change
 
     def taken(self) -> Matrix:
         """Return the values as an array that the caller may change."""
@@ -67,21 +57,11 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Labels:
-    """What hyperparameters may belong to: labels, dimensions, and the labels of the kernels inside a kernel.
-
-    Attributes
-    ----------
-    names
-        The labels that the inputs have.
-    n_dimensions
-        How many dimensions they have.
-    inside
-        For each kernel inside, what was found for it; several if several plans serve it.
-    """
+    """What hyperparameters may belong to: labels and dimensions that the inputs have, and those of kernels inside."""
 
     names: Sequence[str] = ()
     n_dimensions: int = 0
-    inside: tuple[tuple[Labels, ...], ...] = ()
+    inside: tuple[tuple[Labels, ...], ...] = ()  # by kernel inside; several if several plans serve it
 
 
 def bound(kernel: AnyKernel, labels: Labels) -> AnyKernel:
@@ -109,17 +89,10 @@ class Plan:
 
     ``matrix``, ``vjp`` and ``bind`` take a kernel of the same form as the one that made the plan: only its
     hyperparameters may differ. A subclass defines ``_values`` and ``_pull_back``, or ``_evaluate`` if both share work.
-
-    Attributes
-    ----------
-    kind
-        ``"symmetric"``, one input with itself; ``"cross"``, two inputs; ``"diagonal"``, each item with itself.
-    shape
-        The shape of the values: a matrix, or a vector for a diagonal.
     """
 
-    kind: Kind
-    shape: tuple[int, ...]
+    kind: Kind  # one input with itself, two inputs, or each item with itself
+    shape: tuple[int, ...]  # of the values: a matrix, or a vector for a diagonal
     _made_for: Kernel | None = None  # None in a part of another plan
 
     def _describe(self, n_rows: int, n_columns: int | None, *, diagonal: bool) -> None:

@@ -33,20 +33,12 @@ def which_pairs(is_symmetric: bool, only_diagonal: bool) -> int:
 class Grids:
     """The grids of numbers that the core needs, one for each pair.
 
-    Attributes
-    ----------
-    sizes
-        How many positions each item has, on either side.
-    bytes_per_cell
-        What one cell of a grid needs.
-    cells
-        By row, how many cells its grids with all columns have, if that is fewer than one for each pair of positions,
-        with one row and one column more.
+    A grid has a cell for each pair of positions, with one row and one column more, unless ``cells`` tells of fewer.
     """
 
-    sizes: tuple[Sizes, ...]
+    sizes: tuple[Sizes, ...]  # how many positions each item has, on either side
     bytes_per_cell: int
-    cells: Callable[[int], Sizes] | None = None
+    cells: Callable[[int], Sizes] | None = None  # by row, how many cells its grids with all columns have
 
     def largest(self, pairs: int, beyond: int = 0) -> tuple[int, int, int]:
         """The bytes, the row and the column of the largest grid of ``pairs``: ALL, SYMMETRIC or DIAGONAL.

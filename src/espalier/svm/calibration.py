@@ -63,14 +63,9 @@ def sigmoid(scores: Floats, slope: float, offset: float) -> Floats:
 
 
 def probabilities(scores: Matrix, calibration: Matrix) -> Matrix:
-    """Return one probability per class, each row adding up to 1.
+    """Return one probability per class, each row adding up to 1, from the slope and the offset of each score.
 
-    Parameters
-    ----------
-    scores
-        One column for two classes, the value of the second; otherwise one column per class.
-    calibration
-        For each column its slope and its offset.
+    Two classes have one column of scores, that of the second; otherwise there is one column per class.
     """
     columns = [sigmoid(scores[:, k], *calibration[k]) for k in range(len(calibration))]
     if len(columns) == 1:

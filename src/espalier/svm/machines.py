@@ -44,28 +44,14 @@ class Solver:
 
 @dataclass(frozen=True, eq=False)
 class Machines:
-    """What was solved: ``values = kernel(X, support rows) @ dual_coef.T + intercept``.
+    """What was solved: ``values = kernel(X, support rows) @ dual_coef.T + intercept``."""
 
-    Attributes
-    ----------
-    support
-        The rows that any machine uses, ascending.
-    dual_coef, intercept
-        One row of coefficients and one intercept per machine.
-    sides
-        For each machine the numbers of the classes for which its value is positive and negative; -1 is all others.
-    n_iter
-        The iterations that each machine took.
-    n_early
-        How many machines reached the limit of iterations before they converged.
-    """
-
-    support: NDArray[np.intp]
-    dual_coef: Matrix
+    support: NDArray[np.intp]  # the rows that any machine uses, ascending
+    dual_coef: Matrix  # a row of coefficients for each machine
     intercept: Floats
-    sides: NDArray[np.intp]
-    n_iter: NDArray[np.intp]
-    n_early: int
+    sides: NDArray[np.intp]  # by machine, the classes for which its value is positive and negative; -1 is all others
+    n_iter: NDArray[np.intp]  # the iterations that each machine took
+    n_early: int  # how many machines reached the limit of iterations before they converged
 
     @blas_threads()
     def values(self, matrix: Matrix) -> Matrix:

@@ -17,10 +17,7 @@ from espalier.structures.table import Table
 class MatrixRows:
     """Rows given by their kernel values: what a search passes to ``predict`` instead of the rows themselves.
 
-    Attributes
-    ----------
-    values
-        Kernel values of the rows with every row that the estimator was fitted on, in that order.
+    ``values`` are those of the rows with every row that the estimator was fitted on, in that order.
     """
 
     values: Matrix

@@ -75,26 +75,13 @@ class Conditioned:
 
     In all methods ``cross`` holds the prior covariances of the training values (rows) with new ones (columns), and
     ``columns`` those of the mean at the new examples.
-
-    Attributes
-    ----------
-    dual
-        The weights of the training values: ``cross.T @ dual`` is the mean of the function.
-    factor
-        Of the covariance of the targets around their mean, or of Laplace's matrix B.
-    weights
-        The posterior of the weights of the mean.
-    log_evidence
-        The log density of the targets, or its approximation.
-    root
-        The diagonal that multiplies rows before the factor; None for 1.
     """
 
-    dual: Vector
-    factor: Factor
-    weights: Weights
-    log_evidence: float
-    root: Vector | None = None
+    dual: Vector  # the weights of the training values: ``cross.T @ dual`` is the mean of the function
+    factor: Factor  # of the covariance of the targets around their mean, or of Laplace's matrix B
+    weights: Weights  # of the mean
+    log_evidence: float  # the log density of the targets, or its approximation
+    root: Vector | None = None  # the diagonal that multiplies rows before the factor; None for 1
 
     @blas_threads()
     def mean(self, cross: Vector, columns: Vector) -> Vector:

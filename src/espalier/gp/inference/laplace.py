@@ -31,21 +31,11 @@ _LOST = 1e-10  # an observation that changes its own latent variance by a smalle
 
 @dataclass(frozen=True, eq=False)
 class LaplacePosterior(Conditioned):
-    """The most probable latent values, and the normal approximation around them.
+    """The most probable latent values, and the normal approximation around them."""
 
-    Attributes
-    ----------
-    latent
-        The mode, ``K @ dual``; ``dual`` is also the slope of the log likelihood there.
-    root
-        Of the curvatures W.
-    ratio
-        The third derivative of the log likelihood divided by the curvature.
-    """
-
-    root: Vector
-    latent: Vector = field(kw_only=True)
-    ratio: Vector = field(kw_only=True)
+    root: Vector  # of the curvatures W
+    latent: Vector = field(kw_only=True)  # the mode, K @ dual; dual is also the slope of the log likelihood there
+    ratio: Vector = field(kw_only=True)  # the third derivative of the log likelihood divided by the curvature
 
     @blas_threads()
     def left_out(self) -> tuple[Vector, Vector]:
@@ -72,16 +62,8 @@ def condition(
 ) -> LaplacePosterior:
     """Climb to the mode by Newton's method, with halved steps if whole ones go too far.
 
-    Parameters
-    ----------
-    K
-        The prior covariances of the latent values.
-    likelihood, targets
-        What was observed of each latent value.
-    offset
-        What is added to each latent value before the likelihood.
-    dual
-        Where to start, such as the dual of a mode nearby; it changes only the time.
+    ``K`` are the prior covariances of the latent values, to which ``offset`` is added before the likelihood. The climb
+    starts at ``dual``, such as that of a mode nearby, which changes only the time.
     """
 
     def height_of(dual: Vector, f: Vector) -> float:

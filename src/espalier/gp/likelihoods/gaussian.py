@@ -34,25 +34,13 @@ BOUNDS = (1e-6, 1e5)
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Targets, and what else is known about each.
+    """Targets, and what else is known about each."""
 
-    Attributes
-    ----------
-    values
-        The targets, in modelled units.
-    group, names
-        The noise group of each, as an index into the names of groups.
-    weight
-        How many observations each target represents.
-    known
-        A part of the noise variance that is given, in squared units of the targets.
-    """
-
-    values: Vector
-    group: NDArray[np.intp]
-    names: tuple[str, ...]
-    weight: Vector
-    known: Vector
+    values: Vector  # the targets, in modelled units
+    group: NDArray[np.intp]  # the noise group of each, as an index into the names
+    names: tuple[str, ...]  # of groups
+    weight: Vector  # how many observations each target represents
+    known: Vector  # a part of the noise variance that is given, in squared units of the targets
 
     def part(self, rows: NDArray[np.intp]) -> Observed:
         """Some of the observations."""

@@ -27,14 +27,8 @@ Derivatives = Callable[[Vector], tuple[Vector, Vector]]
 def log_normal_mean(log_density: Function, slopes: Derivatives, mean: Vector, variance: Vector) -> Vector:
     """Return the logarithm of the mean of a density for each of some normal latent values.
 
-    Parameters
-    ----------
-    log_density
-        The logarithm of the density at one latent value for each target. It must be concave.
-    slopes
-        Its first derivative, and its second with the sign turned.
-    mean, variance
-        Of the latent values.
+    ``log_density``, at one latent value for each target, must be concave. ``slopes`` are its first derivative, and its
+    second with the sign turned.
     """
     mean, variance = np.broadcast_arrays(np.asarray(mean, np.float64), np.asarray(variance, np.float64))
     deviation = np.sqrt(variance)
