@@ -24,7 +24,7 @@ from espalier.gram.scores import r_squared
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.memory import parse_memory
 from espalier.kernels.hyperparameters import PerLabel
-from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.inputs import Inputs
 
 
 class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -85,7 +85,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         target = self._posterior.target
         if only_mean and target.is_linear:
             with naming_a_way_out():
-                parts = [self._posterior.given.mean(*self._cross(part)) for part in self._blocks(X)]
+                parts = [self._posterior.given.mean(*self._cross(block)) for block in self._blocks(X)]
             return target.restored(np.concatenate(parts))
         if return_cov:
             mean, covariance = self._joint(X)
@@ -252,16 +252,9 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return cross, self._examples.basis.at(inputs)
 
     def _blocks(self, X: object) -> list[Inputs]:
-        """New examples, at most so many at a time that their covariances with those of training take a quarter of
-        the budget.
-        """
-        inputs = self._like_training(X)
-        n, memory = len(inputs), parse_memory(self.memory)
-        step = max(1, memory // (4 * 8 * max(1, len(self._examples.y))))
-        if n <= step:
-            return [inputs]
-        starts = range(0, n, step)
-        return [self._like_training(take_rows(inputs._data, slice(first, first + step))) for first in starts]
+        """New examples, some at a time."""
+        check_is_fitted(self)
+        return Inputs.of(X).blocks(self._examples.inputs, parse_memory(self.memory))
 
     def _noise_of(self, n: int, include: bool, groups: object) -> Vector:
         return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)

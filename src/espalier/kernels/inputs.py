@@ -68,8 +68,17 @@ class Inputs:
 
     def rows(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the rows, in this order."""
-        data = self._data
-        return self.read_alike(take_rows(data.tocsr() if hasattr(data, "tocsr") else data, rows))
+        return self.read_alike(take_rows(self._data, rows))
+
+    def blocks(self, training: Inputs, memory: int) -> list[Inputs]:
+        """New rows, so many at a time that their matrix with those of training takes a quarter of the memory at most.
+
+        They are read like those of training; a corpus of another vocabulary is translated.
+        """
+        step = max(1, memory // (4 * 8 * max(1, len(training))))
+        starts = range(0, len(self), step)
+        parts = [take_rows(self._data, slice(first, first + step)) for first in starts]
+        return [Inputs(part, training, translates=True) for part in (parts if len(parts) > 1 else [self._data])]
 
     def read_alike(self, data: object) -> Inputs:
         """Some rows as inputs of their own; their strings are read as those of all rows are."""
@@ -297,8 +306,10 @@ def _naming(on: str | None) -> Iterator[None]:
 
 
 def _table_or_column(data: Any) -> Any:
-    if isinstance(data, Corpus | Table | np.ndarray | list | tuple) or hasattr(data, "tocsr"):
+    if isinstance(data, Corpus | Table | np.ndarray | list | tuple):
         return data
+    if hasattr(data, "tocsr"):
+        return data.tocsr()  # the sparse format that has rows
     refuse_lazy(data)
     if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__")):
         return as_table(data)

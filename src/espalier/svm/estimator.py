@@ -30,12 +30,12 @@ from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.inputs import Inputs
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
 from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_gram
-from espalier.svm.rows import MatrixRows, kept_rows, row_data
+from espalier.svm.rows import MatrixRows, kept_rows
 
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none
 
@@ -94,12 +94,11 @@ class KernelMachine(KernelEstimator):
 
     def _keep_rows(self, inputs: Inputs) -> None:
         """Keep the support rows, and nothing else, for predictions."""
-        data = row_data(inputs)
-        self.support_data_ = kept_rows(data, self.support_)
+        self.support_data_ = kept_rows(inputs._data, self.support_)
         # Interned at the first prediction, once.
         self._support = inputs.read_alike(self.support_data_)
         self._support.warned = set(inputs.warned)
-        self._set_width(data)
+        self._set_width(inputs._data)
         self._trained_on = inputs.description()
 
     def to_state(self) -> dict[str, object]:
@@ -120,7 +119,7 @@ class KernelMachine(KernelEstimator):
         model: Self = cls._of_declared(state)
         model._check_settings()
         model._support = Inputs.from_state(state.part("rows"))
-        model.support_data_ = row_data(model._support)
+        model.support_data_ = model._support._data
         model.support_, model.n_iter_ = state.array("support", np.int64), state.array("n_iter", np.int64)
         model.dual_coef_ = state.array("dual_coef", np.float64, 2)
         model.intercept_ = state.array("intercept", np.float64)
@@ -155,26 +154,16 @@ class KernelMachine(KernelEstimator):
             with blas_threads():
                 return X.values[:, self.support_] @ self.dual_coef_.T + self.intercept_
         inputs = Inputs.of(X)
-        n_rows, n_support = len(inputs), len(self.support_)
-        if n_support == 0 or n_rows == 0:
-            return np.tile(self.intercept_, (n_rows, 1))
+        if len(self.support_) == 0 or len(inputs) == 0:
+            return np.tile(self.intercept_, (len(inputs), 1))
         with self._scheduled(f"predicting with {type(self).__name__}") as schedule:
-            return self._values_in_blocks(inputs, schedule)
-
-    def _values_in_blocks(self, inputs: Inputs, schedule: Schedule) -> Matrix:
-        n_rows, n_support = len(inputs), len(self.support_)
-        values = np.empty((n_rows, len(self.intercept_)))
-        # A block of the matrix takes no more than a quarter of the budget.
-        step = max(1, min(n_rows, schedule.memory // (4 * 8 * n_support)))
-        n_blocks = -(-n_rows // step)
-        for k in range(n_blocks):
-            rows = slice(k * step, min((k + 1) * step, n_rows))
-            taken = row_data(inputs) if n_blocks == 1 else take_rows(row_data(inputs), rows)
-            block = Inputs.of(taken, like=self._support, translates=True)
-            matrix = kernel_matrix(self.kernel, self._support, block, schedule.part(k, n_blocks))
-            with blas_threads():
-                values[rows] = matrix.T @ self.dual_coef_.T + self.intercept_
-        return values
+            values = []
+            blocks = inputs.blocks(self._support, schedule.memory)
+            for k, block in enumerate(blocks):
+                matrix = kernel_matrix(self.kernel, self._support, block, schedule.part(k, len(blocks)))
+                with blas_threads():
+                    values.append(matrix.T @ self.dual_coef_.T + self.intercept_)
+        return np.concatenate(values)
 
     def dual_form(self) -> DualForm:
         """Return the coefficients on the support rows, one line for each machine."""

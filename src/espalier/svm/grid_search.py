@@ -28,7 +28,6 @@ from espalier.structures.columns import refuse_masked
 from espalier.svm.availability import available_if
 from espalier.svm.estimator import KernelMachine, kernel_matrix, warn_of_early_stop
 from espalier.svm.labels import check_weights
-from espalier.svm.rows import row_data
 from espalier.svm.trials import Fold, Trial, by_kernel, columns_of, make_candidates
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -148,7 +147,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         candidates[0].model._check_targets(y, len(inputs))
         y = np.asarray(y).ravel()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        splits = _tested(list(splitter.split(row_data(inputs), y, groups)), gaps, len(inputs))
+        splits = _tested(list(splitter.split(inputs._data, y, groups)), gaps, len(inputs))
         self.scorer_ = _scorer(self.estimator, self.scoring)
         with self._scheduled("grid search") as schedule:
             schedule = replace(schedule, executor=executor)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from espalier.corpus.forest import Forest
 from espalier.kernels.base import Matrix
-from espalier.kernels.inputs import Inputs, take_rows
+from espalier.kernels.inputs import take_rows
 from espalier.structures.table import Table
 
 
@@ -29,12 +29,6 @@ class MatrixRows:
 
     def __len__(self) -> int:
         return len(self.values)
-
-
-def row_data(inputs: Inputs) -> object:
-    """Return the caller's data in a form that has rows: a table for a dict or a frame."""
-    data = inputs._data
-    return data.tocsr() if hasattr(data, "tocsr") else data
 
 
 def kept_rows(data: object, rows: NDArray[np.intp]) -> object:
