@@ -35,16 +35,9 @@ class Objective(Protocol):
 
 def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
     """The numbers of a kernel that are learned; ``variance_unit`` is the unit of the kernel's values."""
-    bounds, priors, units = kernel.bounds(), kernel.priors(), kernel.units()
     return [
-        Parameter(
-            _PREFIX + path,
-            value,
-            *bounds[path],
-            priors[path],
-            variance_unit if units[path] == VARIANCE else units[path],
-        )
-        for path, value in kernel.parameters().items()
+        Parameter(_PREFIX + path, value, *bounds, prior, variance_unit if unit == VARIANCE else unit)
+        for path, (value, bounds, prior, unit) in kernel._declared().items()
     ]
 
 
