@@ -27,7 +27,6 @@ from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.targets import without_gaps
 from espalier.jobs.budget import naming_a_way_out
-from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
@@ -182,7 +181,6 @@ class KernelMachine(KernelEstimator):
         self._check_positive("C")
         self._check_positive("tolerance", none=True)
         self._check_whole("max_iterations", none=True)
-        check_progress(self.progress)
 
 
 def kernel_matrix(kernel: Kernel, a: Inputs, b: object, schedule: Schedule) -> Matrix:

@@ -18,7 +18,6 @@ from espalier.errors import InputError
 from espalier.gram.estimator import Learner
 from espalier.gram.targets import gaps_without_weight, without_gaps
 from espalier.jobs.executor import Executor, run_jobs
-from espalier.jobs.progress import check_progress
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
 from espalier.kernels.inputs import Inputs
@@ -215,7 +214,6 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
             )
         if not isinstance(self.refit, bool | np.bool_):
             raise ValueError(f"refit must be True or False, got {self.refit!r}.")
-        check_progress(self.progress)
         return make_candidates(self.estimator, self.param_grid)
 
     def _set_results(self, listed: list[dict[str, Any]], scores: Matrix) -> None:
