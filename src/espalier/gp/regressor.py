@@ -27,7 +27,7 @@ from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.executor import Executor
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.kernels.unused import bound_to_labels
+from espalier.kernels.plan import bound_to_labels
 from espalier.storage import State
 from espalier.structures.numbers import truth_value
 

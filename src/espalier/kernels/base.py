@@ -23,6 +23,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Matrix as Matrix
 from espalier.kernels.plan import Plan as Plan
 from espalier.kernels.plan import Pullback as Pullback
+from espalier.kernels.plan import PythonPlan
 from espalier.kernels.stored import StorableKernel, written
 
 if TYPE_CHECKING:
@@ -79,8 +80,6 @@ class Kernel(StorableKernel):
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
         """Prepare the matrix of two inputs, or of one with itself; or the value of each item of one with itself."""
-        from espalier.kernels.python_plan import PythonPlan
-
         return PythonPlan(a, b, schedule, diagonal=diagonal)
 
     def reads(self) -> Reads:

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from espalier.blas import blas_threads
-from espalier.errors import MemoryBudgetError
+from espalier.errors import MemoryBudgetError, warn_user
 from espalier.jobs.budget import enough, naming_a_way_out
+from espalier.jobs.executor import run_jobs
+from espalier.jobs.schedule import Schedule
 from espalier.jobs.tiles import Matrix as Matrix
+from espalier.jobs.tiles import Tile
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.checks import check_cotangent, check_finite
+from espalier.kernels.inputs import Inputs
 from espalier.kernels.row_blocks import ByRows, row_blocks
 
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ Pullback = Callable[[Any], Gradients]  # of gradient weights with the shape of t
 Kind = Literal["symmetric", "cross", "diagonal"]
 AnyKernel = TypeVar("AnyKernel", bound="Kernel")
 
+MOST_NAMED = 5  # labels in a warning
+STEP = 1e-5  # of a numerical gradient, relative
 SMALLER = "Use smaller hyperparameters, or Normalized(...) around the kernels inside."
 
 
@@ -163,3 +169,87 @@ class Plan:
     def _memory_needed(self, kernel: Any, *, pulling_back: bool) -> int:
         """The smallest budget of the call with which no pair is too large, or an upper bound of it."""
         return 1
+
+
+class PythonPlan(Plan):
+    """A kernel written in Python: values by its own method, gradients by central differences."""
+
+    def __init__(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> None:
+        self._inputs = (a, b)
+        self._schedule = schedule
+        self._describe(len(a), None if b is None else len(b), diagonal=diagonal)
+
+    def _values(self, kernel: Kernel) -> Matrix:
+        a, b = self._inputs
+        rows = a.items(kernel._column())
+        columns = rows if b is None else b.items(kernel._column())
+        # Both halves of a symmetric matrix are computed, because nothing is known about the kernel.
+        whole = Tile(slice(0, len(rows)), slice(0, len(columns)), only_diagonal=self.kind == "diagonal")
+        tiles = [] if self._schedule.executor is None else whole.for_jobs()
+        if not tiles:
+            return PythonJob(kernel, rows, columns, whole)()
+        jobs = [PythonJob(kernel, rows[tile.rows], columns[tile.columns], tile) for tile in tiles]
+        out = np.empty(self.shape)
+        for job, values in zip(jobs, run_jobs(jobs, self._schedule.executor, self._schedule.tell), strict=True):
+            job.tile.put(values, out)
+        return out
+
+    def _pull_back(self, kernel: Kernel, cotangent: Matrix) -> Gradients:
+        out: Gradients = {}
+        for path, value in kernel.parameters().items():
+            step = STEP * max(abs(value), STEP)
+            above = self._values(kernel.with_parameters({path: value + step}))
+            below = self._values(kernel.with_parameters({path: value - step}))
+            out[path] = float(np.vdot(cotangent, (above - below) / (2 * step)))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class PythonJob:
+    """One block of a matrix, to be computed anywhere: the kernel, and the items of its rows and columns only."""
+
+    kernel: Kernel
+    rows: list[object]
+    columns: list[object]
+    tile: Tile
+
+    @property
+    def cost(self) -> float:
+        """The share of the matrix."""
+        return self.tile.area
+
+    def __call__(self) -> Matrix:
+        if self.tile.only_diagonal:
+            return np.array([self.kernel.block([x], [x])[0][0] for x in self.rows], np.float64)
+        values = np.array(self.kernel.block(self.rows, self.columns), np.float64)
+        if values.shape != self.tile.shape:
+            raise ValueError(
+                f"{type(self.kernel).__name__}.block must return shape {self.tile.shape}, got {values.shape}."
+            )
+        return values
+
+
+def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
+    """The kernel with a number for each label of a plan's data; warn about numbers of other names, which stay.
+
+    No kernel value depends on those, so they cannot be learned.
+    """
+    bound = plan.bind(kernel)
+    used = plan.bind(_without_values(kernel)).parameters()
+    # If no label has a number of its own even now, the kernel does not show which labels it uses.
+    unused = [path for path in bound.parameters() if path not in used and path.split("[")[0] not in used]
+    if unused:
+        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
+        warn_user(
+            f"The data have no label for {len(unused):,} of the numbers that values of PerLabel gives: "
+            f"{', '.join(unused[:MOST_NAMED])}{more}. No value of the kernel depends on them, so their learned values "
+            "mean nothing. If a name is misspelt, write it as the label or the group is written."
+        )
+    return bound
+
+
+def _without_values(kernel: Kernel) -> Kernel:
+    """The kernel without the numbers that a caller gave by name."""
+    settings = {name: setting for name, setting in kernel._settings() if isinstance(setting, hyper.PerLabel)}
+    changed = replace(kernel, **{name: replace(setting, values=None) for name, setting in settings.items()})
+    return changed._with_children([_without_values(child) for _, child in kernel._children()])

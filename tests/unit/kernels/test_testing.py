@@ -11,7 +11,7 @@ import pytest
 from espalier.errors import MemoryBudgetError
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.hyperparameters import Number, hyperparameter, number_of
-from espalier.kernels.python_plan import PythonPlan
+from espalier.kernels.plan import PythonPlan
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.testing import check_kernel, laws, rename_labels
 
