@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.jobs.memory import show_bytes
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
@@ -184,11 +183,10 @@ class PCFG(Storable):
         narrowed = np.flatnonzero(found["narrowed"])
         if len(narrowed):
             first = int(narrowed[0])
-            warnings.warn(
+            warn_user(
                 f"{len(narrowed)} of {len(listed)} sentences need more memory than {show_bytes(schedule.memory)}, the "
                 f"first is sentence {first} with {len(listed[first])} words: their parses are not exactly the best. "
-                "Pass a larger chart_memory, or a beam of your own, such as 10.",
-                stacklevel=2,
+                "Pass a larger chart_memory, or a beam of your own, such as 10."
             )
         return [self._parses(found, s, sentence) for s, sentence in enumerate(listed)]
 

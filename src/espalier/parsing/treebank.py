@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
 from espalier.structures.sequence import TaggedSequence
@@ -59,8 +58,7 @@ def warn_of_chains(chains: Mapping[int, int], max_unary: int) -> None:
     """Warn how many trees no parse can equal, because their chains of unary rules are too long."""
     beyond = sum(count for length, count in chains.items() if length > max_unary)
     if beyond:
-        warnings.warn(
+        warn_user(
             f"{beyond:,} of {sum(chains.values()):,} trees have up to {max(chains)} rules with one child one on top of "
-            f"the other, the root's included: no parse can equal them. Pass max_unary={max(chains)}.",
-            stacklevel=3,
+            f"the other, the root's included: no parse can equal them. Pass max_unary={max(chains)}."
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import log_ndtr
 
-from espalier.errors import KernelOverflowError
+from espalier.errors import KernelOverflowError, warn_user
 from espalier.gp.likelihoods.probit import Probit
 from espalier.gram.targets import Floats
 
@@ -68,11 +67,10 @@ def check_covariances(covariances: Sequence[Floats], sizes: Sequence[float]) -> 
         if len(covariance) > 1 and rounding > _LOST * _between(covariance):
             lost.append(row)
     if lost:
-        warnings.warn(
+        warn_user(
             f"In {len(lost)} of {len(sizes)} groups, the first is group {lost[0]}, the kernel has values as large as "
             f"{max(sizes):.0e}, so rounding destroys the covariances of utilities and probabilities mean little "
-            "there. Use Normalized(kernel), or a smaller decay.",
-            stacklevel=4,
+            "there. Use Normalized(kernel), or a smaller decay."
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.corpus.rows import rows_of, rows_state
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.gp.sampling import generator
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
@@ -190,10 +189,9 @@ class Chooser(Choosing, KernelEstimator):
             own = matrix.diagonal()
             if np.any(own[0] + own[1:] - 2.0 * matrix[0, 1:] > 1e-12 * (own[0] + own[1:])):
                 return
-        warnings.warn(
+        warn_user(
             f"To {self.kernel_!r} the candidates of a group are all alike: only the parser's score can decide. "
-            "Use a kernel that distinguishes them.",
-            stacklevel=3,
+            "Use a kernel that distinguishes them."
         )
 
     def _checked(self, groups: Sequence[Group]) -> list[Group]:
@@ -278,11 +276,10 @@ class Chooser(Choosing, KernelEstimator):
         groups = [group for group in groups if len(group) > 1]
         counts = [quality(group) for group in groups]
         if not any((own != own[:, :1]).any() for own in counts):
-            warnings.warn(
+            warn_user(
                 "Every development group has only one candidate or candidates that are all equally good, so no weight "
                 "of the parser's score can be chosen, and the weight is 0. Pass development groups whose candidates "
-                "differ in quality, or a number as score_weight.",
-                stacklevel=4,
+                "differ in quality, or a number as score_weight."
             )
             return 0.0
         values, scores = self._values(groups), [np.array(group.scores) for group in groups]

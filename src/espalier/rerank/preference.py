@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar, Literal
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.gp.advice import warn_of_learning
 from espalier.gp.inference.laplace import LaplacePosterior
 from espalier.gp.latent import LatentObjective
@@ -200,10 +199,9 @@ class GPPreference(Chooser):
                 )
             groups = np.sort(order[:n_groups])
         elif len(data.items) > MANY:
-            warnings.warn(
+            warn_user(
                 f"Learning from {len(data.items):,} candidates takes about {5 * 8e-9 * len(data.items) ** 2:.1f} GB "
-                "and time in proportion to the cube of their number. Set max_candidates=2000, or sample=2.",
-                stacklevel=4,
+                "and time in proportion to the cube of their number. Set max_candidates=2000, or sample=2."
             )
         rows = np.concatenate([np.arange(data.start[group], data.start[group + 1]) for group in groups.tolist()])
         return rows, np.cumsum([0, *sizes[groups]], dtype=np.int64)

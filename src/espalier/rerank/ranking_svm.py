@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from espalier.errors import warn_user
 from espalier.jobs.schedule import Schedule
 from espalier.rerank.chooser import Chooser, Fitted, Floats
 from espalier.rerank.combination import GrowingSum, growing_sum
@@ -122,11 +122,10 @@ class RankingSVM(Chooser):
             if self.gap_ < tolerance:
                 break
         else:
-            warnings.warn(
+            warn_user(
                 f"Learning stopped after {n_passes} passes, with a gain of {self.gap_:.2g} of a margin left. Raise "
                 "max_iterations or tolerance, or lower C.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _nearness(self, first: float, tolerance: float) -> float:

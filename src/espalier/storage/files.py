@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.storage.checksums import KEY, UNSEALED, check_seal, sealed
 from espalier.storage.homes import class_of
 from espalier.storage.old_files import FORMATS, translated
@@ -192,9 +191,7 @@ def _check_unsealed(path: str | Path, header: Mapping[str, object]) -> None:
     """Warn about a file of version 0.1, which wrote no checksum; raise if a checksum is damaged."""
     if header.get("format") == FORMAT or next(iter(header)) != "format":
         raise InputError(f"{path} is damaged: its checksum cannot be read. Save it again.")
-    warnings.warn(
+    warn_user(
         f"{path} has no checksum, because Espalier 0.1 or another program wrote it: damage would not be noticed. "
-        "Save it again to add one.",
-        UserWarning,
-        stacklevel=4,
+        "Save it again to add one."
     )

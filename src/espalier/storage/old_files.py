@@ -6,13 +6,12 @@ This module checks only what the translation needs: classes check the states tha
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.storage.states import ARRAY, KIND, Arrays
 
 _RENAMED = {"max_passes": "max_iterations"}  # settings of learners that had other names
@@ -74,11 +73,9 @@ def _without_words(code: Any, path: object) -> Any:
     out = code.copy()
     out[1::2] //= 2
     if np.any(code[1::2] % 2):
-        warnings.warn(
+        warn_user(
             f"{path} holds partial trees of Espalier 0.1, which told a word from a node with the same label. Now both "
-            "count as one fragment, so features and scores may differ. Fit the model again.",
-            UserWarning,
-            stacklevel=7,
+            "count as one fragment, so features and scores may differ. Fit the model again."
         )
     return out
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.structures.columns import first_repeated
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, group_at
@@ -49,10 +48,9 @@ def groups_of_json(text: str, name: str) -> list[Group]:
             groups.append(_group(line, f"{name}, line {number}", unread))
     found = [f"{_quoted(keys)} of {what}" for what, keys in unread.items() if keys]
     if found:
-        warnings.warn(
+        warn_user(
             f'{name}: these keys are ignored: {", ".join(found)}. A group has "candidates", "gold" and "id"; '
-            f'a candidate has "score", and "tree" or {_quoted(_COLUMNS)}.',
-            stacklevel=4,
+            f'a candidate has "score", and "tree" or {_quoted(_COLUMNS)}.'
         )
     return groups
 

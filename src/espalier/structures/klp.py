@@ -7,12 +7,11 @@ A line is ``label label |BS:name| text |ES| |BV:name| feature:1.0 ... |EV| |BDV:
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from espalier.errors import InputError, TreeSyntaxError
+from espalier.errors import InputError, TreeSyntaxError, warn_user
 from espalier.structures import notation
 from espalier.structures.files import Readable, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
@@ -166,8 +165,7 @@ def _sparse(parts: dict[int, str], wanted: Sequence[str] | None, place: str) -> 
     kept = [[(column_of[f], v) for f, v in row.items() if f in column_of] for row in rows]
     n_left_out = sum(map(len, rows)) - sum(map(len, kept))
     if n_left_out:
-        message = f"{place}: {n_left_out} values of features that are not in feature_names are ignored."
-        warnings.warn(message, stacklevel=3)
+        warn_user(f"{place}: {n_left_out} values of features that are not in feature_names are ignored.")
     matrix = csr_array(
         (
             np.array([value for row in kept for _, value in row], dtype=np.float64),

@@ -12,13 +12,12 @@ import itertools
 import json
 import math
 import os
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal, NoReturn
 
 import numpy as np
 
-from espalier.errors import InputError, MissingDependencyError, TreeSyntaxError
+from espalier.errors import InputError, MissingDependencyError, TreeSyntaxError, warn_user
 from espalier.structures import notation
 from espalier.structures.columns import first_repeated
 from espalier.structures.files import Readable, read_bytes, read_text, source_name
@@ -186,11 +185,9 @@ def _warn_of_values_as_names(table: Table, name: str) -> None:
     for column in table.columns:
         values = table[column]
         if isinstance(values, tuple) and column in values:
-            warnings.warn(
+            warn_user(
                 f"The first row of {name} was read as the names of the columns, but {shortened(column)!r} is also a "
-                f"value of its column. {_REMEDY}",
-                UserWarning,
-                stacklevel=3,
+                f"value of its column. {_REMEDY}"
             )
             return
 
@@ -202,11 +199,9 @@ def _check_header(fields: Sequence[str], name: str) -> None:
             raise InputError(f"The first row of {name} contains a tree, {shortened(field)!r}, not names. {_REMEDY}")
     numbers = [field for field in fields if finite_in_text(field) is not None]
     if numbers:
-        warnings.warn(
+        warn_user(
             f"The first row of {name} was read as the names of the columns, but it contains numbers, such as "
-            f"{shortened(numbers[0])!r}. {_REMEDY}",
-            UserWarning,
-            stacklevel=4,
+            f"{shortened(numbers[0])!r}. {_REMEDY}"
         )
 
 
