@@ -72,12 +72,10 @@ class LatentObjective(Generic[T]):
     near: Vector | None = None  # the dual of the last mode, from which the search for the next one starts
 
     def parameters(self) -> list[Parameter]:
-        """Return every number that is learned by gradients."""
         own = [] if self.term is None else [self.term.parameter()]
         return kernel_parameters(self.kernel, self.variance_unit) + self.likelihood.parameters() + own
 
     def value(self, values: Mapping[str, float]) -> float:
-        """Return the log evidence."""
         return self.posterior(values).given.log_evidence
 
     @blas_threads()
@@ -89,7 +87,6 @@ class LatentObjective(Generic[T]):
 
     @blas_threads()
     def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-        """Return the log evidence, and its derivative by path."""
         matrix, pull_back = self.plan.vjp(kernel_at(self.kernel, values))
         likelihood = self.likelihood.with_parameters(values)
         K = self._covariances(matrix, values)

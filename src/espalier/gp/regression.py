@@ -126,7 +126,6 @@ class RegressionObjective:
 
     @property
     def n_targets(self) -> int:
-        """How many targets there are."""
         return len(self.examples.y)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -138,11 +137,9 @@ class RegressionObjective:
         return self.examples.part(rows).objective(**self.options)
 
     def parameters(self) -> list[Parameter]:
-        """Return every number that is learned by gradients."""
         return self.examples.parameters()
 
     def value(self, values: Mapping[str, float]) -> float:
-        """Return the log evidence."""
         return self.posterior(values).log_likelihood
 
     @blas_threads()
@@ -153,7 +150,6 @@ class RegressionObjective:
 
     @blas_threads()
     def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-        """Return the log evidence, and its derivative by path."""
         kernel = kernel_at(self.examples.kernel, values)
         matrix, pull_back = self.plan.vjp(kernel)
         posterior, observed = self._condition(kernel, values, matrix)

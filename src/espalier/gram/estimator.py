@@ -31,7 +31,6 @@ class Estimator(Storable, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     _unsaved: tuple[str, ...] = ()  # parameters that a file does not hold
 
     def trained_on(self) -> dict[str, object]:
-        """What a file states about the training data."""
         return dict(self._trained_on)
 
     def _declared_state(self) -> dict[str, object]:

@@ -48,13 +48,11 @@ class Idf:
         return float(1.0 + np.log((1 + self.n_items) / (1 + self.n_holding.get(symbol, 0))))
 
     def to_state(self) -> dict[str, object]:
-        """Return the symbols, and how many items hold each."""
         counts = np.array(list(self.n_holding.values()), np.int64)
         return {"n_items": self.n_items, "symbols": list(self.n_holding), "counts": counts}
 
     @classmethod
     def from_state(cls, state: State) -> Idf:
-        """Make the frequencies that a file holds."""
         symbols, counts, n_items = state.texts("symbols"), state.array("counts", np.int64), state.whole("n_items")
         require(len(symbols) == len(set(symbols)) == len(counts), "every symbol needs one count")
         require(np.all((counts >= 0) & (counts <= n_items)), "a count is out of range")

@@ -128,7 +128,6 @@ class Embedding(Similarity):
         return rows
 
     def to_state(self) -> dict[str, object]:
-        """Return the words with their vectors, and the options."""
         if self._function is not None:
             raise InputError(
                 "An Embedding of a function cannot be saved: a file holds no code. Make one from the words' vectors, "

@@ -53,7 +53,6 @@ class Precomputed(Kernel):
         object.__setattr__(self, "_digest", hashlib.blake2b(matrix.tobytes(), digest_size=16).hexdigest())
 
     def block(self, a: list[object], b: list[object]) -> Matrix:
-        """The values of some rows with others."""
         values: Matrix = self.matrix[np.ix_(self._rows(a), self._rows(b))]
         return values
 

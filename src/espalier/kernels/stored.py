@@ -16,12 +16,10 @@ class StorableFields(Storable):
     """A dataclass whose fields are numbers, texts, hyperparameters, arrays, and other values that a file can hold."""
 
     def to_state(self) -> dict[str, Any]:
-        """Return the fields by name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make the value from the fields in a file."""
         return cls(**state.values())
 
 

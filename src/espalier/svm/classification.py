@@ -141,13 +141,11 @@ class KernelSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         return accuracy(y, self.predict(X), sample_weight)
 
     def to_state(self) -> dict[str, object]:
-        """Return what the machines are, the classes and what tells probabilities."""
         state = super().to_state() | {"classes": classes_state(self.classes_), "machines": self.machines_}
         return state | ({"calibration": self.calibration_} if self.probability else {})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make the classifier that a file holds."""
         model = super().from_state(state)
         model.classes_, model.machines_ = classes_of(state.part("classes")), state.array("machines", np.int64, 2)
         n_classes, n_machines = len(model.classes_), len(model.intercept_)

@@ -101,7 +101,6 @@ class KernelMachine(KernelEstimator):
         self._trained_on = inputs.description()
 
     def to_state(self) -> dict[str, object]:
-        """Return the settings, the support rows and their coefficients."""
         check_is_fitted(self, "support_data_")
         return {
             **self._declared_state(),
@@ -114,7 +113,6 @@ class KernelMachine(KernelEstimator):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make the fitted machines that a file holds."""
         model: Self = cls._of_declared(state)
         model._check_settings()
         model._support = Inputs.from_state(state.part("rows"))

@@ -252,7 +252,6 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make the search that a file holds, with what it found."""
         kind = state.part("estimator").text("kind")
         require(kind in ("KernelSVC", "KernelSVR"), f"a {kind:.60} is no machine")
         estimator = class_of(kind)._of_declared(state.part("estimator"))

@@ -72,13 +72,11 @@ class Gaussian(Likelihood[Observed]):
         check_setting("noise", self.noise)
 
     def parameters(self) -> list[Parameter]:
-        """Return the noise levels to learn."""
         unit = f"{VARIANCE}, in squared {self.unit}"
         levels = declared("noise", self.noise, BOUNDS, unit)
         return [Parameter(path, value, *bounds, prior, unit) for path, (value, bounds, prior, _) in levels.items()]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """Return the likelihood at other noise levels."""
         chosen = {path: value for path, value in values.items() if path == "noise" or path.startswith("noise[")}
         return replace(self, noise=with_paths("noise", self.noise, chosen)[0])
 
@@ -102,7 +100,6 @@ class Gaussian(Likelihood[Observed]):
         return Slopes(curvature * (targets.values - latent), curvature, np.zeros(len(latent)))
 
     def parameter_slopes(self, latent: Vector, targets: Observed) -> dict[str, ParameterSlopes]:
-        """Return the derivatives in each noise level, by path."""
         slope, curvature, _ = self.slopes(latent, targets)
         out = {}
         for place, path in enumerate(self._paths(targets)):
@@ -112,7 +109,6 @@ class Gaussian(Likelihood[Observed]):
         return out
 
     def log_predictive_density(self, mean: Vector, variance: Vector, targets: Observed) -> Vector:
-        """Return the log density of each target if its latent value is normal."""
         total = variance + self.variances(targets)
         return np.asarray(-0.5 * ((targets.values - mean) ** 2 / total + np.log(2 * np.pi * total)))
 

@@ -26,11 +26,9 @@ class Probit(Likelihood[Vector | float]):
     """
 
     def log_density(self, latent: Vector, targets: Vector | float) -> Vector:
-        """Return the log probability of each target, given its latent value."""
         return np.asarray(log_ndtr(targets * latent))
 
     def slopes(self, latent: Vector, targets: Vector | float) -> Slopes:
-        """Return the derivatives of the log probability by the latent values."""
         z = targets * latent
         with np.errstate(over="ignore"):  # far above 0 the slope is 0
             slope = np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2))
@@ -42,7 +40,6 @@ class Probit(Likelihood[Vector | float]):
         return Slopes(targets * slope, curvature, targets * ratio)
 
     def log_predictive_density(self, mean: Vector, variance: Vector, targets: Vector | float) -> Vector:
-        """Return the log probability of each target if its latent value is normal."""
         return np.asarray(log_ndtr(targets * mean / np.sqrt(1 + variance)))
 
     def probability(self, mean: Vector, variance: Vector) -> Vector:
