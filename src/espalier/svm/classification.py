@@ -16,9 +16,8 @@ from espalier.gram.scores import accuracy
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
 from espalier.storage import State, require
-from espalier.svm.availability import available_if
 from espalier.svm.calibration import fit_sigmoid, probabilities
-from espalier.svm.estimator import KernelMachine
+from espalier.svm.estimator import KernelMachine, available_if
 from espalier.svm.labels import (
     FoldRows,
     LabelCodes,

@@ -6,21 +6,26 @@ A *matrix learner* is an estimator that :class:`~espalier.KernelGridSearch` can 
 * ``_check_settings()`` and ``_check_targets(y, n_rows)``, which raise before anything is computed;
 * ``_fit_matrix(gram, y, sample_weight)``, which learns from the matrix of the training rows and returns ``self``;
 * ``_keep_rows(inputs)``, which keeps what predictions on new rows need, after ``_fit_matrix``;
-* ``predict`` and its like, which take :class:`~espalier.svm.rows.MatrixRows` in place of rows;
+* ``predict`` and its like, which take :class:`MatrixRows` in place of rows;
 * ``_n_early``, after ``_fit_matrix``: how many machines stopped before they converged.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
+from espalier.corpus.forest import Forest
 from espalier.errors import warn_user
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
@@ -29,14 +34,54 @@ from espalier.gram.targets import without_gaps
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel, Matrix
-from espalier.kernels.inputs import Inputs
+from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
+from espalier.structures.table import Table
 from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_gram
-from espalier.svm.rows import MatrixRows, kept_rows
 
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRows:
+    """Rows given by their kernel values: what a search passes to ``predict`` instead of the rows themselves.
+
+    ``values`` are those of the rows with every row that the estimator was fitted on, in that order.
+    """
+
+    values: Matrix
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and of fitted rows."""
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class available_if:  # noqa: N801  # a decorator, named like that of scikit-learn
+    """Make a method an attribute only if ``check(self)`` raises no AttributeError.
+
+    scikit-learn's decorator of this name has its own message; here the caller sees the message of the check.
+    """
+
+    def __init__(self, check: Callable[[object], object]) -> None:
+        self._check = check
+        self._method: Callable[..., object]
+
+    def __call__(self, method: Callable[..., object]) -> Any:
+        self._method = method
+        functools.update_wrapper(self, method)
+        return self
+
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
+        if owner is None:
+            return self._method
+        self._check(owner)
+        return MethodType(self._method, owner)
 
 
 @dataclass(eq=False, repr=False)
@@ -93,7 +138,7 @@ class KernelMachine(KernelEstimator):
 
     def _keep_rows(self, inputs: Inputs) -> None:
         """Keep the support rows, and nothing else, for predictions."""
-        self.support_data_ = kept_rows(inputs._data, self.support_)
+        self.support_data_ = _kept_rows(inputs._data, self.support_)
         # Interned at the first prediction, once.
         self._support = inputs.read_alike(self.support_data_)
         self._support.warned = set(inputs.warned)
@@ -179,6 +224,19 @@ class KernelMachine(KernelEstimator):
         self._check_positive("C")
         self._check_positive("tolerance", none=True)
         self._check_whole("max_iterations", none=True)
+
+
+def _kept_rows(data: object, rows: NDArray[np.intp]) -> object:
+    """Return a copy of some rows; a forest among them is compact."""
+    taken = take_rows(data, rows)
+    if isinstance(taken, Forest):
+        return taken.compact()
+    if not isinstance(taken, Table):
+        return taken
+    forests = {name: column for name in taken.columns if isinstance(column := taken[name], Forest)}
+    for name, forest in forests.items():
+        taken = taken.with_column(name, forest.compact())
+    return taken
 
 
 def kernel_matrix(kernel: Kernel, a: Inputs, b: object, schedule: Schedule) -> Matrix:

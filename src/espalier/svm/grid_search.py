@@ -24,8 +24,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.storage import State, require
 from espalier.storage.homes import class_of, kind_of
 from espalier.structures.columns import refuse_masked
-from espalier.svm.availability import available_if
-from espalier.svm.estimator import KernelMachine, kernel_matrix, warn_of_early_stop
+from espalier.svm.estimator import KernelMachine, available_if, kernel_matrix, warn_of_early_stop
 from espalier.svm.labels import check_weights
 from espalier.svm.trials import Fold, Trial, by_kernel, columns_of, make_candidates
 

@@ -13,8 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from espalier.kernels.base import Kernel, Matrix
-from espalier.svm.estimator import KernelMachine
-from espalier.svm.rows import MatrixRows
+from espalier.svm.estimator import KernelMachine, MatrixRows
 
 
 @dataclass(frozen=True, eq=False)
