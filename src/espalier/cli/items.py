@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -44,7 +43,8 @@ def read_items(kernel: Kernel, file: Path, encoding: str, chosen: str | None) ->
     """Return the items of a file, in the chosen format or the one that the kernel needs, and the word for one item."""
     if chosen is not None and chosen not in list(Format):
         raise InputError(f"--format must be one of {', '.join(Format)}, got {chosen!r}.")
-    parts = [(part, needed_format(part)) for part in _innermost(kernel) if part.reads() != "nothing"]
+    innermost = [part for part in kernel._every_kernel() if not part._children()]
+    parts = [(part, needed_format(part)) for part in innermost if part.reads() != "nothing"]
     if not parts:
         raise InputError(f"{kernel!r} reads nothing of its items. Add a kernel of trees or sequences.")
     # Whatever tells more also tells what the others need: trees have words, and CoNLL-U has tags and arcs too.
@@ -87,14 +87,6 @@ def needed_format(kernel: Kernel) -> Format:
             "trees, texts and CoNLL-U."
         )
     raise InputError(f"{kernel!r} compares vectors, and this command reads trees, texts and CoNLL-U.")
-
-
-def _innermost(kernel: Kernel) -> Iterator[Kernel]:
-    children = kernel._children()
-    if not children:
-        yield kernel
-    for _, child in children:
-        yield from _innermost(child)
 
 
 def _read(file: Path, form: Format, encoding: str) -> FileItems:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -234,8 +234,7 @@ class Kernel(StorableKernel):
 
     def _tree_columns(self) -> set[str | None]:
         """The columns whose strings this kernel, or one inside it, reads as trees."""
-        own: set[str | None] = {self._column()} if self.reads() in ("trees", "graphs") else set()
-        return own.union(*(child._tree_columns() for _, child in self._children()))
+        return {kernel._column() for kernel in self._every_kernel() if kernel.reads() in ("trees", "graphs")}
 
     def _column(self) -> str | None:
         """The column that the kernel reads, if it names one."""
@@ -244,6 +243,17 @@ class Kernel(StorableKernel):
     def _with_children(self, children: list[Kernel]) -> Self:
         """The kernel with others in place of those inside it."""
         return self
+
+    def _every_kernel(self) -> Iterator[Kernel]:
+        """The kernel, and all kernels inside it."""
+        yield self
+        for _, child in self._children():
+            yield from child._every_kernel()
+
+    def _with_settings(self, change: Callable[[Any], object]) -> Self:
+        """The kernel with all of its hyperparameters changed, and those of the kernels inside it."""
+        changed = dataclasses.replace(self, **{name: change(setting) for name, setting in self._settings()})
+        return changed._with_children([child._with_settings(change) for _, child in self._children()])
 
     def _declared(self) -> dict[str, hyper.Declared]:
         """The value, the bounds, the prior and the unit of each learned hyperparameter, by path."""

@@ -235,7 +235,7 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
     No kernel value depends on those, so they cannot be learned.
     """
     bound = plan.bind(kernel)
-    used = plan.bind(_without_values(kernel)).parameters()
+    used = plan.bind(kernel._with_settings(_without_values)).parameters()
     # If no label has a number of its own even now, the kernel does not show which labels it uses.
     unused = [path for path in bound.parameters() if path not in used and path.split("[")[0] not in used]
     if unused:
@@ -248,8 +248,6 @@ def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
     return bound
 
 
-def _without_values(kernel: Kernel) -> Kernel:
-    """The kernel without the numbers that a caller gave by name."""
-    settings = {name: setting for name, setting in kernel._settings() if isinstance(setting, hyper.PerLabel)}
-    changed = replace(kernel, **{name: replace(setting, values=None) for name, setting in settings.items()})
-    return changed._with_children([_without_values(child) for _, child in kernel._children()])
+def _without_values(setting: object) -> object:
+    """A setting without the numbers that a caller gave by name."""
+    return replace(setting, values=None) if isinstance(setting, hyper.PerLabel) else setting

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,18 +68,15 @@ def lack(kernel: Kernel) -> str:
 
 
 def _worded(kernel: Kernel, of_vectors: str, of_both: str, of_fragments: str) -> str:
-    kinds = set(_kinds(kernel))
+    kinds = _kinds(kernel)
     if kinds == {True}:
         return of_vectors
     return of_both if True in kinds else of_fragments
 
 
-def _kinds(kernel: Kernel) -> Iterator[bool]:
-    """For each kernel inside that reads a column, whether it reads vectors."""
-    if hasattr(kernel, "on"):
-        yield isinstance(kernel, VectorKernel)
-    for _, child in kernel._children():
-        yield from _kinds(child)
+def _kinds(kernel: Kernel) -> set[bool]:
+    """Whether the kernels inside that read a column read vectors."""
+    return {isinstance(inside, VectorKernel) for inside in kernel._every_kernel() if hasattr(inside, "on")}
 
 
 def may_cancel(kernel: Kernel) -> bool:
@@ -107,20 +105,14 @@ def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:
     """The values of items with themselves, at hyperparameters that are not small."""
     for value in MODERATE:
         try:
-            return _with_moderate(kernel, value).diagonal(inputs)
+            return kernel._with_settings(partial(_moderate, value=value)).diagonal(inputs)
         except KernelOverflowError:
             continue
     return np.ones(len(inputs))
 
 
-def _with_moderate(kernel: Kernel, value: float) -> Kernel:
-    """The kernel with hyperparameters raised to at least this value; zeros stay."""
-    changes = {name: _moderate(setting, value) for name, setting in kernel._settings()}
-    changed = replace(kernel, **changes)
-    return changed._with_children([_with_moderate(child, value) for _, child in kernel._children()])
-
-
 def _moderate(setting: Any, value: float) -> Any:
+    """A setting with numbers raised to at least this value; zeros stay."""
     if isinstance(setting, PerLabel):
         values = {name: _moderate(number, value) for name, number in setting.values}
         return replace(setting, value=_moderate(setting.value, value), values=values)
@@ -138,13 +130,6 @@ def _advice(kernel: Kernel, inputs: Inputs) -> str:
     """What to do about items that weigh too little; an example shows if hyperparameters or vectors are too small."""
     if True in _kinds(kernel) and _counted(kernel, inputs)[0] < SMALLEST:
         return "Scale the vectors up, for example by dividing all of them by their largest number."
-    names = list(dict.fromkeys(_small_names(kernel)))
+    settings = [setting for inside in kernel._every_kernel() for setting in inside._settings()]
+    names = dict.fromkeys(name for name, setting in settings if 0 < hyper.default_of(setting) < SMALL)
     return f"Use a larger {' and a larger '.join(names)}." if names else "Use larger hyperparameters."
-
-
-def _small_names(kernel: Kernel) -> Iterator[str]:
-    for name, setting in kernel._settings():
-        if 0 < hyper.default_of(setting) < SMALL:
-            yield name
-    for _, child in kernel._children():
-        yield from _small_names(child)

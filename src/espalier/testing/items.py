@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,19 +59,13 @@ def fingerprint(items: Any) -> object:
     return [repr(item) for item in items]
 
 
-def nested(kernel: Any) -> Iterator[object]:
-    yield kernel
-    for _, child in kernel._children():
-        yield from nested(child)
-
-
 def is_importable(kind: type) -> bool:
     return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
 
-def namespace_of(kernel: object) -> dict[str, object]:
+def namespace_of(kernel: Any) -> dict[str, object]:
     names: dict[str, object] = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("espalier.kernels."):
             names |= vars(module)
-    return names | {type(part).__name__: type(part) for part in nested(kernel)}
+    return names | {type(part).__name__: type(part) for part in kernel._every_kernel()}

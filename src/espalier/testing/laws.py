@@ -19,7 +19,7 @@ from espalier import _core
 from espalier.errors import KernelOverflowError, MemoryBudgetError
 from espalier.structures.interop import as_tree
 from espalier.structures.table import Table
-from espalier.testing.items import chosen, fingerprint, halves, is_importable, item_at, length, namespace_of, nested
+from espalier.testing.items import chosen, fingerprint, halves, is_importable, item_at, length, namespace_of
 
 Rename = Callable[[Any], Any]
 
@@ -30,10 +30,10 @@ _STEP = 3e-4  # relative, for differences of fourth order
 _N_EXTREME = 3000
 
 
-def check_value_object(kernel: object, *, prints: bool = True) -> None:
+def check_value_object(kernel: Any, *, prints: bool = True) -> None:
     """Copies, pickles and prints are equal, and equal kernels have equal hashes."""
     twins = {"copy.copy": copy.copy(kernel), "copy.deepcopy": copy.deepcopy(kernel)}
-    if all(is_importable(type(part)) for part in nested(kernel)):
+    if all(is_importable(type(part)) for part in kernel._every_kernel()):
         twins["pickle"] = pickle.loads(pickle.dumps(kernel))
     if prints:
         twins["eval(repr(kernel))"] = eval(repr(kernel), namespace_of(kernel))
