@@ -25,6 +25,7 @@ from espalier.structures.files import read_text
 from espalier.structures.interop import as_tree
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import syntax_error
+from espalier.structures.numbers import check_choice
 from espalier.structures.table import refuse_lazy
 from espalier.structures.tree import Tree
 
@@ -121,8 +122,7 @@ class Forest(Corpus):
         """
         refuse_lazy(trees)
         items = list(trees)
-        if missing not in ("error", "empty"):
-            raise ValueError(f"missing must be 'error' or 'empty', got {missing!r}.")
+        check_choice("missing", missing, "error", "empty")
         if missing == "error":
             for row, item in enumerate(items):
                 if item is None:

@@ -17,6 +17,7 @@ from espalier.storage import Arrays
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.graph import Graph
 from espalier.structures.interop import as_tree
+from espalier.structures.numbers import check_choice
 
 NodeLabels = Literal["tags", "words"]
 
@@ -43,8 +44,7 @@ class Graphs(Corpus):
 
     @classmethod
     def _checked_settings(cls, labels: Any) -> tuple[object, ...]:
-        if labels not in ("tags", "words"):
-            raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
+        check_choice("labels", labels, "tags", "words")
         return (labels,)
 
     @staticmethod

@@ -21,7 +21,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.spaces.space import Found, Search, heaviest
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.columns import refuse_masked
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import check_choice, whole_number
 
 Strategy = Literal["exact", "greedy"]
 _NO_LIMIT = np.iinfo(np.int64).max
@@ -130,8 +130,7 @@ class Limits:
     max_visits: int | None = None
 
     def __post_init__(self) -> None:
-        if self.strategy not in ("exact", "greedy"):
-            raise ValueError(f"strategy must be 'exact' or 'greedy', got {self.strategy!r}.")
+        check_choice("strategy", self.strategy, "exact", "greedy")
         whole_number("n", self.n)
         for name in ("max_expansions", "max_size", "max_visits"):
             if getattr(self, name) is not None:

@@ -17,7 +17,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.arguments import arguments_of, with_arguments
 from espalier.kernels.base import Kernel
 from espalier.storage import State, Storable, require
-from espalier.structures.numbers import finite_number, whole_number
+from espalier.structures.numbers import check_choice, finite_number, whole_number
 
 _PREFIX = "kernel__"
 # Settings of a machine or a run, which a file does not hold: its reader may have another number of threads.
@@ -122,10 +122,7 @@ class Learner(Estimator):
 
     def _check_choice(self, name: str, *allowed: str) -> None:
         """Refuse a parameter that is none of some words."""
-        value = getattr(self, name)
-        if value not in allowed:
-            *others, last = map(repr, allowed)
-            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+        check_choice(name, getattr(self, name), *allowed)
 
 
 @dataclass(eq=False, repr=False)

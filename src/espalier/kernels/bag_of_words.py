@@ -17,7 +17,7 @@ from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, PerDimension, hyperparameter
 from espalier.kernels.order_weights import SubsequenceWeights, order_values, weights_by_length
 from espalier.storage import State, require
-from espalier.structures.numbers import LARGEST, whole_number
+from espalier.structures.numbers import LARGEST, check_choice, whole_number
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,7 @@ class BagOfWords(FeatureKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_unit(self.of)
-        if self.values not in ("count", "binary"):
-            raise ValueError(f"values must be 'count' or 'binary', got {self.values!r}.")
+        check_choice("values", self.values, "count", "binary")
         if self.idf is not None and not isinstance(self.idf, Idf):
             raise TypeError(f"idf must be Idf.fit(corpus) or None, got {self.idf!r}.")
         if isinstance(self.weight, PerDimension):

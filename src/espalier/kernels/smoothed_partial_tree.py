@@ -21,7 +21,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.similarity import Floats, Similarity, Thresholded, check_similarity
 from espalier.kernels.tree_plan import TreeKernel, node_labels
 from espalier.kernels.wide_nodes import check_widths
-from espalier.structures.numbers import shown
+from espalier.structures.numbers import check_choice, shown
 
 Soft = Literal["leaves", "all"]
 
@@ -103,8 +103,7 @@ class SmoothedPartialTree(TreeKernel):
             raise TypeError(f"threshold must be a number, got {threshold!r}.")
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold must lie between 0 and 1, got {shown(threshold)}.")
-        if self.soft not in ("leaves", "all"):
-            raise ValueError(f"soft must be 'leaves' or 'all', got {self.soft!r}.")
+        check_choice("soft", self.soft, "leaves", "all")
         super().__post_init__()
 
     def _thresholded(self) -> Similarity:

@@ -33,8 +33,7 @@ from espalier.kernels.vectors import (
     squared_entries,
     squared_lengths,
 )
-
-SMOOTHNESS = (0.5, 1.5, 2.5)
+from espalier.structures.numbers import check_choice
 
 _FAR_ENTRY = 1e140
 _NEAR = 1e-12  # squared distances below it are differentiated pair by pair, because the slope may be steep
@@ -126,8 +125,7 @@ class Matern(Stationary):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.smoothness not in SMOOTHNESS:
-            raise ValueError(f"smoothness must be 0.5, 1.5 or 2.5, got {self.smoothness!r}.")
+        check_choice("smoothness", self.smoothness, 0.5, 1.5, 2.5)
 
     def _profile(self, squared: Matrix) -> Matrix:
         r = np.sqrt(squared, out=squared)

@@ -18,7 +18,7 @@ from espalier.kernels.feature_plan import FeatureKernel, Features, counts
 from espalier.kernels.hyperparameters import hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.order_weights import MOST_WEIGHTS, order_values, weights_by_length
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import check_choice, whole_number
 
 Ids = NDArray[np.int64]
 
@@ -77,8 +77,7 @@ class WeisfeilerLehman(FeatureKernel):
         wanted = f"an integer from 0 to {MOST_WEIGHTS - 1:,}"
         iterations = whole_number("iterations", self.iterations, 0, MOST_WEIGHTS - 1, wanted=wanted)
         object.__setattr__(self, "iterations", iterations)
-        if self.labels not in ("tags", "words"):
-            raise ValueError(f"labels must be 'tags' or 'words', got {self.labels!r}.")
+        check_choice("labels", self.labels, "tags", "words")
         weights = weights_by_length(self.iteration_weights, iterations + 1, 0, name="iteration_weights", each="round")
         object.__setattr__(self, "iteration_weights", weights)
         super().__post_init__()

@@ -17,7 +17,7 @@ from espalier.kernels.similarity import Floats, Similarity
 from espalier.kernels.stored import written
 from espalier.kernels.wordnet_files import FILES, Database, Sense
 from espalier.storage import State, require
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import check_choice, whole_number
 
 _USUAL_FOLDERS = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet/dict")
 
@@ -58,8 +58,7 @@ class WordNet(Similarity):
     _advice = ", or senses=1"
 
     def __post_init__(self) -> None:
-        if self.measure not in ("wu-palmer", "path"):
-            raise ValueError(f"measure must be 'wu-palmer' or 'path', got {self.measure!r}.")
+        check_choice("measure", self.measure, "wu-palmer", "path")
         self.senses = None if self.senses is None else whole_number("senses", self.senses)
         self.power = whole_number("power", self.power)
         self._database = Database.read(_found(self.folder))

@@ -18,6 +18,7 @@ from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, shortened
 from espalier.structures.notation import BLANKS
+from espalier.structures.numbers import check_choice
 
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -79,8 +80,7 @@ def read_conllu(
     >>> read_conllu(io.StringIO(text), tags="xpos")[0].tags
     ('NNS', 'VBP')
     """
-    if tags not in ("upos", "xpos"):
-        raise ValueError(f"tags must be 'upos' or 'xpos', got {tags!r}.")
+    check_choice("tags", tags, "upos", "xpos")
     text = read_text(path, encoding=encoding, limits=limits)
     return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.notation import check_size
-from espalier.structures.numbers import truth_value
+from espalier.structures.numbers import check_choice, truth_value
 from espalier.structures.sequence import as_texts
 from espalier.structures.tree import Tree
 
@@ -89,8 +89,7 @@ class Graph:
         >>> Graph.from_dependencies(tree)
         Graph(labels=('NNS', 'VBP'), edges=((1, 0, 'nsubj'),), directed=True)
         """
-        if labels not in ("tags", "words"):
-            raise ValueError(f"labels must be 'tags' or 'words', got {labels!r}.")
+        check_choice("labels", labels, "tags", "words")
         heads = enumerate(zip(tree.heads, tree.relations, strict=True))
         edges = [(head - 1, token, relation) for token, (head, relation) in heads if head]
         return Graph(tree.tags if labels == "tags" else tree.words, edges, directed=True)

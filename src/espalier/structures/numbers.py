@@ -1,4 +1,4 @@
-"""Checks of numbers and truth values that a caller passes, and of numbers in texts.
+"""Checks of numbers, truth values and choices that a caller passes, and of numbers in texts.
 
 Numbers of numpy are accepted and become numbers of Python, which print as they are read. Truth values
 are not numbers, and numbers are not truth values.
@@ -75,6 +75,13 @@ def truth_value(name: str, value: object) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {shown(value)}.")
+
+
+def check_choice(name: str, value: object, *allowed: object) -> None:
+    """Refuse an argument that is none of some values."""
+    if value not in allowed:
+        *others, last = map(repr, allowed)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
 
 
 def as_float(value: Any) -> float:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from espalier.errors import InputError
+from espalier.structures.numbers import check_choice
 
 if TYPE_CHECKING:
     from espalier.structures.tree import Tree
@@ -292,8 +293,7 @@ def binarize(tree: Tree, branching: Literal["right", "left"] = "right", *, order
     >>> tree.binarized("left").unbinarized() == tree
     True
     """
-    if branching not in ("right", "left"):
-        raise ValueError(f"branching must be 'right' or 'left', got {branching!r}.")
+    check_choice("branching", branching, "right", "left")
     if order is not None and order < 0:
         raise ValueError(f"order must be at least 0 or None, got {order}.")
     _check_free_of(_MARK, tree, "mark of binarized nodes")
