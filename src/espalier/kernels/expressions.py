@@ -37,19 +37,15 @@ def kernel_classes() -> Mapping[str, type[Kernel]]:
     return {made.__name__: made for made in classes}
 
 
-def parse_kernel(
-    text: str, *, max_length: int | None = _MAX_LENGTH, make_wordnet: Callable[..., WordNet] = WordNet
-) -> Kernel:
+def parse_kernel(text: str, *, saved: bool = False) -> Kernel:
     """Read a kernel from an expression such as the repr of a kernel.
 
     Parameters
     ----------
     text
         The expression. An ``InputError`` shows the place of what is no kernel, or a wrong argument of one.
-    max_length
-        The most characters that it may have; None for no limit.
-    make_wordnet
-        Makes a ``WordNet``, which reads files.
+    saved
+        Whether it is from a file: then it may have any length, and may not name a folder from which to read.
 
     Examples
     --------
@@ -61,8 +57,8 @@ def parse_kernel(
         SubsetTree(decay=exit())
                          ^
     """
-    if max_length is not None and len(text) > max_length:
-        raise InputError(f"A kernel expression has at most {max_length:,} characters, this has {len(text):,}.")
+    if len(text) > _MAX_LENGTH and not saved:
+        raise InputError(f"A kernel expression has at most {_MAX_LENGTH:,} characters, this has {len(text):,}.")
     text = text.replace("\n", " ").replace("\r", " ").strip()
     try:
         parsed = ast.parse(text, mode="eval")
@@ -70,15 +66,10 @@ def parse_kernel(
         raise _error("This is not a kernel expression", text, (error.offset or 1) - 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise _error(f"This is not a kernel expression: {error}", text, 0) from None
-    value = _Reader(text, make_wordnet).read(parsed.body, 0)
+    value = _Reader(text, saved_wordnet if saved else WordNet).read(parsed.body, 0)
     if not isinstance(value, Kernel):
         raise _error("This is a value, not a kernel; write for example SubsetTree(decay=0.4)", text, 0)
     return value
-
-
-def saved_kernel(text: str) -> Kernel:
-    """Read a kernel from a file; the expression may not name a folder that the caller did not choose."""
-    return parse_kernel(text, max_length=None, make_wordnet=saved_wordnet)
 
 
 class KernelText:
@@ -87,7 +78,7 @@ class KernelText:
     @staticmethod
     def from_state(state: State) -> Kernel:
         """Read the kernel."""
-        return saved_kernel(state.text("text"))
+        return parse_kernel(state.text("text"), saved=True)
 
 
 class _Reader:

@@ -55,8 +55,7 @@ class SmoothedPartialTree(TreeKernel):
     decay, depth_decay, on
         As for :class:`PartialTree`.
     mix
-        The share of exact matching: labels match by ``mix * [x = y] + (1 - mix) * similarity``. Fixed at 0; write a
-        number and it is learned.
+        The share of exact matching, as for :class:`Subsequence`.
     soft
         What matches softly: ``"all"`` labels, or those of ``"leaves"`` among themselves; the labels of two inner
         nodes, or of a leaf and an inner node, must then be equal.

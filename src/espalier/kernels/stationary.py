@@ -106,12 +106,10 @@ class Matern(Stationary):
 
     Parameters
     ----------
-    lengthscale
-        The distance over which similarity falls: one number, or ``PerDimension(1.0)``.
     smoothness
         0.5, 1.5 or 2.5.
-    on
-        The column, or a tuple of columns, to read if the input is a table.
+    lengthscale, on
+        As for :class:`RBF`.
 
     Examples
     --------

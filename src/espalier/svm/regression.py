@@ -32,14 +32,9 @@ class KernelSVR(RegressorMixin, KernelMachine):  # type: ignore[misc]
 
     Attributes
     ----------
-    support_, support_data_
-        The training rows that the machine uses, as for :class:`KernelSVC`.
-    dual_coef_ : array of shape (1, n_support)
-        The coefficient of each support row.
-    intercept_ : array of shape (1,)
-        The constant: ``predict(X) = kernel(X, support_data_) @ dual_coef_[0] + intercept_[0]``.
-    n_iter_ : array of shape (1,)
-        The iterations that the solver took.
+    support_, support_data_, dual_coef_, intercept_, n_iter_
+        As for :class:`KernelSVC`, with one machine:
+        ``predict(X) = kernel(X, support_data_) @ dual_coef_[0] + intercept_[0]``.
 
     Notes
     -----

@@ -168,4 +168,4 @@ def test_a_saved_kernel_over_wordnet_says_where_it_is_missing(monkeypatch, tmp_p
 
     monkeypatch.setattr(expressions, "WordNet", missing)
     with pytest.raises(InputError, match="needs WordNet, which cannot be read here"):
-        expressions.saved_kernel("SmoothedPartialTree(WordNet())")
+        parse_kernel("SmoothedPartialTree(WordNet())", saved=True)

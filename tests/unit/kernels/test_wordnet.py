@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import espalier as es
-from espalier.kernels.expressions import parse_kernel, saved_kernel
+from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.wordnet import _USUAL_FOLDERS
 
 LICENCE = "  1 This is the licence.\n"
@@ -159,6 +159,7 @@ def test_a_saved_kernel_may_not_choose_the_folder(folder, monkeypatch):
     with pytest.raises(
         es.InputError, match=r"may not choose the folder .* set the environment variable WNSEARCHDIR to it"
     ):
-        saved_kernel(text)
+        parse_kernel(text, saved=True)
     monkeypatch.setenv("WNSEARCHDIR", str(folder))
-    assert saved_kernel(text) == saved_kernel("Subsequence(2, similarity=WordNet())") == parse_kernel(text)
+    usual = parse_kernel("Subsequence(2, similarity=WordNet())", saved=True)
+    assert parse_kernel(text, saved=True) == usual == parse_kernel(text)
