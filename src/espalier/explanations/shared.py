@@ -23,9 +23,8 @@ from espalier.structures.fragment import Fragment, Position
 from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.tree import Tree
 
-# A part of a fragment: a word (False, label), an unexpanded node (True, label), or a fragment's number.
-_Part = int | tuple[bool, str]
-_Shape = tuple[str, tuple[_Part, ...]]
+_Subtree = tuple[str, tuple[int, ...]]  # its label, and the numbers of its children
+_Pair = tuple[int, int]  # two subtrees with equal productions, by number
 
 
 @dataclass(frozen=True)
@@ -110,11 +109,12 @@ def shared_fragments(
     if n is not None:
         whole_number("n", n, 0, math.inf, wanted="an integer of at least 0, or None for all")
     term = _term(kernel, decay, frontier)
-    store = _Subtrees()
-    numbers_x, numbers_y = store.add(x), store.add(y)
+    known: dict[_Subtree, int] = {}
+    numbers_x, numbers_y = _numbered(x, known), _numbered(y, known)
+    subtrees = list(known)
     counts_x, counts_y = _counts(x, numbers_x), _counts(y, numbers_y)
-    pairs = _matching_pairs(store, counts_x, counts_y, max_pairs)
-    shapes, number_of, values = _largest(store, pairs, term.kernel)
+    pairs = _matching_pairs(subtrees, counts_x, counts_y, max_pairs)
+    fragments, unexpanded, number_of, values = _largest(subtrees, pairs, term.kernel)
     if any(math.isinf(value) for value in values.values()):
         raise KernelOverflowError(
             f"The weight of the fragments these trees share is too large for a float64 with {term.kernel!r}; "
@@ -124,7 +124,7 @@ def shared_fragments(
     factor = term.scale / float(norms.prod())
     weight: dict[int, float] = {}
     n_pairs: dict[int, int] = defaultdict(int)
-    members: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    members: dict[int, list[_Pair]] = defaultdict(list)
     for pair in pairs:
         if values[pair] > 0:
             k = number_of[pair]
@@ -137,7 +137,7 @@ def shared_fragments(
     places_y = _places(y, numbers_y, {v for k in chosen for _, v in members[k]})
     return [
         SharedFragment(
-            _fragment(shapes, k),
+            _fragment(fragments[k], unexpanded),
             weight[k],
             n_pairs[k],
             tuple(sorted(place for u in {u for u, _ in members[k]} for place in places_x[u])),
@@ -171,32 +171,16 @@ def _has_largest(kernel: Kernel) -> bool:
     return isinstance(kernel, ProductionKernel) and not kernel.max_depth and not kernel.lone_leaves
 
 
-class _Subtrees:
-    """Distinct subtrees of both trees, numbered so that children come before parents."""
+def _numbered(tree: Tree, known: dict[_Subtree, int]) -> dict[int, int]:
+    """Number the distinct subtrees of a tree, children before parents; return the number of each node by its id."""
+    numbers: dict[int, int] = {}
 
-    def __init__(self) -> None:
-        self.label: list[str] = []
-        self.children: list[tuple[int, ...]] = []
-        self._number: dict[tuple[str, tuple[int, ...]], int] = {}
+    def number(node: Tree, children: list[int]) -> int:
+        numbers[id(node)] = known.setdefault((node.label, tuple(children)), len(known))
+        return numbers[id(node)]
 
-    def add(self, tree: Tree) -> dict[int, int]:
-        """Number the subtrees of a tree; returns the number of each node object by its id."""
-        numbers: dict[int, int] = {}
-
-        def number(node: Tree, children: list[int]) -> int:
-            key = (node.label, tuple(children))
-            k = self._number.setdefault(key, len(self.label))
-            if k == len(self.label):
-                self.label.append(node.label)
-                self.children.append(key[1])
-            numbers[id(node)] = k
-            return k
-
-        tree.fold(number)
-        return numbers
-
-    def production(self, u: int) -> tuple[object, ...]:
-        return (self.label[u], *((self.label[c], bool(self.children[c])) for c in self.children[u]))
+    tree.fold(number)
+    return numbers
 
 
 def _counts(tree: Tree, numbers: dict[int, int]) -> dict[int, int]:
@@ -205,13 +189,18 @@ def _counts(tree: Tree, numbers: dict[int, int]) -> dict[int, int]:
 
 
 def _matching_pairs(
-    store: _Subtrees, counts_x: Iterable[int], counts_y: Iterable[int], max_pairs: int
-) -> list[tuple[int, int]]:
+    subtrees: list[_Subtree], counts_x: Iterable[int], counts_y: Iterable[int], max_pairs: int
+) -> list[_Pair]:
     """Pairs of distinct subtrees with equal productions, children before parents."""
+
+    def production(u: int) -> tuple[object, ...]:
+        label, children = subtrees[u]
+        return (label, *((subtrees[child][0], bool(subtrees[child][1])) for child in children))
+
     of_y: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for v in sorted(counts_y):
-        of_y[store.production(v)].append(v)
-    matches = [(u, of_y.get(store.production(u), [])) for u in sorted(counts_x)]
+        of_y[production(v)].append(v)
+    matches = [(u, of_y.get(production(u), [])) for u in sorted(counts_x)]
     n_pairs = sum(len(found) for _, found in matches)
     if n_pairs > max_pairs:
         raise InputError(
@@ -223,55 +212,41 @@ def _matching_pairs(
 
 
 def _largest(
-    store: _Subtrees, pairs: list[tuple[int, int]], kernel: Kernel
-) -> tuple[list[_Shape], dict[tuple[int, int], int], dict[tuple[int, int], float]]:
-    """For each pair the number of its largest shared fragment, and the node function of the kernel."""
-    labels = list(dict.fromkeys(store.label))
+    subtrees: list[_Subtree], pairs: list[_Pair], kernel: Kernel
+) -> tuple[list[Tree], dict[str, Tree], dict[_Pair, int], dict[_Pair, float]]:
+    """The largest shared fragments as trees, in which equal parts are one object, and their unexpanded nodes by label.
+
+    Also for each pair the number of its largest shared fragment, and the node function of the kernel.
+    """
+    labels = list(dict.fromkeys(label for label, _ in subtrees))
     # The last value is for leaves.
     decay, frontier = (dict(zip(labels, own.tolist(), strict=False)) for own in by_label(kernel, labels))
-    shapes: list[_Shape] = []
-    known: dict[_Shape, int] = {}
-    number_of: dict[tuple[int, int], int] = {}
-    values: dict[tuple[int, int], float] = {}
+    words, unexpanded = ({label: Tree(label) for label in labels} for _ in range(2))
+    fragments: list[Tree] = []
+    known: dict[tuple[object, ...], int] = {}
+    number_of: dict[_Pair, int] = {}
+    values: dict[_Pair, float] = {}
     for u, v in pairs:
-        label = store.label[u]
+        label, children = subtrees[u]
         value = decay[label]
-        parts: list[_Part] = []
-        for pair in zip(store.children[u], store.children[v], strict=True):
-            if not store.children[pair[0]]:
-                parts.append((False, store.label[pair[0]]))
+        parts: list[Tree] = []
+        for pair in zip(children, subtrees[v][1], strict=True):
+            below, grandchildren = subtrees[pair[0]]
+            if not grandchildren:
+                parts.append(words[below])
                 continue
             value *= frontier[label] + values.get(pair, 0.0)
-            parts.append(number_of.get(pair, (True, store.label[pair[0]])))
-        shape = (label, tuple(parts))
-        k = known.setdefault(shape, len(shapes))
-        if k == len(shapes):
-            shapes.append(shape)
+            parts.append(fragments[number_of[pair]] if pair in number_of else unexpanded[below])
+        k = known.setdefault((label, *map(id, parts)), len(fragments))
+        if k == len(fragments):
+            fragments.append(Tree(label, parts))
         number_of[u, v], values[u, v] = k, value
-    return shapes, number_of, values
+    return fragments, unexpanded, number_of, values
 
 
-def _fragment(shapes: list[_Shape], k: int) -> Fragment:
-    """Build a fragment from its shape and those of its parts."""
-    unexpanded: list[int] = []
-    n_leaves = 0
-    built: list[Tree] = []
-    stack: list[tuple[_Part, bool]] = [(k, False)]
-    while stack:
-        part, parts_are_built = stack.pop()
-        if isinstance(part, tuple):
-            if part[0]:
-                unexpanded.append(n_leaves)
-            n_leaves += 1
-            built.append(Tree(part[1]))
-            continue
-        label, parts = shapes[part]
-        if parts_are_built:
-            built[len(built) - len(parts) :] = [Tree(label, built[len(built) - len(parts) :])]
-        else:
-            stack.append((part, True))
-            stack.extend((child, False) for child in reversed(parts))
-    return Fragment(built[0], tuple(unexpanded))
+def _fragment(tree: Tree, unexpanded: dict[str, Tree]) -> Fragment:
+    places = (place for place, leaf in enumerate(tree.leaves()) if leaf is unexpanded[leaf.label])
+    return Fragment(tree, tuple(places))
 
 
 def _places(tree: Tree, numbers: dict[int, int], wanted: set[int]) -> dict[int, list[Position]]:
