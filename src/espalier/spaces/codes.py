@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self, TypeVar, overload
 
@@ -15,6 +15,11 @@ from espalier.corpus.vocabulary import Vocabulary
 from espalier.kept import kept
 from espalier.storage import State, require
 from espalier.structures.columns import read_only
+from espalier.structures.fragment import Fragment
+from espalier.structures.notation import escape_label
+from espalier.structures.tree import Tree
+
+OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # the marks of a walk through a fragment
 
 Integers = NDArray[Any]
 AnyFeature = TypeVar("AnyFeature")
@@ -145,6 +150,59 @@ class Codes(Sequence[AnyFeature]):
         """The number here of every label of a vocabulary; -1 if no feature has it."""
         number = self._number_of_label
         return np.array([number.get(label, -1) for label in vocabulary], np.int32)
+
+
+class FragmentCodes(Codes[Fragment]):
+    """Many fragments as codes; a subclass defines what a walk through one of them meets."""
+
+    def _walk(self, row: int) -> Iterator[tuple[int, int]]:
+        """The fragment from left to right: kinds of marks, and the numbers of their labels."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """The brackets of each fragment."""
+        heads = [escape_label(label) for label in self.labels]
+        return ["".join(_written(self._walk(row), heads)) for row in range(len(self))]
+
+    def _feature(self, row: int) -> Fragment:
+        stack: list[tuple[str, list[Tree]]] = [("", [])]
+        unexpanded: list[int] = []
+        n_leaves = 0
+        for mark, label in self._walk(row):
+            if mark == OPEN:
+                stack.append((self.labels[label], []))
+                continue
+            if mark == CLOSE:
+                node = Tree(*stack.pop())
+            else:
+                node = Tree(self.labels[label])
+                if mark == UNEXPANDED:
+                    unexpanded.append(n_leaves)
+                n_leaves += 1
+            stack[-1][1].append(node)
+        return Fragment(stack[0][1][0], tuple(unexpanded))
+
+
+def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:
+    """The pieces of a fragment's brackets."""
+    between = ""
+    for mark, label in walk:
+        if mark == CLOSE:
+            yield ")"
+        elif mark == OPEN:
+            yield f"{between}({heads[label]}"
+        else:
+            yield f"{between}({heads[label]})" if mark == UNEXPANDED else f"{between}{heads[label]}"
+        between = " "
+
+
+def coded(features: Iterable[Any], code_of: Callable[[Any], Iterable[int]]) -> tuple[Integers, Integers]:
+    """Where the code of each feature starts, and all codes one after the other."""
+    start, code = [0], list[int]()
+    for feature in features:
+        code.extend(code_of(feature))
+        start.append(len(code))
+    return np.array(start), np.array(code, np.int32)
 
 
 def distinct_codes(

@@ -22,20 +22,16 @@ from espalier.corpus.soundness import Require
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
-from espalier.spaces.codes import Codes, Integers, distinct_codes
+from espalier.spaces.codes import CLOSE, OPEN, UNEXPANDED, WORD, FragmentCodes, Integers, coded, distinct_codes
 from espalier.spaces.tree_space import tree_counts
 from espalier.structures.columns import refuse_masked
 from espalier.structures.fragment import Fragment
-from espalier.structures.notation import escape_label
-from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-OPEN, CLOSE, WORD, UNEXPANDED = range(4)  # the marks of a walk through a fragment
 
-
-class FragmentDictionary(Codes[Fragment]):
+class FragmentDictionary(FragmentCodes):
     """Fragments of subset trees, numbered.
 
     Make one from fragments with :meth:`from_fragments`; mining and vectorizers make their own.
@@ -49,19 +45,15 @@ class FragmentDictionary(Codes[Fragment]):
 
     production_start: NDArray[np.int64]
     production_part: NDArray[np.int32]
-    _kinds: ClassVar = {"production_start": np.int64, "production_part": np.int32, **Codes._kinds}
-    _cuts: ClassVar = {"production_start": "production_part", **Codes._cuts}
+    _kinds: ClassVar = {"production_start": np.int64, "production_part": np.int32, **FragmentCodes._kinds}
+    _cuts: ClassVar = {"production_start": "production_part", **FragmentCodes._cuts}
 
     @staticmethod
     def from_fragments(fragments: Iterable[Fragment | str]) -> FragmentDictionary:
         """Number fragments, or their brackets; one that is given twice is numbered twice."""
         numbers = _Productions()
-        start, code = [0], list[int]()
-        for item in fragments:
-            fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
-            code.extend(numbers.code(fragment))
-            start.append(len(code))
-        return FragmentDictionary._of(*numbers.arrays(), np.array(start), np.array(code, np.int32))
+        codes = coded(fragments, numbers.code)
+        return FragmentDictionary._of(*numbers.arrays(), *codes)
 
     @classmethod
     def joined(cls, dictionaries: Sequence[Self]) -> tuple[Self, list[NDArray[np.int64]]]:
@@ -87,11 +79,6 @@ class FragmentDictionary(Codes[Fragment]):
             codes.append(number[dictionary.code])
         start, code, places = distinct_codes([dictionary.start for dictionary in dictionaries], codes)
         return cls._of(*numbers.arrays(), start, code), places
-
-    def names(self) -> list[str]:
-        """The brackets of each fragment."""
-        heads = [escape_label(label) for label in self.labels]
-        return ["".join(_written(self._walk(row), heads)) for row in range(len(self))]
 
     @property
     def n_productions(self) -> NDArray[np.int64]:
@@ -230,7 +217,6 @@ class FragmentDictionary(Codes[Fragment]):
         return [part[a:b] for a, b in pairwise(bounds)]
 
     def _walk(self, row: int) -> Iterator[tuple[int, int]]:
-        """The fragment from left to right: kinds of marks, and the numbers of their labels."""
         decisions = iter(self.code[self.start[row] : self.start[row + 1]].tolist())
         root = self._productions[int(self.code[self.start[row]])][0]
         todo = [2 * root if root >= 0 else 2 * (-1 - root) + 1]
@@ -247,24 +233,6 @@ class FragmentDictionary(Codes[Fragment]):
                 todo.append(-1)
                 todo.extend(reversed(self._productions[decision][1:]))
 
-    def _feature(self, row: int) -> Fragment:
-        stack: list[tuple[str, list[Tree]]] = [("", [])]
-        unexpanded: list[int] = []
-        n_leaves = 0
-        for mark, label in self._walk(row):
-            if mark == OPEN:
-                stack.append((self.labels[label], []))
-                continue
-            if mark == CLOSE:
-                node = Tree(*stack.pop())
-            else:
-                node = Tree(self.labels[label])
-                if mark == UNEXPANDED:
-                    unexpanded.append(n_leaves)
-                n_leaves += 1
-            stack[-1][1].append(node)
-        return Fragment(stack[0][1][0], tuple(unexpanded))
-
     def __repr__(self) -> str:
         return f"<FragmentDictionary of {len(self):,} fragments over {len(self.production_start) - 1:,} productions>"
 
@@ -276,8 +244,9 @@ class _Productions:
         self.labels: dict[str, int] = {}
         self.productions: dict[tuple[int, ...], int] = {}
 
-    def code(self, fragment: Fragment) -> list[int]:
-        """The decisions of a fragment."""
+    def code(self, given: Fragment | str) -> list[int]:
+        """The decisions of a fragment, which may be given by its brackets."""
+        fragment = Fragment.from_brackets(given) if isinstance(given, str) else given
         if fragment.tree.is_leaf:
             if fragment.unexpanded:
                 raise InputError(f"A fragment must have a production or be a word; {fragment} is an unexpanded node.")
@@ -309,16 +278,3 @@ class _Productions:
 
     def label(self, label: str) -> int:
         return self.labels.setdefault(label, len(self.labels))
-
-
-def _written(walk: Iterator[tuple[int, int]], heads: list[str]) -> Iterator[str]:
-    """The pieces of a fragment's brackets."""
-    between = ""
-    for mark, label in walk:
-        if mark == CLOSE:
-            yield ")"
-        elif mark == OPEN:
-            yield f"{between}({heads[label]}"
-        else:
-            yield f"{between}({heads[label]})" if mark == UNEXPANDED else f"{between}{heads[label]}"
-        between = " "

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from espalier.corpus.sequences import Unit
 from espalier.corpus.soundness import Require
-from espalier.spaces.codes import Codes
+from espalier.spaces.codes import Codes, coded
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.fragment import Position
 from espalier.structures.sequence import TaggedSequence
@@ -91,11 +89,8 @@ class NgramDictionary(Codes[Ngram]):
     def from_ngrams(cls, ngrams: Iterable[Sequence[str]]) -> NgramDictionary:
         """Number n-grams, each a list of symbols; one that is given twice is numbered twice."""
         labels: dict[str, int] = {}
-        start, code = [0], list[int]()
-        for ngram in ngrams:
-            code += [labels.setdefault(symbol, len(labels)) for symbol in ngram]
-            start.append(len(code))
-        return cls._of(list(labels), np.array(start), np.array(code, np.int32))
+        codes = coded(ngrams, lambda ngram: [labels.setdefault(symbol, len(labels)) for symbol in ngram])
+        return cls._of(list(labels), *codes)
 
     def _feature(self, row: int) -> Ngram:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()

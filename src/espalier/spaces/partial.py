@@ -6,7 +6,7 @@ fragments as it does. The space can compute no other weights; a kernel with othe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,11 +19,10 @@ from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import hyperparameters as hyper
 from espalier.kernels.partial_tree import PartialTree
-from espalier.spaces.codes import Codes
+from espalier.spaces.codes import CLOSE, OPEN, UNEXPANDED, FragmentCodes, coded
 from espalier.spaces.space import Floats, Found, Values
 from espalier.spaces.tree_space import NO_LIMIT, TreeSearch, TreeSpace, masses, tree_counts
-from espalier.structures.fragment import Fragment, Position
-from espalier.structures.notation import escape_label
+from espalier.structures.fragment import Fragment, Position, walk
 from espalier.structures.tree import Tree
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 MAX_SIZE = 8  # the most nodes of a fragment, by default
 
 
-class PartialDictionary(Codes[Fragment]):
+class PartialDictionary(FragmentCodes):
     """Fragments of partial trees, numbered: a node of such a fragment may leave out some of its children.
 
     These kernels compare labels alone, so ``X`` and ``(X)`` are one fragment, printed ``(X)``. A fragment is a list of
@@ -51,24 +50,20 @@ class PartialDictionary(Codes[Fragment]):
     def from_fragments(fragments: Iterable[Fragment | str]) -> PartialDictionary:
         """Number fragments, or their brackets; one that is given twice is numbered twice."""
         labels: dict[str, int] = {}
-        start, code = [0], list[int]()
-        for item in fragments:
-            fragment = Fragment.from_brackets(item) if isinstance(item, str) else item
-            for position, node in zip(fragment.tree.positions(), fragment.tree, strict=True):
-                code += [len(position), labels.setdefault(node.label, len(labels))]
-            start.append(len(code))
-        return PartialDictionary._of(list(labels), np.array(start), np.array(code, np.int32))
+
+        def code_of(given: Fragment | str) -> Iterator[int]:
+            fragment = Fragment.from_brackets(given) if isinstance(given, str) else given
+            for position, node in walk(fragment.tree):
+                yield len(position)
+                yield labels.setdefault(node.label, len(labels))
+
+        codes = coded(fragments, code_of)
+        return PartialDictionary._of(list(labels), *codes)
 
     @property
     def n_nodes(self) -> NDArray[np.int64]:
         """How many nodes each fragment has."""
         return np.asarray(np.diff(self.start) // 2, np.int64)
-
-    def names(self) -> list[str]:
-        """The brackets of each fragment."""
-        heads = [escape_label(label) for label in self.labels]
-        code, bounds = self.code.tolist(), self.start.tolist()
-        return [_brackets(code[bounds[k] : bounds[k + 1]], heads) for k in range(len(self))]
 
     def features(self, trees: Any, kernel: PartialTree, *, n_threads: int | None = None) -> csr_matrix:
         """The value of each fragment in each tree, summed over all the ways in which it occurs there.
@@ -92,17 +87,15 @@ class PartialDictionary(Codes[Fragment]):
         )
         return tree_counts(forest, *found, len(self))
 
-    def _feature(self, row: int) -> Fragment:
+    def _walk(self, row: int) -> Iterator[tuple[int, int]]:
         code = self.code[self.start[row] : self.start[row + 1]].tolist()
-        n_leaves = 0
-        built: list[tuple[int, Tree]] = []  # from the right: trees that wait for their parents, the leftmost last
-        for depth, label in zip(reversed(code[::2]), reversed(code[1::2]), strict=True):
-            children = []
-            while built and built[-1][0] == depth + 1:
-                children.append(built.pop()[1])
-            n_leaves += not children
-            built.append((depth, Tree(self.labels[label], children)))
-        return Fragment(built[0][1], tuple(range(n_leaves)))
+        depths, n_open = code[::2], 0
+        for depth, label, following in zip(depths, code[1::2], [*depths[1:], 0], strict=True):
+            yield from [(CLOSE, 0)] * (n_open - depth)
+            has_children = following > depth
+            yield OPEN if has_children else UNEXPANDED, label
+            n_open = depth + has_children
+        yield from [(CLOSE, 0)] * n_open
 
     def _check(self, require: Require) -> None:
         """Check that nodes have listed labels, and that each is at most one deeper than the one before."""
@@ -184,16 +177,3 @@ def _decays(kernel: PartialTree, forest: Forest) -> tuple[Floats, Floats]:
     """Decay and depth decay of each label; the last entry is for leaves."""
     labels = list(forest.vocabulary)
     return hyper.label_values(kernel.decay, labels), hyper.label_values(kernel.depth_decay, labels)
-
-
-def _brackets(code: list[int], heads: list[str]) -> str:
-    pieces: list[str] = []
-    open_nodes = 0
-    for k in range(0, len(code), 2):
-        depth, label = code[k], code[k + 1]
-        pieces.append(")" * (open_nodes - depth))
-        pieces.append(" " if k else "")
-        has_children = k + 2 < len(code) and code[k + 2] > depth
-        pieces.append(f"({heads[label]}" if has_children else f"({heads[label]})")
-        open_nodes = depth + has_children
-    return "".join(pieces) + ")" * open_nodes
