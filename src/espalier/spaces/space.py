@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, P
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.jobs.progress import Tell
 from espalier.jobs.schedule import Schedule
@@ -166,6 +167,13 @@ class Space(ABC, Generic[SpaceCorpus]):
         added = np.asarray(rows.T @ factors).ravel() * weights
         order = heaviest(added, wanted.n)
         return listed[order], added[order]
+
+    def _scores(self, training: SpaceCorpus, coefficients: Floats, items: SpaceCorpus) -> Floats:
+        """The sum over training rows of coefficient times kernel, for each item."""
+        on, kernel = self.kernel._column(), self.kernel
+        with blas_threads():
+            cross = kernel(training, items) if on is None else kernel({on: training}, {on: items})
+            return np.asarray(cross.T @ coefficients, np.float64)
 
     @abstractmethod
     def locate(self, feature: Any, tree: Tree | None) -> tuple[Position, ...]:

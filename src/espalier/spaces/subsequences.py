@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest
 from espalier.corpus.sequences import Sequences
 from espalier.corpus.vocabulary import Vocabulary
@@ -107,14 +106,11 @@ class SequenceSpace(Space[Sequences]):
 
     def _by_end(self, rows: Sequences, coefficients: Floats, items: Sequences, factors: Floats) -> Floats:
         """The part of the score that ends at each position: the score up to there, less that up to the one before."""
-        on, kernel = self.kernel._column(), self.kernel
         out = []
         for item, factor in zip(items, factors.tolist(), strict=True):
             beginnings = [item[:k] for k in range(1, len(item) + 1)]
             parts = Sequences.from_items(beginnings, items.of, vocabulary=items.vocabulary.extended())
-            with blas_threads():
-                cross = kernel(rows, parts) if on is None else kernel({on: rows}, {on: parts})
-                out.append(factor * np.diff(cross.T @ coefficients, prepend=0.0))
+            out.append(factor * np.diff(self._scores(rows, coefficients, parts), prepend=0.0))
         return np.concatenate(out) if out else np.zeros(0)
 
     def locate(self, feature: Ngram, tree: Tree | None) -> tuple[Position, ...]:

@@ -86,7 +86,8 @@ class SubsetSearch(TreeSearch):
         self._values = (np.ascontiguousarray(decay[:-1]), np.ascontiguousarray(frontier[:-1]))
         self._leaf = float(np.sqrt(decay[-1])) if kernel.lone_leaves else 0.0
         self._limits = (kernel.max_depth or 0, max_size or 0)
-        self._is_plain = not kernel.lone_leaves and not kernel.max_depth
+        if not kernel.lone_leaves and not kernel.max_depth:  # every fragment consists of whole productions
+            self.split = "equal"
 
     def exact(self, coefficients: Floats, n: int, max_visits: int, schedule: Schedule, tell: Tell | None) -> Found:
         mass = masses(self.forest, coefficients)
@@ -107,9 +108,7 @@ class SubsetSearch(TreeSearch):
         fragments, contributions, *_ = self._result(found, self._leaf * mass * count, n, found["bound"])
         return fragments, contributions
 
-    def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
-        if not self._is_plain:  # some fragments are not whole productions, or depth is limited
-            return None
+    def shares(self, mass: Floats, root: int, tree: Tree) -> Floats:
         n_inner = sum(1 for node in tree if node.children)
         # Enough points to make the integral of polynomials of this degree exact.
         points, weights = np.polynomial.legendre.leggauss(n_inner // 2 + 1)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.blas import blas_threads
 from espalier.corpus.forest import Forest, concatenate
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
@@ -28,6 +27,7 @@ class TreeSearch(Search):
     """A search over the distinct subtrees of a forest, by the compiled core if there is a ``native`` one."""
 
     native: Any = None
+    split = "root"  # how fragments are shared by their nodes; "equal" if there are ``shares``
 
     def __init__(self, kernel: Kernel, forest: Forest) -> None:
         super().__init__(kernel)
@@ -40,9 +40,9 @@ class TreeSearch(Search):
         ``count`` is how often the tree contains each subtree, divided by the norm of the tree.
         """
 
-    def shares(self, mass: Floats, root: int, tree: Tree) -> Floats | None:
-        """The share of each node in the score of a tree, if fragments can be shared by their productions."""
-        return None
+    def shares(self, mass: Floats, root: int, tree: Tree) -> Floats:
+        """The share of each node in the score of a tree, if fragments are shared by their productions."""
+        raise NotImplementedError
 
     def seen(self) -> Seen:
         if self.native is None:
@@ -70,21 +70,18 @@ class TreeSpace(Space[Forest]):
         rows, trees = forest[:first], tuple(forest[row] for row in range(first, len(forest)))
         sizes = [tree.size for tree, factor in zip(trees, factors, strict=True) if tree is not None and factor != 0]
         if not sizes:
-            shares = tuple(np.zeros(0 if tree is None else tree.size) for tree in trees)
-            return Local(trees, self.listing.from_fragments([]), np.zeros(0), shares, "equal")
+            nothing = _shared(trees, factors, lambda row, tree: np.zeros(tree.size))
+            return Local(trees, self.listing.from_fragments([]), np.zeros(0), nothing, "equal")
         search = self.search(forest, self._local_size(max(sizes), wanted.max_size))
         mass, count = masses(rows, coefficients), masses(forest[first:], factors)
         fragments, contributions = search.local(mass, count, wanted.n, wanted.schedule)
-        split, found = "equal", list[Floats]()
-        for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True), start=first):
-            if tree is None or factor == 0:
-                found.append(np.zeros(0 if tree is None else tree.size))
-                continue
-            own = search.shares(mass, int(forest.arrays["root"][row]), tree)
-            if own is None:
-                split, own = "root", by_root(tree, rows, lambda nodes: self._scores(rows, coefficients, nodes))
-            found.append(factor * own)
-        return Local(trees, fragments, contributions, tuple(found), split)
+
+        def share(row: int, tree: Tree) -> Floats:
+            if search.split == "equal":
+                return search.shares(mass, int(forest.arrays["root"][first + row]), tree)
+            return by_root(tree, rows, lambda nodes: self._scores(rows, coefficients, nodes))
+
+        return Local(trees, fragments, contributions, _shared(trees, factors, share), search.split)
 
     def local_listed(self, listed: Any, weights: Floats, examples: Inputs, factors: Floats, wanted: Wanted) -> Local:
         forest = self.corpus(examples)
@@ -98,24 +95,23 @@ class TreeSpace(Space[Forest]):
             return np.asarray(found[:, 0], np.float64)
 
         trees = tuple(forest[row] for row in range(len(forest)))
-        shares = [
-            np.zeros(0 if tree is None else tree.size)
-            if tree is None or not factor
-            else factor * by_root(tree, forest, score)
-            for tree, factor in zip(trees, factors.tolist(), strict=True)
-        ]
-        return Local(trees, fragments, contributions, tuple(shares), "root")
+        shares = _shared(trees, factors, lambda row, tree: by_root(tree, forest, score))
+        return Local(trees, fragments, contributions, shares, "root")
 
     def _local_size(self, largest: int, max_size: int | None) -> int | None:
         """The most nodes or productions of the fragments of trees of at most ``largest`` nodes."""
         return max_size
 
-    def _scores(self, training: Forest, coefficients: Floats, trees: Forest) -> Floats:
-        """The sum over training rows of coefficient times kernel, for each tree."""
-        on, kernel = self.kernel._column(), self.kernel
-        with blas_threads():
-            cross = kernel(training, trees) if on is None else kernel({on: training}, {on: trees})
-            return np.asarray(cross.T @ coefficients, np.float64)
+
+def _shared(trees: tuple[Tree, ...], factors: Floats, share: Callable[[int, Tree], Floats]) -> tuple[Floats, ...]:
+    """What the nodes of each tree add, times its factor; an empty structure has no nodes."""
+    out = []
+    for row, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True)):
+        if tree is None or factor == 0:
+            out.append(np.zeros(0 if tree is None else tree.size))
+        else:
+            out.append(factor * share(row, tree))
+    return tuple(out)
 
 
 def by_root(tree: Tree, training: Forest, score: Callable[[Forest], Floats]) -> Floats:
