@@ -20,7 +20,7 @@ from espalier.kernels.base import Reads
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.space import Floats
 from espalier.spaces.terms import parts_of
-from espalier.structures.dependency import DependencyTree
+from espalier.structures.dependency import DependencyTree, dependents
 from espalier.structures.group import Candidate, words_of
 from espalier.structures.interop import as_tree
 from espalier.structures.sequence import TaggedSequence
@@ -111,15 +111,13 @@ def _beginnings(sequence: TaggedSequence) -> tuple[list[Candidate], list[int]]:
 
 def _below(tree: DependencyTree) -> tuple[list[Candidate], list[int]]:
     """For each word, the tree with only the arcs below it; all other words are roots, which do not count."""
-    children: dict[int, list[int]] = {}
-    for token, head in enumerate(tree.heads, 1):
-        children.setdefault(head, []).append(token)
+    children = dependents(tree.heads)
     out: list[Candidate] = []
     for word in range(1, len(tree) + 1):
         heads, waiting = [0] * len(tree), [word]
         while waiting:
             head = waiting.pop()
-            for token in children.get(head, ()):
+            for token in children[head]:
                 heads[token - 1] = head
                 waiting.append(token)
         out.append(replace(tree, heads=heads))

@@ -14,7 +14,7 @@ from espalier.kernels.base import Kernel
 from espalier.spaces.codes import Codes
 from espalier.spaces.space import Feature
 from espalier.spaces.terms import Term
-from espalier.structures.frames import load_pandas
+from espalier.structures.frames import frame_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -98,20 +98,12 @@ class MinedFragments(tuple[MinedTerm, ...]):
 
     def to_frame(self) -> DataFrame:
         """Return a pandas frame with one row for each fragment: score, term, column, fragment, weight."""
-        pandas = load_pandas()
-        frames = [
-            pandas.DataFrame(
-                {
-                    "score": part.name,
-                    "term": part.term.path,
-                    "column": part.term.column,
-                    "fragment": part.fragments.names(),
-                    "weight": part.weights,
-                }
-            )
+        rows = [
+            (part.name, part.term.path, part.term.column, name, weight)
             for part in self
+            for name, weight in zip(part.fragments.names(), part.weights.tolist(), strict=True)
         ]
-        return pandas.concat(frames, ignore_index=True)
+        return frame_of(rows, ["score", "term", "column", "fragment", "weight"])
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self))

@@ -158,13 +158,13 @@ class DependencyTree:
     def _build(self, node: _NodeMaker, prefixes: bool) -> Tree:
         """Make the trees of dependents before those of their heads, each of its labels and of those around it."""
         labels = self._labels(prefixes)
-        dependents = _dependents(self.heads)
+        below = dependents(self.heads)
         made: dict[int, Tree] = {}
-        for token in reversed(_reachable(dependents)):
-            before = [made.pop(other) for other in dependents[token] if other < token]
-            after = [made.pop(other) for other in dependents[token] if other > token]
+        for token in reversed(_reachable(below)):
+            before = [made.pop(other) for other in below[token] if other < token]
+            after = [made.pop(other) for other in below[token] if other > token]
             made[token] = node(*labels[token - 1], before, after)
-        trees = [made[root] for root in dependents[0]]
+        trees = [made[root] for root in below[0]]
         return trees[0] if len(trees) == 1 else Tree(_SEVERAL_ROOTS, trees)
 
     def _labels(self, prefixes: bool) -> list[tuple[str, str, str]]:
@@ -201,7 +201,7 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
                 f"Token {token} ({words[token - 1]!r}) has head {head}, but heads are numbered "
                 f"from 1 to {len(heads)}, and 0 for a root."
             )
-    reached = set(_reachable(_dependents(heads)))
+    reached = set(_reachable(dependents(heads)))
     if len(reached) < len(heads):
         token = next(token for token in range(1, len(heads) + 1) if token not in reached)
         path: dict[int, None] = {}  # ordered
@@ -214,19 +214,19 @@ def _check_heads(heads: Sequence[int], words: Sequence[str]) -> None:
         raise InputError(f"The heads form a circle: {chain}. Every token must reach a root, whose head is 0.")
 
 
-def _dependents(heads: Sequence[int]) -> list[list[int]]:
+def dependents(heads: Sequence[int]) -> list[list[int]]:
     """The dependents of each token by its number; those of 0 are the roots."""
-    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    below: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for token, head in enumerate(heads, 1):
-        dependents[head].append(token)
-    return dependents
+        below[head].append(token)
+    return below
 
 
-def _reachable(dependents: list[list[int]]) -> list[int]:
+def _reachable(below: list[list[int]]) -> list[int]:
     """The tokens below a root, each after its head."""
-    order = list(dependents[0])
+    order = list(below[0])
     for token in order:
-        order.extend(dependents[token])
+        order.extend(below[token])
     return order
 
 

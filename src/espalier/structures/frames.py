@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from espalier.errors import MissingDependencyError
@@ -13,14 +11,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def load_pandas() -> ModuleType:
-    """Import pandas, or say which extra of Espalier installs it."""
-    try:
-        return import_module("pandas")
-    except ImportError:
-        raise MissingDependencyError("pandas", extra="frames", purpose="A frame") from None
-
-
 def frame_of(rows: Sequence[object], columns: Sequence[str] | None = None) -> DataFrame:
     """A pandas frame of some rows: mappings by column, or tuples in the order of ``columns``."""
-    return load_pandas().DataFrame(rows, columns=columns)
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise MissingDependencyError("pandas", extra="frames", purpose="A frame") from None
+    return DataFrame(rows, columns=columns)
