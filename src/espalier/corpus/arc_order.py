@@ -13,12 +13,7 @@ Ids = NDArray[np.int64]
 def depths(head: NDArray[Any], start: NDArray[Any]) -> Ids:
     """Return how many heads are above each token; a negative number if heads form a circle.
 
-    Parameters
-    ----------
-    head
-        The head of each token, counted from 0 in its tree; -1 for a root.
-    start
-        The first token of each tree.
+    A ``head`` is counted from 0 in its tree, and -1 for a root; ``start`` has the first token of each tree.
     """
     above = _global_heads(head, start)
     out = (above >= 0).astype(np.int64)

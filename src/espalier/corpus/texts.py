@@ -21,12 +21,8 @@ def row_that_reads_as_a_tree(column: object, *, nested: bool = False) -> int | N
     They are trees if one of them is a tree with a bracket inside a bracket, or if all of them are trees: a lone
     ``(sic)`` among plain texts is words.
 
-    Parameters
-    ----------
-    column
-        Any items; those that are not strings are ignored.
-    nested
-        Whether only a bracket inside a bracket counts, because something else says that strings are words.
+    Items that are not strings are ignored. With ``nested`` only a bracket inside a bracket counts, because something
+    else says that strings are words.
 
     Examples
     --------

@@ -2,14 +2,8 @@
 
 *The painter watched the sailor with the telescope* and *the painter watched the sailor with the coat* have the same
 tags, and so the same parses by the same rules; but one watches with a telescope, and the sailor wears the coat. Where a
-phrase hangs follows from its words:
-
-========================  =================================================================
-*with* and a tool         on the verb, beside its object
-*with* and a mark         on the noun before it: *the sailor with the coat*
-*from* and a place        on the noun before it: *the telescope from the market*
-*in* and a time           on the verb, however far away
-========================  =================================================================
+phrase hangs follows from its words: *with* and a tool on the verb, beside its object; *with* and a mark, or *from* and
+a place, on the noun before it (*the telescope from the market*); *in* and a time on the verb, however far away.
 
 Tools and marks are equally frequent, and verbs, nouns, places and times are drawn independently of them.
 """

@@ -22,19 +22,8 @@ def generate(n: int, seed: int = 0) -> Table:
     Questions come in blocks of 20. In a block each of the four classes is asked for five times, in random
     order, and one question, chosen at random, carries the label of another class. No two blocks depend on
     each other, so a classifier that is trained on some blocks and tested on others scores at most 95 %
-    in expectation, and one that reads each question rightly scores exactly that.
-
-    Parameters
-    ----------
-    n
-        How many questions; a last block may be cut short.
-    seed
-        Any integer.
-
-    Returns
-    -------
-    Table
-        The columns ``question``, ``tree`` and ``label``.
+    in expectation, and one that reads each question rightly scores exactly that. A last block may be cut short. The
+    seed is any integer.
 
     Examples
     --------

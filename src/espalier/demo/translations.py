@@ -1,20 +1,10 @@
 """Translations with the time it takes to correct them, for which the trees are to blame.
 
 English sentences and what a careless machine makes of them in French. How long a reader needs for a word depends on
-how the sentence is built, on what the machine got wrong, and on two numbers that anyone could count or compute:
-
-==========================================  ======================
-in the source, a passive clause             ``COSTS["passive"]``
-a relative clause about its own subject     ``COSTS["subject"]``
-a relative clause about its object          ``COSTS["object"]``
-in the target, an adjective left in front   ``COSTS["in front"]``
-features: words, in tens                    ``COSTS["words"]``
-features: fluency, from some other model    ``COSTS["fluency"]``
-==========================================  ======================
-
-Costs add up in the logarithm of the seconds per word, and ``NOISE`` is the standard deviation there of all that no
-model can know. Which nouns, verbs and adjectives are used changes nothing, and neither do a second main clause or a
-place as such, so that the length of a sentence tells only part of the story.
+how the sentence is built, on what the machine got wrong, and on two numbers that anyone could count or compute; what
+each costs is in ``COSTS``. Costs add up in the logarithm of the seconds per word, and ``NOISE`` is the standard
+deviation there of all that no model can know. Which nouns, verbs and adjectives are used changes nothing, and neither
+do a second main clause or a place as such, so that the length of a sentence tells only part of the story.
 """
 
 from __future__ import annotations
@@ -44,7 +34,14 @@ VERBS = {
 }
 PLACES = {"garden": "jardin", "market": "marché", "village": "village", "castle": "château"}
 
-COSTS = {"passive": 0.4, "subject": 0.15, "object": 0.6, "in front": 0.5, "words": -0.2, "fluency": -0.25}
+COSTS = {
+    "passive": 0.4,  # a clause of the source
+    "subject": 0.15,  # a relative clause about its own subject, in the source
+    "object": 0.6,  # one about its object
+    "in front": 0.5,  # an adjective of the target that was left in front
+    "words": -0.2,  # of the source, in tens
+    "fluency": -0.25,  # from some other model
+}
 NOISE = 0.25
 BASE = math.log(2.0)  # of a short, plain, active sentence: two seconds per word
 

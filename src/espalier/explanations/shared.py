@@ -87,12 +87,7 @@ def shared_fragments(
     n
         How many to list, the heaviest first, and among equal weights the largest total first; all if None.
     max_pairs
-        The most pairs of distinct matching subtrees to consider.
-
-    Raises
-    ------
-    InputError
-        If the trees have more matching pairs than ``max_pairs``, or the kernel is another one.
+        The most pairs of distinct matching subtrees to consider; an InputError if the trees have more.
 
     Examples
     --------

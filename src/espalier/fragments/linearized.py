@@ -190,11 +190,8 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
 def primal_form(model: Any) -> PrimalForm | None:
     """Return the weights of the features of a linear model; None if it has no such form.
 
-    Parameters
-    ----------
-    model
-        A fitted pipeline of scikit-learn that is a :class:`FragmentVectorizer` and a linear model, or anything with a
-        method ``primal_form()``.
+    The model is a fitted pipeline of scikit-learn that is a :class:`FragmentVectorizer` and a linear model, or anything
+    with a method ``primal_form()``.
 
     Examples
     --------

@@ -210,12 +210,7 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
     def weighed(self, X: object, weights: Any) -> NDArray[np.float64]:
         """Return ``transform(X) @ weights`` without the sparse rows: for a linear model's scores, many times as fast.
 
-        Parameters
-        ----------
-        X
-            Trees, a corpus or a table.
-        weights
-            One weight for each feature, or one column of them for each score.
+        There is one weight for each feature, or one column of them for each score.
         """
         check_is_fitted(self, "terms_")
         inputs = self._read(X)

@@ -112,12 +112,7 @@ class Term:
 
 
 def listable_terms(kernel: Kernel) -> tuple[list[Term], list[Kernel]]:
-    """The kernels inside a kernel whose features can be listed, and its other parts.
-
-    Raises
-    ------
-    InputError
-        If there is no kernel whose features can be listed.
+    """The kernels inside a kernel whose features can be listed, and its other parts; an InputError if there are none.
 
     Examples
     --------

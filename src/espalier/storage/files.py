@@ -68,19 +68,9 @@ def load(path: str | Path, wanted: type[Made]) -> Made: ...
 def load(path: str | Path, wanted: type[object] | None = None) -> object:
     """Read what a file holds: a model, a parser, a corpus, a kernel, or whatever else has a method ``save``.
 
-    Only the file says which class that is, so without ``wanted`` the type of the result is Any.
-
-    Parameters
-    ----------
-    path
-        A file that ``save`` wrote, also one of Espalier 0.1.
-    wanted
-        The class that the file should hold; any if None.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, from another program or a later version, or does not hold a ``wanted``.
+    Only the file says which class that is, so without ``wanted``, the class that it should hold, the type of the result
+    is Any. Files of Espalier 0.1 are read, too. An InputError says if the file is damaged, from another program or a
+    later version, or does not hold a ``wanted``.
     """
     contents = read(path)
     try:

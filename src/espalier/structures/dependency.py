@@ -81,15 +81,8 @@ class DependencyTree:
     def grammatical_relation_tree(self, *, prefixes: bool = True) -> Tree:
         """Write relations as inner nodes (GRCT); the tag above its word is one of their children.
 
-        Parameters
-        ----------
-        prefixes
-            Whether labels name their kind (``SYNT##nsubj``, ``POS##NNS``, ``LEX##cat::n``) or
-            are plain (``nsubj``, ``NNS``, ``cat``).
-
-        Notes
-        -----
-        The word is written in lower case, as its lemma if lemmas are known.
+        With ``prefixes`` labels name their kind (``SYNT##nsubj``, ``POS##NNS``, ``LEX##cat::n``); otherwise they are
+        plain (``nsubj``, ``NNS``, ``cat``). The word is written in lower case, as its lemma if lemmas are known.
         Several roots are put below a node ``TOP``.
         """
         return self._build(
@@ -99,18 +92,14 @@ class DependencyTree:
     def lexical_tree(self, *, prefixes: bool = True) -> Tree:
         """Write words as inner nodes (LCT): dependents first, then the tag and the relation.
 
-        The place of the head among its dependents is not recorded. ``prefixes`` and the notes are
-        as in ``grammatical_relation_tree``.
+        The place of the head among its dependents is not recorded. The rest is as in ``grammatical_relation_tree``.
         """
         return self._build(
             lambda relation, tag, word, before, after: Tree(word, [*before, *after, tag, relation]), prefixes
         )
 
     def location_tree(self, *, prefixes: bool = True) -> Tree:
-        """Write only words (LOCT), each above its dependents.
-
-        ``prefixes`` and the notes are as in ``grammatical_relation_tree``.
-        """
+        """Write only words (LOCT), each above its dependents; the rest is as in ``grammatical_relation_tree``."""
         return self._build(lambda relation, tag, word, before, after: Tree(word, [*before, *after]), prefixes)
 
     @staticmethod

@@ -182,17 +182,9 @@ _HEAVY = dict(zip(_LIGHT, "┃┫┣╋┻┳┏┓┗┛━", strict=True))
 
 
 def tree_text(tree: Tree, *, highlight: Highlight = (), max_nodes: int = 2_000) -> str:
-    """Draw a tree with box characters, for a terminal.
+    """Draw a tree with box characters, for a terminal; the parameters are those of :func:`tree_svg`.
 
-    Parameters
-    ----------
-    tree
-        The tree to draw.
-    highlight
-        Positions of nodes to mark: ``[NP]`` for a node, heavy lines if a node and all of its
-        children are marked.
-    max_nodes
-        As for :func:`tree_svg`.
+    A marked node is written ``[NP]``, and lines are heavy if a node and all of its children are marked.
 
     Examples
     --------

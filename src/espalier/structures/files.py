@@ -50,10 +50,7 @@ def source_name(source: Readable) -> str:
 def read_text(source: Readable, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> str:
     """Read all text of a path or an open file.
 
-    Raises
-    ------
-    InputError
-        If the bytes are no text in ``encoding``, hold a NUL, are a gzip file that is damaged, or exceed ``limits``.
+    An InputError says if the bytes are no text in ``encoding``, hold a NUL, are damaged gzip, or exceed ``limits``.
     """
     if not isinstance(limits, ReadLimits):
         raise TypeError(f"limits must be ReadLimits, got {limits!r}.")

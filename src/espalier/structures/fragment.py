@@ -28,11 +28,8 @@ class Fragment:
     tree
         The piece as a tree, in which unexpanded nodes are leaves.
     unexpanded
-        Which leaves are unexpanded nodes, not words: their numbers from left to right, counted from 0.
-
-    Notes
-    -----
-    Brackets round-trip unless a word has the empty label: ``()`` is an unexpanded node.
+        Which leaves are unexpanded nodes, not words: their numbers from left to right, counted from 0. Of leaves with
+        the empty label, brackets can only spell unexpanded ones.
 
     Examples
     --------
@@ -61,13 +58,7 @@ class Fragment:
 
     @staticmethod
     def from_brackets(text: str) -> Fragment:
-        """Read a fragment: ``(X)`` is an unexpanded node, ``X`` a word.
-
-        Raises
-        ------
-        TreeSyntaxError
-            If the text is not exactly one bracketed fragment; the message shows the place.
-        """
+        """Read a fragment: ``(X)`` is an unexpanded node, ``X`` a word. A TreeSyntaxError shows what is wrong."""
         if "(" not in text and ")" not in text and len(words := _TOKEN.findall(text)) == 1:
             return Fragment(Tree.from_brackets(f"({words[0]})"))  # a word alone
         tree = Tree.from_brackets(text)  # refuses what is not well formed, so the scan below may trust it

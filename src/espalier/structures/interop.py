@@ -51,10 +51,7 @@ def as_tree(obj: object) -> Tree:
           with the field's name, and a name or constant is a leaf. ``ctx`` fields and fields
           without a value are left out.
 
-    Raises
-    ------
-    TypeError
-        If the object is none of these.
+    Any other object is a TypeError.
 
     Examples
     --------

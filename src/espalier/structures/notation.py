@@ -76,13 +76,10 @@ def check_label(label: object) -> str:
 
 
 def parse(text: str, *, source: str | None = None) -> PostOrder:
-    """Parse every tree of a text into post-order arrays.
+    """Parse every tree of a text into post-order arrays: labels, label_ids, n_children and tree_end.
 
-    Returns
-    -------
-    labels, label_ids, n_children, tree_end
-        Node ``k`` has label ``labels[label_ids[k]]`` and takes the last ``n_children[k]`` nodes
-        that have no parent yet; tree ``t`` ends before node ``tree_end[t]``.
+    Node ``k`` has label ``labels[label_ids[k]]`` and takes the last ``n_children[k]`` nodes that have no parent yet;
+    tree ``t`` ends before node ``tree_end[t]``.
     """
     if not text.isascii():
         try:

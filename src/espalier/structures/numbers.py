@@ -30,18 +30,10 @@ def is_whole(value: object) -> bool:
 def whole_number(
     name: str, value: Any, least: int = 1, most: float = LARGEST, *, none: bool = False, wanted: str | None = None
 ) -> int:
-    """Return an argument as an integer of Python, or say what is wrong with it.
+    """Return an argument from ``least`` to ``most`` as an integer of Python, or say what is wrong with it.
 
-    Parameters
-    ----------
-    name, value
-        The argument.
-    least, most
-        The smallest and the largest value allowed; infinity means no limit.
-    none
-        Whether the message should say that None is allowed too; the caller handles None.
-    wanted
-        What is allowed, in words, if the default message would say it badly.
+    With ``none`` the message says that None is allowed too, which the caller handles. ``wanted`` says in words what is
+    allowed, if the default message would say it badly.
 
     Examples
     --------

@@ -111,11 +111,8 @@ class Table:
     def __getitem__(self, key: object) -> Any:
         """A column, a row, or a table of some rows or columns.
 
-        Parameters
-        ----------
-        key
-            A name gives a column, a list of names a table of them; an int gives a row as a dict; a
-            slice, an array of indices or a mask of booleans gives a table of those rows.
+        A name gives a column, a list of names a table of them; an int gives a row as a dict; a slice, an array of
+        indices or a mask of booleans gives a table of those rows.
         """
         if isinstance(key, str):
             return self._column(key)
@@ -134,12 +131,7 @@ class Table:
     def with_column(self, name: str, values: object, *, feature_names: Sequence[str] | None = None) -> Table:
         """A new table with one more column, or with another under a name that exists.
 
-        Parameters
-        ----------
-        name, values
-            The column.
-        feature_names
-            The names of the dimensions of a column of vectors.
+        Of a column of vectors, ``feature_names`` are the names of the dimensions.
         """
         features = {key: names for key, names in self.feature_names.items() if key != name}
         if feature_names is not None:

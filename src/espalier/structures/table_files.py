@@ -72,10 +72,8 @@ def read_table(
         For CSV and TSV, whether a value may be in double quotes, which then may contain separators
         and line breaks. By default true for CSV and false for TSV, where a quote is a character
         like any other.
-    encoding
-        How a text file is encoded.
-    limits
-        The largest text that is read; see :class:`ReadLimits`.
+    encoding, limits
+        As for :func:`read_brackets`.
 
     Returns
     -------

@@ -92,12 +92,7 @@ def strip_indices(tree: Tree) -> Tree:
 
 
 def strip_traces(tree: Tree) -> Tree | None:
-    """Remove ``-NONE-`` nodes and every constituent that they leave without words.
-
-    Returns
-    -------
-    tree
-        ``None`` if nothing is left.
+    """Remove ``-NONE-`` nodes and every constituent that they leave without words; None if nothing is left.
 
     Examples
     --------

@@ -66,12 +66,7 @@ class Tree:
 
     @staticmethod
     def from_brackets(text: str) -> Tree:
-        """Read exactly one tree from bracketed text; ``notation`` describes the grammar.
-
-        Raises
-        ------
-        TreeSyntaxError
-            If the text is not exactly one tree; the message shows the place.
+        """Read exactly one tree from text whose grammar ``notation`` describes; a TreeSyntaxError shows what is wrong.
 
         Examples
         --------
@@ -98,11 +93,8 @@ class Tree:
     def to_brackets(self, *, max_nodes: int | None = notation.MAX_NODES) -> str:
         r"""Write the tree on one line, so that ``from_brackets`` reads an equal tree back.
 
-        Parameters
-        ----------
-        max_nodes
-            Refuse larger trees, because a few shared subtrees can make a tree of any size. None means no limit.
-            ``str``, ``repr``, ``words``, ``leaves``, ``positions`` and pickling have the same limit, ten million nodes.
+        A tree of more than ``max_nodes`` is refused, because a few shared subtrees can make a tree of any size. None
+        means no limit. ``str``, ``repr``, ``words``, ``leaves``, ``positions`` and pickling have that of ten million.
 
         Examples
         --------
@@ -198,13 +190,9 @@ class Tree:
         return node
 
     def fold(self, combine: Callable[[Tree, list[T]], T]) -> T:
-        """Compute a value bottom-up without recursion.
+        """Compute a value bottom-up without recursion: ``combine`` takes a node and the values of its children.
 
-        Parameters
-        ----------
-        combine
-            Called with a node and the values of its children. A subtree that is shared as one
-            object is visited once, so ``combine`` should not depend on the position of the node.
+        A subtree that is shared as one object is visited once, so ``combine`` should not depend on its position.
 
         Examples
         --------

@@ -23,12 +23,7 @@ def check_space(kernel: Kernel, items: Any) -> None:
     A space computes the weight of each feature itself, from the hyperparameters that it asks the kernel for. If the
     kernel weighs features in another way, mined weights and explanations do not add up to its scores.
 
-    Parameters
-    ----------
-    kernel
-        A kernel that names its ``feature_space()``, or an expression with such kernels; each is checked.
-    items
-        Some small items of the kind that it takes.
+    Every kernel in the expression that names its ``feature_space()`` is checked, on some small items of its kind.
 
     Examples
     --------
