@@ -53,13 +53,8 @@ P_PASSIVE, P_RELATIVE, P_ADJECTIVE, P_IN_FRONT, P_PLACE, P_SECOND = 0.35, 0.25, 
 def generate_translations(n: int, seed: int = 0) -> Table:
     """Draw ``n`` sentences with a translation each and the time for correcting it.
 
-    The same seed, any integer, gives the same table.
-
-    Returns
-    -------
-    Table
-        The columns ``source`` and ``target`` (trees), ``features`` (words of the source in tens, words of the target
-        for each word of the source, fluency) and ``seconds`` (per word).
+    The same seed, any integer, gives the same table. Its columns are ``source`` and ``target`` (trees), ``features``
+    (words of the source in tens, words of the target for each word of the source, fluency) and ``seconds`` (per word).
 
     Examples
     --------

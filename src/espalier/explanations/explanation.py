@@ -45,10 +45,8 @@ class Reason:
         The score that it belongs to: a class, or the prediction.
     column
         The column that holds the tree, if the kernel names one.
-    fragment
-        The fragment.
-    weight
-        Its weight in the model: what each unit of the fragment adds to the score.
+    fragment, weight
+        The fragment, and its weight in the model: what each unit of the fragment adds to the score.
     low, high
         The interval in which the weight lies with a probability of 95 %, for Gaussian processes; None for other models.
     n_trees

@@ -78,10 +78,7 @@ class MinedTerm:
 class MinedFragments(tuple[MinedTerm, ...]):
     """The fragments of a model, term by term and score by score.
 
-    Attributes
-    ----------
-    left_out
-        Parts of the kernel that have no fragments, such as kernels on vectors.
+    Parts of the kernel that have no fragments, such as kernels on vectors, are ``left_out``.
     """
 
     left_out: tuple[Kernel, ...]

@@ -44,6 +44,8 @@ def mine_fragments(
 ) -> MinedFragments:
     r"""Find the fragments that weigh most in a fitted model.
 
+    There is one list for each score and each kernel whose features can be listed.
+
     In a model whose score is :math:`\sum_i c_i K(x_i, x)`, a fragment :math:`f` weighs
 
     .. math:: w_f = \sum_i c_i \phi_f(x_i) / \|x_i\|
@@ -86,11 +88,6 @@ def mine_fragments(
         Called now and then with a :class:`MiningProgress`.
     verbose
         Whether to draw a bar on standard error, if that is a terminal.
-
-    Returns
-    -------
-    MinedFragments
-        One list for each score and each kernel whose features can be listed.
 
     Notes
     -----

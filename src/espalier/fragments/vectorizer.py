@@ -109,9 +109,7 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
         How many trees of an iterator are read at once.
     random_state
         Shuffles the rows before they are cut into parts.
-    n_threads, memory
-        As for kernels.
-    progress, verbose
+    n_threads, memory, progress, verbose
         As for :func:`mine_fragments`.
 
     Attributes

@@ -41,10 +41,8 @@ class Term:
     ----------
     path
         Its place, as in the paths of hyperparameters: ``terms[0]``; empty if it is the whole kernel.
-    kernel
-        The kernel.
-    scale
-        The number by which it is multiplied.
+    kernel, scale
+        The kernel, and the number by which it is multiplied.
     norms
         Kernels that normalise: an item's features are divided by the square root of its value with itself.
     """

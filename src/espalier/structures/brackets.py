@@ -18,8 +18,9 @@ _PIECE = 1 << 16  # characters that are read at once to find a tree
 def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS) -> list[Tree]:
     r"""Read all trees of a file. A tree may span several lines, and a line may contain several trees.
 
-    Equal subtrees, within a tree and across the file, are one object. An empty file is an empty
-    list.
+    Equal subtrees, within a tree and across the file, are one object. An empty file is an empty list. If a bracket is
+    missing or a word is outside all brackets, a TreeSyntaxError names file, line and column; if the file is not text in
+    ``encoding``, or damaged gzip, that is an InputError.
 
     Parameters
     ----------
@@ -29,13 +30,6 @@ def read_brackets(path: Readable, *, encoding: str = "utf-8", limits: ReadLimits
         How the file is encoded.
     limits
         The largest text that is read; see :class:`ReadLimits`.
-
-    Raises
-    ------
-    TreeSyntaxError
-        If a bracket is missing or a word is outside all brackets; names file, line and column.
-    InputError
-        If the file is not text in ``encoding``, or a gzip file that is damaged.
 
     Examples
     --------

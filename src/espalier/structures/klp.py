@@ -33,6 +33,8 @@ def read_klp(
 ) -> Table:
     """Read a file in KeLP's format into a table with one column per name.
 
+    An InputError names the line that is not in the format; a TreeSyntaxError shows brackets that do not match.
+
     Parameters
     ----------
     path, encoding, limits
@@ -49,13 +51,6 @@ def read_klp(
         not exactly one. Texts become ``str``; sparse vectors a scipy CSR array, whose features are
         ``table.feature_names[name]``; dense vectors a matrix; trees become ``Tree``. A text or tree
         that a line does not have is None; a vector that is missing is an error.
-
-    Raises
-    ------
-    InputError
-        If a line is not in the format; names the file and the line.
-    TreeSyntaxError
-        If a tree's brackets do not match; shows the place.
 
     Examples
     --------

@@ -52,6 +52,9 @@ def read_table(
 ) -> Table:
     r"""Read a table from a file, one row per line or record.
 
+    An InputError names the line of a row with too few or too many fields, of a name that occurs twice, or of a value
+    that is not a finite number. Parquet needs polars or pyarrow, or a MissingDependencyError says so.
+
     Parameters
     ----------
     path
@@ -80,14 +83,6 @@ def read_table(
     table
         In JSON Lines and Parquet a column of numbers becomes an array and a column of equally long
         lists of numbers a matrix; every other column is kept as it is. null is None.
-
-    Raises
-    ------
-    InputError
-        If a row has too few or too many fields, a name occurs twice or a value is not a finite number; names
-        the file and the line.
-    MissingDependencyError
-        If the file is Parquet and neither polars nor pyarrow is installed.
 
     Examples
     --------
