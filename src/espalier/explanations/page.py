@@ -3,62 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Explanation, Reason, TreeShares, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.palette import FOR
 
-_PAGE = """\
-<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<style>
-.espalier-page{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1250px;margin:1.5rem auto;padding:0 1rem;
-color:#1f2328}
-body{background:#f6f8fa}
-.espalier-page h1{font-size:1.5rem}.espalier-page h2{font-size:1.1rem;margin-top:2rem}
-.drawing{overflow-x:auto}.drawing svg{max-width:none;height:auto}
-.drawing.pair svg{max-width:max(100%,var(--least))}
-.espalier-page table{border-collapse:collapse}
-.espalier-page td,.espalier-page th{padding:.15rem 1rem .15rem 0;text-align:left;vertical-align:top}
-.espalier-page .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.espalier-page code{font-size:.9em;overflow-wrap:anywhere}
-.text{line-height:2}.text mark{color:inherit;padding:.15rem .3rem;border-radius:4px;font-weight:600}
-.text .up{background:#1a7f3726;outline:1px solid #1a7f3780}.text .down{background:#cf222e1f;outline:1px solid #cf222e80}
-.bar{height:.7rem;border-radius:3px;margin-top:.4rem}.for{background:#1a7f37}.against{background:#cf222e}
-@media (prefers-color-scheme:dark){body{background:#0d1117}.espalier-page{color:#e6edf3}
-.for{background:#3fb950}.against{background:#f85149}}
-</style></head><body><div class="espalier-page">
-<h1>{{ title }}</h1>
-{% if sums %}<table>{% for name, value in sums %}<tr><td>{{ name }}</td><td class="n">{{ value }}</td></tr>{% endfor %}
-</table>{% endif %}
-{% for heading, text, svg in drawings %}
-{% if heading %}<h2>{{ heading }}</h2>{% endif %}
-<p>{{ text }}</p>
-<div class="drawing{% if compared %} pair" style="--least:{{ least(svg) }}px{% endif %}">{{ svg }}</div>
-{% endfor %}
-{% for score, rows, drawn in scores %}
-<h2>{{ score }}</h2>
-<table><tr><th class="n">{{ value_name }}</th><th></th>
-{% if intervals %}<th class="n">95 % of the weight</th>{% endif %}
-{% if compared %}<th class="n">winner</th><th class="n">loser</th>{% endif %}
-<th class="n">{{ "trees" if kind == "fragment" else "items" }}</th><th>{{ kind }}</th></tr>
-{% for row in rows %}<tr><td class="n">{{ row.text }}</td>
-<td style="width:9rem"><div class="bar {{ 'for' if row.value > 0 else 'against' }}" style="width:{{ row.share }}%">
-</div></td>
-{% if intervals %}<td class="n">{{ row.interval }}</td>{% endif %}
-{% if compared %}<td class="n">{{ row.reason.in_winner|length }}</td><td class="n">{{ row.reason.in_loser|length }}</td>
-{% endif %}<td class="n">{{ "" if row.reason.n_trees is none else row.reason.n_trees }}</td>
-<td><code>{{ (row.reason.column ~ ": ") if row.reason.column else "" }}{{ row.reason.fragment }}</code></td></tr>
-{% endfor %}</table>
-{% if drawn %}<p>The heaviest, each in {{ "a tree" if kind == "fragment" else "an item" }} of the model:</p>
-<div class="drawing">{{ drawn }}</div>{% endif %}
-{% endfor %}
-{% if left_out %}<p>Without fragments, and not shown: {{ left_out }}.</p>{% endif %}
-</div></body></html>
-"""
+TEMPLATE = Path(__file__).with_name("page.html")
 _DRAWN = 3  # examples of each score
 _SMALLEST = 0.7  # how far two candidates shrink to fit into a window
 SPLITS = {
@@ -100,21 +52,18 @@ def explanation_page(explanation: Explanation) -> str:
     title = "What decides" if not local else f"Why {explanation.scores[0] if explanation.scores else 'this'}"
     if isinstance(explanation, Comparison):
         title, scores = "Why this one", [("What decides", rows, drawn) for _, rows, drawn in scores]
-    return (
-        Environment(autoescape=True)
-        .from_string(_PAGE)
-        .render(
-            title=title,
-            sums=_sums(explanation),
-            drawings=[(heading, text, Markup(svg)) for heading, text, svg in _drawings(explanation)],
-            scores=scores,
-            compared=compared,
-            least=_least_width,
-            kind=explanation.kind,
-            value_name="adds" if local else "weight",
-            intervals=any(reason.low is not None for reason in explanation),
-            left_out=", ".join(explanation.left_out),
-        )
+    template = Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8"))
+    return template.render(
+        title=title,
+        sums=_sums(explanation),
+        drawings=[(heading, text, Markup(svg)) for heading, text, svg in _drawings(explanation)],
+        scores=scores,
+        compared=compared,
+        least=_least_width,
+        kind=explanation.kind,
+        value_name="adds" if local else "weight",
+        intervals=any(reason.low is not None for reason in explanation),
+        left_out=", ".join(explanation.left_out),
     )
 
 

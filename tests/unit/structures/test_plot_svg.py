@@ -63,8 +63,9 @@ def test_lines_and_words_can_be_told_from_the_card_in_both_modes():
             assert (high + 0.05) / (low + 0.05) >= 3
 
 
-@pytest.mark.parametrize("page", [explanation_page._PAGE, demo_page._PAGE], ids=["explanation", "demo"])
-def test_pages_have_the_dark_colours_of_the_pictures(page):
+@pytest.mark.parametrize("template", [explanation_page.TEMPLATE, demo_page.TEMPLATE], ids=["explanation", "demo"])
+def test_pages_have_the_dark_colours_of_the_pictures(template):
+    page = template.read_text("utf-8")
     dark = page[page.index("@media (prefers-color-scheme:dark)") : page.index("</style>")]
     used = set(re.findall(r"#[0-9a-f]{6}", dark))
     assert used and used <= set(DARK.values())
