@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -191,18 +192,17 @@ def best_first(values: Any) -> list[int]:
 
 
 def _gold(file: Path, groups: Sequence[Group], *, tags: TagColumn, encoding: str) -> list[Candidate]:
-    example = groups[0].candidates[0]
-    if not isinstance(example, Tree):
-        found = read_conllu(file, tags=tags, encoding=encoding)
-        if isinstance(example, TaggedSequence):
-            return [own.tagged() for own in found]
-        firsts = [*(group.candidates[0] for group in groups), *[example] * len(found)]
-        return [arcs_like(tree, like) for tree, like in zip(found, firsts, strict=False)]
-    trees = TreeFile.read(file, encoding).trees
-    # A parser that writes function tags has learned them; any other is compared without.
-    keeps_functions = any(strip_function_tags(own) is not own for group in groups for own in group.candidates[:1])
-    likes = [*(group.candidates[0] for group in groups), *[example] * len(trees)]
-    return [gold_like(tree, like, keeps_functions) for tree, like in zip(trees, likes, strict=False)]
+    firsts = [group.candidates[0] for group in groups]
+    likes = itertools.chain(firsts, itertools.repeat(firsts[0]))  # another number of trees is reported later
+    if isinstance(firsts[0], Tree):
+        # A parser that writes function tags has learned them; any other is compared without.
+        keeps_functions = any(strip_function_tags(own) is not own for own in firsts)
+        trees = TreeFile.read(file, encoding).trees
+        return [gold_like(tree, like, keeps_functions) for tree, like in zip(trees, likes, strict=False)]
+    found = read_conllu(file, tags=tags, encoding=encoding)
+    if isinstance(firsts[0], TaggedSequence):
+        return [own.tagged() for own in found]
+    return [arcs_like(tree, like) for tree, like in zip(found, likes, strict=False)]
 
 
 def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tree:

@@ -142,22 +142,16 @@ def _others(kernel: Normalized, corpus: Forest, n_threads: int | None) -> NDArra
 @blas_threads()
 def nearest_by_words(corpus: Sequence[Tree], queries: Sequence[Tree], k: int) -> NDArray[np.int64]:
     """The rows of the ``k`` trees whose counts of words have the largest cosine with each query's."""
-    vocabulary: dict[str, int] = {}
-    for tree in corpus:
-        for word in tree.words():
-            vocabulary.setdefault(word, len(vocabulary))
-    similarity = _word_counts(queries, vocabulary) @ _word_counts(corpus, vocabulary).T
-    return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+    from sklearn.feature_extraction.text import CountVectorizer
 
-
-def _word_counts(trees: Sequence[Tree], vocabulary: dict[str, int]) -> NDArray[np.float64]:
-    counts = np.zeros((len(trees), len(vocabulary)))
-    for row, tree in enumerate(trees):
-        for word in tree.words():
-            if word in vocabulary:
-                counts[row, vocabulary[word]] += 1
-    norms = np.linalg.norm(counts, axis=1, keepdims=True)
-    return counts / np.where(norms == 0, 1, norms)
+    words = dict.fromkeys(word for tree in corpus for word in tree.words())
+    counter = CountVectorizer(analyzer=Tree.words, vocabulary=list(words), dtype=np.float64)
+    rows = []
+    for trees in (queries, corpus):
+        counts = counter.transform(trees).toarray()
+        norms = np.linalg.norm(counts, axis=1, keepdims=True)
+        rows.append(counts / np.where(norms == 0, 1, norms))
+    return np.argsort(-(rows[0] @ rows[1].T), axis=1, kind="stable")[:, :k]
 
 
 def vote(rows: NDArray[np.int64], labels: Sequence[str]) -> list[str]:

@@ -68,12 +68,9 @@ class LinearizedTreeClassifier(ClassifierMixin, MiningLearner):  # type: ignore[
     def fit(self, X: object, y: object, *, executor: Executor | None = None) -> Self:
         """Learn from trees and one label for each; ``executor`` as for :class:`FragmentVectorizer`.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            If learning is interrupted. ``vectorizer_`` then has the fragments that were mined so far, from which
-            ``transform`` makes features for any linear model; the classifier itself has none and cannot predict. It
-            stays as it was if no fragment was found yet.
+        If learning is interrupted, ``vectorizer_`` has the fragments that were mined so far, from which ``transform``
+        makes features for any linear model; the classifier itself has none and cannot predict. It stays as it was if no
+        fragment was found yet.
         """
         self._check_choice("dictionary", "union", "class")
         options = self.get_params(deep=False)

@@ -139,6 +139,9 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
     def fit(self, X: object, y: object = None, *, executor: Executor | None = None) -> Self:
         """Learn which fragments matter.
 
+        If mining is interrupted, or ``progress`` raises an error, the vectorizer has the fragments of the parts,
+        kernels and scores that were done, and stays as it was if there are none.
+
         Parameters
         ----------
         X
@@ -147,12 +150,6 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
             One target for each row; not used by ``"frequency"``.
         executor
             Runs the parts of ``n_splits``, such as :class:`~espalier.jobs.Processes`; one after the other if None.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If mining is interrupted; any error of ``progress`` is passed on, too. The vectorizer then has the fragments
-            of the parts, kernels and scores that were done, and stays as it was if there are none.
         """
         self._check()
         kernel = self._checked_kernel(Normalized(SubsetTree(DECAY)))
@@ -197,7 +194,6 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
     def _transformed(self, X: object) -> csr_matrix:
         from scipy.sparse import hstack
 
-        check_is_fitted(self, "terms_")
         inputs = self._read(X)
         blocks = [
             own.term.features(own.fragments, inputs, self.values, n_threads=self.n_threads, memory=self.memory)
@@ -210,7 +206,6 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
 
         There is one weight for each feature, or one column of them for each score.
         """
-        check_is_fitted(self, "terms_")
         inputs = self._read(X)
         refuse_masked(weights, "weights")
         given = np.asarray(weights, np.float64)
@@ -276,6 +271,7 @@ class FragmentVectorizer(ChunkedTransformer, MiningLearner):
 
     def _read(self, X: object) -> Inputs:
         """The rows to transform, read in one way for all kernels."""
+        check_is_fitted(self, "terms_")
         columns = {column for own in self.terms_ for column in own.term.kernel._tree_columns()}
         return Inputs.of(X).read_strings(columns, "trees")
 

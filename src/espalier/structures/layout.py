@@ -30,15 +30,6 @@ class Nodes:
     children: list[range]  # the numbers of the children of each
     is_word: list[bool]
 
-    def number(self, position: Position) -> int | None:
-        """Return the number of the node at a position, or None if the drawing was cut above it."""
-        n = 0
-        for index in position:
-            if not self.children[n]:
-                return None
-            n = self.children[n][index]
-        return n
-
     def marks(self, tree: Tree, highlight: Highlight, default: str) -> dict[int, str]:
         """The colour of each highlighted node, by number; a position outside the tree is an error."""
         colours = highlight if isinstance(highlight, Mapping) else dict.fromkeys(highlight, default)
@@ -47,8 +38,12 @@ class Nodes:
             if not isinstance(position, tuple):
                 raise TypeError(f"A highlighted position is a tuple of child indices, got {position!r}.")
             tree[position]
-            n = self.number(position)
-            if n is not None:
+            n = 0
+            for index in position:
+                if not self.children[n]:  # the drawing was cut above the position
+                    break
+                n = self.children[n][index]
+            else:
                 marks[n] = colour
         return marks
 
