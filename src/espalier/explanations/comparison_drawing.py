@@ -12,7 +12,7 @@ from espalier.explanations.comparison import Comparison, signed
 from espalier.explanations.explanation import Reason, node_colours
 from espalier.explanations.word_shares import drawn, together, word_nodes
 from espalier.structures.drawing import card, placed_side_by_side, summary, svg_text
-from espalier.structures.fragment import Position
+from espalier.structures.fragment import Position, walk
 from espalier.structures.layout import Highlight, pixels, printable
 from espalier.structures.palette import BLUE, LINE, TEXT
 from espalier.structures.tree import Tree
@@ -95,19 +95,14 @@ def numbered(shown: Sequence[Reason]) -> dict[int, int]:
 
 def _spans(tree: Tree) -> list[tuple[tuple[str, int, int], Position]]:
     """Label, first and last word of every inner node, each before its children."""
-    inner: list[tuple[Position, str]] = []
-    start: dict[Position, int] = {}
-    end: dict[Position, int] = {}
+    spans = []
     n_words = 0
-    for position, node in zip(tree.positions(), tree, strict=True):
+    for position, node in walk(tree):
         if node.children:
-            inner.append((position, node.label))
-            start[position] = n_words
-            continue
-        n_words += 1
-        for depth in range(len(position)):
-            end[position[:depth]] = n_words
-    return [((label, start[position], end[position]), position) for position, label in inner]
+            spans.append(((node.label, n_words, n_words + len(node.words())), position))
+        else:
+            n_words += 1
+    return spans
 
 
 def _marks(
