@@ -20,6 +20,7 @@ from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, shortened
 from espalier.structures.notation import BLANKS
 from espalier.structures.numbers import check_choice
 
+_TAGS = ("upos", "xpos", "joint")
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _FIELD_PARSERS: dict[str, Callable[[list[str], int], Any]] = {
@@ -42,7 +43,7 @@ def is_conllu(text: str) -> bool:
 def read_conllu(
     path: Readable,
     *,
-    tags: Literal["upos", "xpos"] = "upos",
+    tags: Literal["upos", "xpos", "joint"] = "upos",
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[DependencyTree]:
@@ -59,8 +60,9 @@ def read_conllu(
     path
         A path or an open file, plain or compressed with gzip.
     tags
-        Which column gives the tags: the fourth (``"upos"``; in CoNLL-X the coarse tag) or the
-        fifth (``"xpos"``; in CoNLL-X the fine tag).
+        Which column gives the tags: the fourth (``"upos"``; in CoNLL-X the coarse tag), the
+        fifth (``"xpos"``; in CoNLL-X the fine tag), or both (``"joint"``), written ``NOUN|NNS``; a word
+        without the second has the first alone.
     encoding
         How the file is encoded; the Basque data of CoNLL 2007 is ``"latin-1"``.
     limits
@@ -80,9 +82,31 @@ def read_conllu(
     >>> read_conllu(io.StringIO(text), tags="xpos")[0].tags
     ('NNS', 'VBP')
     """
-    check_choice("tags", tags, "upos", "xpos")
+    check_choice("tags", tags, *_TAGS)
     text = read_text(path, encoding=encoding, limits=limits)
     return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
+
+
+def read_conllu_documents(
+    path: Readable,
+    *,
+    tags: Literal["upos", "xpos", "joint"] = "upos",
+    encoding: str = "utf-8",
+    limits: ReadLimits = DEFAULT_LIMITS,
+) -> list[list[DependencyTree]]:
+    """Read a CoNLL-U file like :func:`read_conllu`, with the trees of each document in a list of their own.
+
+    A comment ``# newdoc`` begins a document. If the file marks no documents, each sentence is one by itself.
+    """
+    check_choice("tags", tags, *_TAGS)
+    sentences = conllu_sentences(read_text(path, encoding=encoding, limits=limits), source_name(path), tags)
+    begins = [any(name.startswith("newdoc") for name in sentence.metadata) for sentence in sentences]
+    documents: list[list[DependencyTree]] = []
+    for sentence, is_first in zip(sentences, begins, strict=True):
+        if is_first or not documents or not any(begins):
+            documents.append([])
+        documents[-1].append(sentence.tree)
+    return documents
 
 
 class ConlluSentence(NamedTuple):
@@ -136,6 +160,12 @@ def conllu_lines(tree: DependencyTree) -> Iterator[str]:
         yield "\t".join(line)
 
 
+def _tag(word: Any, tags: str) -> str:
+    if tags != "joint":
+        return str(word[tags])
+    return str(word["upos"]) if word["xpos"] == "_" else f"{word['upos']}|{word['xpos']}"
+
+
 def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
     for number, word in enumerate(words, 1):
         if word["id"] != number:
@@ -147,7 +177,7 @@ def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
     lemmas = [word["lemma"] for word in words]
     return DependencyTree(
         [word["form"] for word in words],
-        [word[tags] for word in words],
+        [_tag(word, tags) for word in words],
         [word["head"] for word in words],
         [word["deprel"] for word in words],
         lemmas=None if all(lemma == "_" for lemma in lemmas) else lemmas,
