@@ -7,10 +7,13 @@ What changes a tree lives in ``transforms``; what draws it in ``drawing``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn, TypeVar, final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
 
 from espalier.structures import notation, transforms
+
+if TYPE_CHECKING:
+    from espalier.structures.dependency import DependencyTree
 
 T = TypeVar("T")
 
@@ -214,6 +217,16 @@ class Tree:
                 done[id(node)] = combine(node, [done[id(child)] for child in node.children])
                 stack.pop()
         return done[id(self)]
+
+    def to_dependencies(self, head_rules: Mapping[str, str] | None = None) -> DependencyTree:
+        """Return the dependency tree of a constituency tree with a tag above each word.
+
+        ``head_rules`` says by label which child is the head of a constituent, in the notation of
+        :func:`espalier.structures.head_rules.to_dependencies`; None for the rules of Yamada and Matsumoto (2003).
+        """
+        from espalier.structures.head_rules import YAMADA_MATSUMOTO, to_dependencies
+
+        return to_dependencies(self, YAMADA_MATSUMOTO if head_rules is None else head_rules)
 
     without_function_tags = transforms.strip_function_tags
     without_indices = transforms.strip_indices
