@@ -1,0 +1,106 @@
+"""Crossing arcs for a parser that knows none: arcs are lifted until none cross, and relations say where from.
+
+Nivre and Nilsson (2005), with their encoding of paths: a lifted arc has the mark of lifting on its relation, and every
+arc over which it was lifted has the mark of a path. To undo it, a lifted word goes down along arcs with that mark.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from espalier.errors import InputError
+from espalier.structures.dependency import DependencyTree
+
+LIFTED, PATH = "↑", "↓"
+
+
+def crossing(heads: Sequence[int]) -> list[int]:
+    """Return the words whose arc spans a word that is not below its head, the shortest such arc first.
+
+    Examples
+    --------
+    >>> crossing([3, 4, 0, 3])
+    [1, 2]
+    """
+    found = []
+    for word, head in enumerate(heads, 1):
+        between = range(min(word, head) + 1, max(word, head))
+        if head > 0 and not all(_is_below(heads, other, head) for other in between):
+            found.append(word)
+    return sorted(found, key=lambda word: abs(word - heads[word - 1]))
+
+
+def projectivized(tree: DependencyTree) -> DependencyTree:
+    """Return the tree without crossing arcs, with marks on the relations that tell how to restore them.
+
+    Examples
+    --------
+    >>> tree = DependencyTree("a b c d".split(), "WXYZ", [3, 4, 0, 3], ["p", "q", "root", "s"])
+    >>> lifted = projectivized(tree)
+    >>> lifted.heads, lifted.relations
+    ((3, 3, 0, 3), ('p', 'q↑', 'root', 's↓'))
+    >>> restored(lifted) == tree
+    True
+    """
+    for word, relation in enumerate(tree.relations, 1):
+        if LIFTED in relation or PATH in relation:
+            raise InputError(
+                f"The relation {relation!r} of word {word} has one of the signs {LIFTED} and {PATH}, which mark lifted "
+                "arcs."
+            )
+    heads = list(tree.heads)
+    lifted, path = set(), set()
+    while found := crossing(heads):
+        word = found[0]
+        above = heads[word - 1]
+        lifted.add(word)
+        path.add(above)
+        heads[word - 1] = heads[above - 1]
+    marks = [LIFTED * (word in lifted) + PATH * (word in path) for word in range(1, len(tree) + 1)]
+    relations = [relation + mark for relation, mark in zip(tree.relations, marks, strict=True)]
+    return replace(tree, heads=heads, relations=relations) if lifted else tree
+
+
+def restored(tree: DependencyTree) -> DependencyTree:
+    """Return the tree with lifted arcs back in their place, as far as the marks tell, and without marks."""
+    if not any(relation.endswith((LIFTED, PATH)) for relation in tree.relations):
+        return tree
+    heads, relations = list(tree.heads), list(tree.relations)
+    for word in _from_the_root(heads):
+        if LIFTED not in relations[word - 1]:
+            continue
+        heads[word - 1] = _lowest_on_path(heads, relations, word)
+    return replace(tree, heads=heads, relations=[relation.rstrip(LIFTED + PATH) for relation in relations])
+
+
+def _lowest_on_path(heads: Sequence[int], relations: Sequence[str], lifted: int) -> int:
+    """The first end of a path below the head of a lifted word, level by level; the head itself if there is no path."""
+    waiting = deque([heads[lifted - 1]])
+    while waiting:
+        own = waiting.popleft()
+        below = [
+            word for word, head in enumerate(heads, 1) if head == own and word != lifted and PATH in relations[word - 1]
+        ]
+        if not below:
+            return own
+        waiting.extend(below)
+    raise AssertionError("A tree has an end on every path.")
+
+
+def _from_the_root(heads: Sequence[int]) -> list[int]:
+    """All words, each after its head."""
+    below: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for word, head in enumerate(heads, 1):
+        below[head].append(word)
+    order = list(below[0])
+    for word in order:
+        order.extend(below[word])
+    return order
+
+
+def _is_below(heads: Sequence[int], word: int, above: int) -> bool:
+    while word not in (0, above):
+        word = heads[word - 1]
+    return word == above
