@@ -40,12 +40,13 @@ using Arrays = nb::typed<nb::dict, nb::str, AnyArray>;
 using Settings = nb::typed<nb::dict, nb::str, nb::any>;  // arrays and numbers
 using Progress = std::optional<nb::typed<nb::callable, nb::object(double)>>;
 
-template <class T>
-Out<T> to_numpy(std::vector<T>&& values) {
-  auto made = std::make_unique<std::vector<T>>(std::move(values));  // until there is a capsule that deletes it
+template <class T, class Allocator>
+Out<T> to_numpy(std::vector<T, Allocator>&& values) {
+  using Values = std::vector<T, Allocator>;
+  auto made = std::make_unique<Values>(std::move(values));  // until there is a capsule that deletes it
   T* data = made->data();
-  nb::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  const std::vector<T>* kept = made.release();
+  nb::capsule owner(made.get(), [](void* p) noexcept { delete static_cast<Values*>(p); });
+  const Values* kept = made.release();
   return Out<T>(data, {kept->size()}, owner);
 }
 
@@ -152,6 +153,7 @@ void bind_smoothed_partial_tree(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_parsing(nb::module_& m);
+void bind_dependencies(nb::module_& m);
 void bind_rerank(nb::module_& m);
 void bind_gp(nb::module_& m);
 

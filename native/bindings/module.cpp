@@ -19,5 +19,6 @@ NB_MODULE(_core, m) {
   bind_spaces(m);
   bind_gp(m);
   bind_parsing(m);
+  bind_dependencies(m);
   bind_rerank(m);
 }

@@ -64,6 +64,8 @@ Arrays arrays_of(const std::vector<SentenceParses>& found) {
   return out;
 }
 
+}  // namespace
+
 // All sequences of all sentences in one set of arrays.
 Arrays arrays_of(const std::vector<std::vector<TagSequence>>& found) {
   std::vector<std::int64_t> sentence_start{0}, sequence_start{0};
@@ -84,8 +86,6 @@ Arrays arrays_of(const std::vector<std::vector<TagSequence>>& found) {
   out["weight"] = to_numpy(std::move(weight));
   return out;
 }
-
-}  // namespace
 
 void bind_parsing(nb::module_& m) {
   m.def(

@@ -446,6 +446,118 @@ def tag_sentences(
     progress: Callable[[float], object] | None,
 ) -> dict[str, NDArray[Any]]: ...
 
+N_ATTRIBUTES: int = 12
+
+def text_keys(texts: Sequence[str], kind: int) -> NDArray[numpy.uint64]: ...
+
+class SparseClassifier:
+    def __init__(
+        self,
+        key: NDArray[numpy.uint64],
+        start: NDArray[numpy.int64],
+        of_class: NDArray[numpy.int32],
+        weight: NDArray[numpy.float32],
+    ) -> None: ...
+
+def train_tagger(
+    start: NDArray[numpy.int64],
+    word: NDArray[numpy.int32],
+    attribute: NDArray[numpy.uint64],
+    tag: NDArray[numpy.int32],
+    n_tags: int,
+    epochs: int,
+    width: int,
+    seed: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...
+def tag_by_beam(
+    model: SparseClassifier,
+    start: NDArray[numpy.int64],
+    word: NDArray[numpy.int32],
+    attribute: NDArray[numpy.uint64],
+    n_tags: int,
+    width: int,
+    most: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...
+
+N_TOKEN_FIELDS: int = 7
+
+def train_pruner(
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    head: NDArray[numpy.int32],
+    rows: NDArray[numpy.int64],
+    bits: int,
+    epochs: int,
+    step: float,
+    seed: int,
+    progress: Callable[[float], object] | None,
+) -> NDArray[numpy.float32]: ...
+def train_dependencies(
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    head: NDArray[numpy.int32],
+    pruners: list[NDArray[numpy.float32]],
+    part: NDArray[numpy.int32],
+    bits: int,
+    epochs: int,
+    order: int,
+    mira: bool,
+    step: float,
+    margin: float,
+    rivals: int,
+    several_roots: bool,
+    ratio: float,
+    most: int,
+    seed: int,
+    progress: Callable[[float], object] | None,
+) -> NDArray[numpy.float32]: ...
+def train_labels(
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    head: NDArray[numpy.int32],
+    label: NDArray[numpy.int32],
+    n_labels: int,
+    epochs: int,
+    seed: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...
+def parse_dependencies(
+    pruner: NDArray[numpy.float32],
+    parser: NDArray[numpy.float32],
+    labels: SparseClassifier,
+    n_labels: int,
+    order: int,
+    several_roots: bool,
+    ratio: float,
+    most_heads: int,
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    most: int,
+    memory: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, NDArray[Any]]: ...
+def score_dependencies(
+    parser: NDArray[numpy.float32],
+    order: int,
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    head: NDArray[numpy.int32],
+    n_threads: int,
+) -> NDArray[numpy.float64]: ...
+def kept_arcs(
+    pruner: NDArray[numpy.float32],
+    ratio: float,
+    most_heads: int,
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    n_threads: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]]: ...
+def in_large_pages(array: NDArray[numpy.float32]) -> NDArray[numpy.float32]: ...
+
 class CompressedTrees:
     def __init__(
         self, decay: NDArray[numpy.float64], frontier: NDArray[numpy.float64], leaf: float, max_depth: int

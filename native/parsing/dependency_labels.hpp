@@ -1,0 +1,43 @@
+// The relations of a dependency tree: a classifier goes from the root down and labels each arc.
+//
+// A relation depends on the words and tags of head and modifier, on the modifier's own dependents and its neighbours
+// among those of the head, and on the relation of the head, which is known by then.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "jobs/team.hpp"
+#include "parsing/dependency_features.hpp"
+#include "parsing/sparse_classifier.hpp"
+
+namespace espalier {
+
+struct LabelTraining {
+  std::int32_t n_labels;
+  int epochs;
+  std::uint64_t seed;
+};
+
+// Learns from the labels of all tokens, by an averaged perceptron; that of a root is not used.
+ClassifierArrays train_labels(const DependencyView& treebank, const std::int32_t* label, const LabelTraining& settings,
+                              Team& team);
+
+// Labels trees of one sentence. Trees that are alike around an arc give it the same label, which is found once.
+class TreeLabeller {
+ public:
+  TreeLabeller(const SparseClassifier& model, const SentenceKeys& keys, std::int32_t n_labels)
+      : model_(model), keys_(keys), score_(n_labels) {}
+
+  // The labels of a tree, by token; -1 for the root.
+  std::vector<std::int32_t> operator()(const std::int32_t* head);
+
+ private:
+  const SparseClassifier& model_;
+  const SentenceKeys& keys_;
+  std::vector<double> score_;
+  std::unordered_map<std::uint64_t, std::int32_t> known_;
+};
+
+}  // namespace espalier

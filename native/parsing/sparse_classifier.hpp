@@ -1,0 +1,131 @@
+// A linear classifier of many classes over sparse features: each feature has weights for the classes that it concerns.
+//
+// Features are 64-bit keys. A feature gets a row when it is first learned from, and a row an entry for a class when
+// that class is; so a lookup finds nothing for most features, and little for the others.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "corpus/hashing.hpp"
+
+namespace espalier {
+
+// Gives numbers to keys, in the order in which they come.
+class KeyIndex {
+ public:
+  explicit KeyIndex(std::span<const std::uint64_t> keys = {}) {
+    std::size_t size = 64;
+    while (size < 2 * keys.size()) size *= 2;
+    slots_.assign(size, -1);
+    for (const std::uint64_t key : keys) number(key);
+  }
+
+  // The number of a key, or -1.
+  std::int32_t find(std::uint64_t key) const { return slots_[slot(key)]; }
+  // The number of a key, a new one where it has none.
+  std::int32_t number(std::uint64_t key) {
+    std::int32_t& found = slots_[slot(key)];
+    if (found >= 0) return found;
+    const std::int32_t own = found = static_cast<std::int32_t>(keys_.size());
+    keys_.push_back(key);
+    if (2 * keys_.size() > slots_.size()) grow();
+    return own;
+  }
+  const std::vector<std::uint64_t>& keys() const { return keys_; }
+
+ private:
+  std::size_t slot(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash_(key) & mask;
+    while (slots_[at] >= 0 && keys_[slots_[at]] != key) at = (at + 1) & mask;
+    return at;
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), -1);
+    for (std::size_t k = 0; k < keys_.size(); ++k) slots_[slot(keys_[k])] = static_cast<std::int32_t>(k);
+  }
+
+  Hasher hash_;
+  std::vector<std::int32_t> slots_;
+  std::vector<std::uint64_t> keys_;
+};
+
+// What was learned, as arrays: row k has the key key[k] and the entries from start[k] to start[k + 1].
+struct ClassifierArrays {
+  std::vector<std::uint64_t> key;
+  std::vector<std::int64_t> start;
+  std::vector<std::int32_t> of_class;
+  std::vector<float> weight;
+};
+
+class SparseClassifier {
+ public:
+  explicit SparseClassifier(ClassifierArrays arrays) : arrays_(std::move(arrays)), index_(arrays_.key) {}
+
+  // Adds the weights of a feature to the scores of the classes.
+  void add(std::uint64_t key, double* score) const {
+    const std::int32_t row = index_.find(key);
+    if (row < 0) return;
+    for (std::int64_t k = arrays_.start[row]; k < arrays_.start[row + 1]; ++k) {
+      score[arrays_.of_class[k]] += arrays_.weight[k];
+    }
+  }
+
+ private:
+  ClassifierArrays arrays_;
+  KeyIndex index_;
+};
+
+// The same while it learns by mistakes; what it returns at the end is the average over all moments.
+class LearningClassifier {
+ public:
+  void add(std::uint64_t key, double* score) const {
+    const std::int32_t row = index_.find(key);
+    if (row < 0) return;
+    for (const Entry& entry : rows_[row]) score[entry.of_class] += entry.weight;
+  }
+  void next() { ++time_; }
+  void move(std::uint64_t key, std::int32_t of_class, double by) {
+    const std::int32_t row = index_.number(key);
+    if (row == std::ssize(rows_)) rows_.emplace_back();
+    auto& entries = rows_[row];
+    auto own = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.of_class == of_class; });
+    if (own == entries.end()) own = entries.insert(own, {of_class, 0.0, 0.0});
+    own->weight += by;
+    own->moved += by * static_cast<double>(time_);
+  }
+  // Weights are multiples of 2^-14, so that sums are exact in any order; those that are 0 are left out.
+  ClassifierArrays average() const {
+    ClassifierArrays out;
+    out.start.push_back(0);
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      for (const Entry& entry : rows_[row]) {
+        const double mean = std::round((entry.weight - entry.moved / static_cast<double>(time_)) * 16384.0) / 16384.0;
+        if (mean == 0.0) continue;
+        out.of_class.push_back(entry.of_class);
+        out.weight.push_back(static_cast<float>(mean));
+      }
+      const auto end = static_cast<std::int64_t>(out.weight.size());
+      if (end == out.start.back()) continue;
+      out.key.push_back(index_.keys()[row]);
+      out.start.push_back(end);
+    }
+    return out;
+  }
+
+ private:
+  struct Entry {
+    std::int32_t of_class;
+    double weight, moved;
+  };
+  KeyIndex index_;
+  std::vector<std::vector<Entry>> rows_;
+  std::int64_t time_ = 1;
+};
+
+}  // namespace espalier
