@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.jobs.progress import Report
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -32,6 +33,13 @@ class Tagged(NamedTuple):
     """
 
     sequence: TaggedSequence
+    score: float
+
+
+class DependencyParse(NamedTuple):
+    """A dependency tree and its score, which is a sum of learned weights and no probability."""
+
+    tree: DependencyTree
     score: float
 
 

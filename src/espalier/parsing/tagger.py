@@ -159,7 +159,7 @@ class Tagger(Storable):
             schedule.n_threads,
             schedule.tell,
         )
-        return [self._taggings(arrays, s, words) for s, words in enumerate(listed)]
+        return [taggings_of(self.tags, arrays, s, words) for s, words in enumerate(listed)]
 
     def propose(
         self, sentences: Iterable[Sequence[str]], k: int = 1, *, beam: float | None = None, **options: Any
@@ -213,16 +213,19 @@ class Tagger(Storable):
     def _weights(self) -> NDArray[np.float64]:
         return read_only(on_grid(trigram_weights(self.trigrams).reshape(-1)))
 
-    def _taggings(self, arrays: dict[str, Any], s: int, words: tuple[str, ...]) -> KBest[Tagged]:
-        first, last = arrays["sentence_start"][s : s + 2].tolist()
-        start = arrays["sequence_start"][first]
-        numbers = arrays["tag"][start : start + (last - first) * len(words)].reshape(last - first, len(words))
-        scores = arrays["weight"][first:last].tolist()
-        sequences = (TaggedSequence(words, [self.tags[n] for n in row]) for row in numbers.tolist())
-        return KBest(tuple(map(Tagged, sequences, scores)))
-
     def __repr__(self) -> str:
         return f"<Tagger: {len(self.tags):,} tags, {len(self.lexicon.words):,} words>"
+
+
+def taggings_of(
+    tags: Sequence[str], arrays: dict[str, Any], s: int, words: tuple[str, ...], *, exact: bool = True
+) -> KBest[Tagged]:
+    """The taggings of one sentence, from arrays of all."""
+    first, last = arrays["sentence_start"][s : s + 2].tolist()
+    start = arrays["sequence_start"][first]
+    numbers = arrays["tag"][start : start + (last - first) * len(words)].reshape(last - first, len(words))
+    sequences = (TaggedSequence(words, [tags[n] for n in row]) for row in numbers.tolist())
+    return KBest(tuple(map(Tagged, sequences, arrays["weight"][first:last].tolist())), exact=exact)
 
 
 def _stored_trigrams(state: State, n_tags: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from espalier.errors import InputError
 _ROOMS = {
     "espalier.structures": ("DependencyTree", "Graph", "TaggedSequence", "Tree"),
     "espalier.corpus": ("Arcs", "Forest", "Graphs", "Sequences", "Vocabulary"),
-    "espalier.parsing": ("PCFG", "Tagger"),
+    "espalier.parsing": ("DependencyParser", "PCFG", "PerceptronTagger", "Tagger"),
     "espalier.kernels": (
         *("BagOfWords", "Constant", "DependencySubtree", "Embedding", "Exact", "Idf", "LatentSemantic", "Learned"),
         *("Linear", "Matern", "Normalized", "PartialTree", "PerDimension", "PerLabel", "Polynomial", "Power"),

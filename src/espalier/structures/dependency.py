@@ -167,6 +167,17 @@ class DependencyTree:
         ]
 
 
+def sound_tree(
+    words: tuple[str, ...], tags: tuple[str, ...], heads: tuple[int, ...], relations: tuple[str, ...]
+) -> DependencyTree:
+    """Make a tree of parts that are known to form one, such as those of a parser, without checking them again."""
+    tree = object.__new__(DependencyTree)
+    parts = {"words": words, "tags": tags, "heads": heads, "relations": relations, "lemmas": None, "features": None}
+    for name, value in parts.items():
+        object.__setattr__(tree, name, value)
+    return tree
+
+
 _NodeMaker = Callable[[str, str, str, list[Tree], list[Tree]], Tree]
 
 

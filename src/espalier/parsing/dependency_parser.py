@@ -1,0 +1,424 @@
+"""``DependencyParser``: a graph-based parser learned from a treebank, and the k best trees of any tagged sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.errors import InputError
+from espalier.jobs.progress import Report
+from espalier.jobs.schedule import Schedule
+from espalier.parsing.kbest import DependencyParse, KBest
+from espalier.parsing.projective import LIFTED, PATH, crossing, projectivized, restored
+from espalier.parsing.requests import HOW_MANY, words_and_tags
+from espalier.parsing.sparse_weights import SparseWeights
+from espalier.parsing.token_numbers import TokenNumbers
+from espalier.storage import State, Storable, require
+from espalier.structures.columns import read_only
+from espalier.structures.dependency import DependencyTree, sound_tree
+from espalier.structures.numbers import finite_number, whole_number
+from espalier.structures.sequence import TaggedSequence
+
+Order = Literal[1, 2, 3]
+Learning = Literal["softmax", "mira"]
+
+MAX_SEED = 2**62
+PRUNER_BITS, PRUNER_EPOCHS, PRUNER_STEP = 20, 1, 0.1
+# Parts of the treebank: each is pruned by a pruner that did not learn from it, as new sentences are.
+N_PARTS = 2
+BLOCK = 20  # sentences of one part in a row: neighbours are of one document
+LABEL_EPOCHS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DependencyParser(Storable):
+    """A parser that scores dependency trees by their parts; make one with :meth:`from_treebank`.
+
+    A pruner first keeps a few likely heads for each word. Over these, the parser finds the best trees without crossing
+    arcs exactly (Koo and Collins 2010, their model 1). A classifier then labels the arcs. If the treebank has crossing
+    arcs, the labels tell where arcs were lifted, and parses get crossing arcs, too (Nivre and Nilsson 2005).
+
+    Sentences must be tagged. Joint tags, written ``UPOS|XPOS``, are used as two: see ``read_conllu(tags="joint")``. For
+    new sentences, tags come from a tagger, so learn from such tags as well: see :func:`jackknifed_tags`.
+
+    Parameters
+    ----------
+    tokens
+        The words and tags that it knows.
+    relations
+        The relations that it gives to arcs.
+    pruner, weights
+        Weights of the features of the pruner, and of trees; each is as long as a power of two.
+    labels
+        The classifier of relations.
+    order
+        The largest part that is scored; see :meth:`from_treebank`.
+    heads, ratio
+        How the pruner decides; see :meth:`from_treebank`.
+    several_roots
+        Whether trees may have several roots, as some of the treebank had.
+    n_sentences, n_words
+        The size of the treebank.
+
+    Examples
+    --------
+    >>> cats = DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])
+    >>> dogs = DependencyTree(["the", "dogs", "bark"], ["D", "N", "V"], [2, 3, 0], ["det", "nsubj", "root"])
+    >>> parser = DependencyParser.from_treebank([cats, dogs])
+    >>> parser.parse([("the", "D"), ("cats", "N"), ("bark", "V")])[0].tree.heads
+    (2, 3, 0)
+    """
+
+    tokens: TokenNumbers
+    relations: Sequence[str]
+    pruner: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    labels: SparseWeights
+    order: Order
+    heads: int
+    ratio: float
+    several_roots: bool
+    n_sentences: int
+    n_words: int
+
+    def __post_init__(self) -> None:
+        for name in ("pruner", "weights"):
+            object.__setattr__(self, name, read_only(_core.in_large_pages(getattr(self, name))))
+
+    @staticmethod
+    def from_treebank(
+        trees: Iterable[DependencyTree],
+        *,
+        order: Order = 2,
+        epochs: int = 6,
+        learning: Learning = "softmax",
+        rivals: int | None = None,
+        step: float = 0.01,
+        margin: float | None = None,
+        heads: int = 16,
+        ratio: float = 2.5e-3,
+        rare: int = 1,
+        bits: int = 22,
+        pseudo_projective: bool = True,
+        random_state: int = 0,
+        progress: Report | None = None,
+    ) -> DependencyParser:
+        """Learn from dependency trees.
+
+        Parameters
+        ----------
+        trees
+            Trees with tags, several roots and crossing arcs included.
+        order
+            The parts of a tree that are scored. 1: arcs. 2: also pairs of adjacent siblings, and grandparents. 3: also
+            grandparents with two siblings.
+        epochs
+            How often the training data is gone through.
+        learning
+            What is learned from a sentence. ``"softmax"``: the right tree gains probability among its rivals, the best
+            trees so far, each of which has an advantage for every wrong head (Gimpel and Smith 2010). ``"mira"``: the
+            weights move just so far that the right tree beats every rival by the number of wrong heads (Crammer et al.
+            2006).
+        rivals
+            How many of the best trees are rivals: by default 16, and 1 for MIRA.
+        step
+            The size of a step. For MIRA, the largest share of one rival in it.
+        margin
+            The advantage of a tree for each wrong head while learning: by default 1.5, and 1 for MIRA.
+        heads
+            How many heads the pruner keeps for a word at most.
+        ratio
+            The pruner drops heads whose probability is below this share of the most probable head's.
+        rare
+            Words seen at most this many times are learned as unknown words.
+        bits
+            There is room for ``2 ** bits`` weights. Features are hashed: with too little room some share a weight.
+        pseudo_projective
+            Whether parses get crossing arcs if trees have them. If False, crossing arcs are lifted for learning and
+            not restored in parses.
+        random_state
+            A seed for the order of sentences.
+        progress
+            As everywhere.
+
+        Notes
+        -----
+        Learning goes through the sentences one by one, in one thread. The weights that remain are averaged over all
+        moments of learning.
+        """
+        order_: int = whole_number("order", order, 1, 3)
+        epochs, heads = whole_number("epochs", epochs), whole_number("heads", heads)
+        rare, bits = whole_number("rare", rare, 0), whole_number("bits", bits, 10, 28)
+        seed = whole_number("random_state", random_state, 0, MAX_SEED)
+        if learning not in ("softmax", "mira"):
+            raise ValueError(f"learning must be 'softmax' or 'mira', got {learning!r}.")
+        mira = learning == "mira"
+        rivals = whole_number("rivals", (1 if mira else 16) if rivals is None else rivals)
+        step = finite_number("step", step)
+        margin = finite_number("margin", (1.0 if mira else 1.5) if margin is None else margin)
+        ratio = finite_number("ratio", ratio, zero=True)
+        listed = _checked(trees)
+        several = any(len(tree.roots) > 1 for tree in listed)
+        flat = [projectivized(tree) if crossing(tree.heads) else tree for tree in listed]
+        if not pseudo_projective:
+            flat = [replace(own, relations=tree.relations) for own, tree in zip(flat, listed, strict=True)]
+        tagged = [tree.tagged() for tree in flat]
+        tokens = TokenNumbers.of(tagged, rare)
+        relations = sorted({relation for tree in flat for relation in tree.relations})
+        number = {relation: n for n, relation in enumerate(relations)}
+        start, token = tokens.rows(tagged)
+        head = np.array([h for tree in flat for h in (-1, *tree.heads)], np.int32)
+        label = np.array([n for tree in flat for n in (-1, *(number[own] for own in tree.relations))], np.int32)
+        part = np.arange(len(flat), dtype=np.int32) // BLOCK % N_PARTS
+        schedule = Schedule.of(1, progress=progress, what="learning to parse")
+        pruners = [
+            _core.train_pruner(
+                start,
+                token,
+                head,
+                np.flatnonzero(part != held_out),
+                PRUNER_BITS,
+                PRUNER_EPOCHS,
+                PRUNER_STEP,
+                seed,
+                schedule.between(0.1 * n, 0.1 * (n + 1)).tell,
+            )
+            for n, held_out in enumerate((*range(N_PARTS), -1))
+        ]
+        weights = _core.train_dependencies(
+            start,
+            token,
+            head,
+            pruners[:-1],
+            part,
+            bits,
+            epochs,
+            order_,
+            mira,
+            step,
+            margin,
+            rivals,
+            several,
+            ratio,
+            heads,
+            seed,
+            schedule.between(0.3, 0.9).tell,
+        )
+        labels = _core.train_labels(
+            start, token, head, label, len(relations), LABEL_EPOCHS, seed, schedule.between(0.9, 1.0).tell
+        )
+        schedule.done()
+        return DependencyParser(
+            tokens,
+            tuple(relations),
+            pruners[-1],
+            weights,
+            SparseWeights(**labels),
+            order,
+            heads,
+            ratio,
+            several,
+            len(flat),
+            len(head) - len(flat),
+        )
+
+    def parse(self, sentence: Any, k: int = 1, **options: Any) -> KBest[DependencyParse]:
+        """Return the ``k`` best trees of one sentence; the options are those of :meth:`parse_all`."""
+        return self.parse_all([sentence], k, **options)[0]
+
+    def parse_all(
+        self,
+        sentences: Iterable[Any],
+        k: int = 1,
+        *,
+        n_threads: int | None = None,
+        memory: int | float | str | None = None,
+        progress: Report | None = None,
+    ) -> list[KBest[DependencyParse]]:
+        """Return the ``k`` best trees of each sentence, over the heads that the pruner keeps.
+
+        Parameters
+        ----------
+        sentences
+            Tagged sequences, lists of pairs of a word and its tag, or dependency trees, whose arcs are not looked at.
+        k
+            The largest number of trees; there are fewer if the heads that are kept allow no more. They are all
+            different.
+        n_threads, progress
+            As for every :class:`Proposer`.
+        memory
+            What all threads together may use. If it is too little for a sentence, fewer heads are kept for its words,
+            and its ``narrowed`` is True.
+        """
+        schedule = Schedule.of(n_threads, memory, progress, what="parsing")
+        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        start, token = self.tokens.rows(listed)
+        arrays = _core.parse_dependencies(
+            self.pruner,
+            self.weights,
+            self.labels.core,
+            len(self.relations),
+            self.order,
+            self.several_roots,
+            self.ratio,
+            self.heads,
+            start,
+            token,
+            whole_number("k", k, wanted=HOW_MANY),
+            schedule.memory // schedule.n_threads,
+            schedule.n_threads,
+            schedule.tell,
+        )
+        return self._trees(arrays, listed)
+
+    def propose(
+        self, sentences: Iterable[Any], k: int = 1, *, beam: float | None = None, **options: Any
+    ) -> list[KBest[DependencyParse]]:
+        """Call :meth:`parse_all`; all proposers have this method. A dependency parser has no beam."""
+        if beam is not None:
+            raise ValueError(
+                "A DependencyParser has no beam: its heads and ratio are set when it learns. Leave beam out."
+            )
+        return self.parse_all(sentences, k, **options)
+
+    def score(self, tree: DependencyTree) -> float:
+        """Return the score of any tree, on the scale of the scores of parses; relations do not count.
+
+        Crossing arcs are lifted first, as they are in parses.
+        """
+        return self.score_all([tree])[0]
+
+    def score_all(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[float]:
+        """Return the score of each tree, as :meth:`score` does."""
+        listed = _checked(trees)
+        heads = [projectivized(tree).heads if crossing(tree.heads) else tree.heads for tree in listed]
+        start, token = self.tokens.rows([tree.tagged() for tree in listed])
+        head = np.array([h for own in heads for h in (-1, *own)], np.int32)
+        n = Schedule.of(n_threads).n_threads
+        scores: list[float] = _core.score_dependencies(self.weights, self.order, start, token, head, n).tolist()
+        return scores
+
+    def kept_heads(self, sentences: Iterable[Any], *, n_threads: int | None = None) -> list[list[tuple[int, ...]]]:
+        """Return, for each word of each sentence, the heads that the pruner keeps, in ascending order.
+
+        A gold head that is not among them cannot be found.
+        """
+        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        start, token = self.tokens.rows(listed)
+        n = Schedule.of(n_threads).n_threads
+        sentence_start, head, modifier = _core.kept_arcs(self.pruner, self.ratio, self.heads, start, token, n)
+        out = []
+        for s, sentence in enumerate(listed):
+            kept: list[list[int]] = [[] for _ in range(len(sentence))]
+            own = slice(sentence_start[s], sentence_start[s + 1])
+            for word, above in zip(modifier[own].tolist(), head[own].tolist(), strict=True):
+                kept[word - 1].append(above)
+            out.append([tuple(sorted(heads)) for heads in kept])
+        return out
+
+    def to_state(self) -> dict[str, object]:
+        """Return the settings, the words and tags, and all weights."""
+        return {
+            "tokens": self.tokens.to_state(),
+            "relations": list(self.relations),
+            "pruner": self.pruner,
+            "weights": self.weights,
+            "labels": self.labels.to_state(),
+            "order": self.order,
+            "heads": self.heads,
+            "ratio": self.ratio,
+            "several_roots": self.several_roots,
+            "sentences": self.n_sentences,
+            "words": self.n_words,
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> DependencyParser:
+        """Make a parser from the contents of a file."""
+        relations = state.texts("relations")
+        require(0 < len(relations) == len(set(relations)), "its relations are not all different")
+        pruner, weights = state.array("pruner", np.float32), state.array("weights", np.float32)
+        for own in (pruner, weights):
+            require(len(own).bit_count() == 1 and len(own) >= 1024, "the number of weights is no power of two")
+            require(np.isfinite(own).all(), "a weight is not a number")
+        order: Any = state.whole("order", 1, 3)
+        return cls(
+            TokenNumbers.from_part(state.part("tokens")),
+            tuple(relations),
+            pruner,
+            weights,
+            SparseWeights.from_part(state.part("labels"), len(relations)),
+            order,
+            state.whole("heads", 1, 1_000),
+            state.number("ratio", 0.0),
+            state.truth("several_roots"),
+            state.whole("sentences"),
+            state.whole("words"),
+        )
+
+    def trained_on(self) -> dict[str, object]:
+        """How many trees and words it learned from."""
+        return {"rows": self.n_sentences, "items": "dependency trees", "words": self.n_words}
+
+    def _trees(self, arrays: dict[str, Any], sentences: Sequence[TaggedSequence]) -> list[KBest[DependencyParse]]:
+        starts, scores = arrays["sentence_start"].tolist(), arrays["score"].tolist()
+        heads, labels = arrays["head"].tolist(), arrays["label"].tolist()
+        narrowed = arrays["narrowed"].tolist()
+        has_marks = any(relation.endswith((LIFTED, PATH)) for relation in self.relations)
+        out, at = [], 0
+        for s, sentence in enumerate(sentences):
+            words, tags = tuple(sentence.words), tuple(sentence.tags)
+            found = []
+            for rank in range(starts[s], starts[s + 1]):
+                to = at + len(words)
+                relations = tuple([self.relations[n] for n in labels[at:to]])
+                found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), relations), scores[rank]))
+                at = to
+            if has_marks:
+                found = _restored(found)
+            out.append(KBest(tuple(found), exact=False, narrowed=bool(narrowed[s])))
+        return out
+
+    def __repr__(self) -> str:
+        n = len(self.relations)
+        return f"<DependencyParser of order {self.order}: {self.n_sentences:,} trees, {n:,} relations>"
+
+
+def _restored(parses: list[DependencyParse]) -> list[DependencyParse]:
+    """The parses with lifted arcs in their place; where that makes two equal, the first stays."""
+    trees = [restored(parse.tree) for parse in parses]
+    seen: dict[tuple[object, object], DependencyParse] = {}
+    for tree, parse in zip(trees, parses, strict=True):
+        seen.setdefault((tree.heads, tree.relations), DependencyParse(tree, parse.score))
+    return list(seen.values())
+
+
+def _checked(trees: Iterable[DependencyTree]) -> list[DependencyTree]:
+    listed = list(trees)
+    for row, tree in enumerate(listed):
+        if not isinstance(tree, DependencyTree):
+            raise TypeError(f"Tree {row} must be a DependencyTree, got {tree!r:.80}.")
+    if not listed:
+        raise InputError("A dependency parser needs at least one tree.")
+    return listed
+
+
+def _tagged(row: int, sentence: Any) -> TaggedSequence:
+    """The words and tags of a sentence."""
+    if isinstance(sentence, TaggedSequence):
+        return sentence
+    if isinstance(sentence, DependencyTree):
+        return sentence.tagged()
+    pairs = words_and_tags(row, sentence)
+    tags = [tag for _, tag in pairs if tag is not None]
+    if len(tags) < len(pairs):
+        raise InputError(
+            f"Sentence {row} has words without tags, and a dependency parser needs tags. Give pairs of a word and its "
+            "tag, or tag the words first: tagger.tag(words)[0].sequence."
+        )
+    return TaggedSequence([word for word, _ in pairs], tags)
