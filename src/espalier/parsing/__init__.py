@@ -1,5 +1,6 @@
 """Parsers and taggers: grammars learned from treebanks, and the k best parses or taggings of any sentence."""
 
+from espalier.parsing.attachment import Attachment, evaluate_attachment
 from espalier.parsing.dependency_parser import DependencyParser
 from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar
@@ -13,6 +14,7 @@ from espalier.parsing.treebank import is_tagged, plain
 
 __all__ = [
     "PCFG",
+    "Attachment",
     "DependencyParse",
     "DependencyParser",
     "Evaluation",
@@ -25,6 +27,7 @@ __all__ = [
     "Tagged",
     "Tagger",
     "evaluate",
+    "evaluate_attachment",
     "is_tagged",
     "jackknifed_tags",
     "oracle",

@@ -7,9 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 from espalier.errors import InputError
+from espalier.parsing.attachment import Attachment, attachment_oracle, share
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_tree
 from espalier.structures.transforms import TRACE
 from espalier.structures.tree import Tree
@@ -52,35 +54,54 @@ class Evaluation:
     @property
     def precision(self) -> float:
         """The share of the parses' constituents that is right, in per cent."""
-        return _share(sum(self.matched), sum(self.parsed))
+        return share(*map(sum, self.ratios["precision"]))
 
     @property
     def recall(self) -> float:
         """The share of the gold constituents that was found, in per cent."""
-        return _share(sum(self.matched), sum(self.gold))
+        return share(*map(sum, self.ratios["recall"]))
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
-        return _share(2 * sum(self.matched), sum(self.parsed) + sum(self.gold))
+        return share(*map(sum, self.ratios["f1"]))
 
     @property
     def exact_match(self) -> float:
         """The share of sentences without a mistake, in per cent."""
-        return _share(sum(self.exact), len(self.exact))
+        return share(*map(sum, self.ratios["exact_match"]))
 
     @property
     def tagging(self) -> float:
         """The share of words with the right tag, in per cent."""
-        return _share(sum(self.tags_right), sum(self.tags))
+        return share(sum(self.tags_right), sum(self.tags))
 
     @property
     def score(self) -> float:
         """The mean of precision and recall of each sentence, weighed by the size of its gold tree (Collins, Duffy)."""
         means = [
-            g * (_share(m, p) + _share(m, g)) / 2 for m, g, p in zip(self.matched, self.gold, self.parsed, strict=True)
+            g * (share(m, p) + share(m, g)) / 2 for m, g, p in zip(self.matched, self.gold, self.parsed, strict=True)
         ]
         return sum(means) / sum(self.gold) if sum(self.gold) else 0.0
+
+    @property
+    def ratios(self) -> Mapping[str, tuple[Sequence[int], Sequence[int]]]:
+        """For each measure, what it counts in each sentence, and of how many; the measure divides their sums."""
+        found: dict[str, tuple[Sequence[int], Sequence[int]]] = {
+            "f1": ([2 * n for n in self.matched], [g + p for g, p in zip(self.gold, self.parsed, strict=True)]),
+            "precision": (self.matched, self.parsed),
+            "recall": (self.matched, self.gold),
+            "exact_match": (self.exact, (1,) * len(self)),
+        }
+        # Of choices among candidates, tags are not counted.
+        return found | {"tagging": (self.tags_right, self.tags)} if len(self.tags) == len(self) else found
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """The number of gold constituents, by the number of the sentence."""
+        skipped = set(self.skipped)
+        rows = (row for row in range(len(self) + len(skipped)) if row not in skipped)
+        return dict(zip(rows, self.gold, strict=True))
 
     def improvement(self, baseline: Evaluation) -> float:
         """The relative reduction of the error ``100 - score``, in per cent; of no error at all, 0 or minus infinity."""
@@ -142,22 +163,45 @@ def evaluate(
     return _evaluation(found, skipped)
 
 
-def oracle(gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any) -> tuple[list[int], Evaluation]:
-    """Return the candidate of each sentence that agrees best with its gold tree, and the evaluation of all these."""
-    golds, groups = _trees(gold, "gold"), list(candidates)
+@overload
+def oracle(
+    gold: Iterable[DependencyTree], candidates: Iterable[Sequence[DependencyTree]], **options: Any
+) -> tuple[list[int], Attachment]: ...
+@overload
+def oracle(
+    gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any
+) -> tuple[list[int], Evaluation]: ...
+def oracle(
+    gold: Iterable[Any], candidates: Iterable[Sequence[Any]], **options: Any
+) -> tuple[list[int], Evaluation | Attachment]:
+    """Return the candidate of each sentence that agrees best with its gold tree, and the evaluation of all these.
+
+    Of equally good candidates, the first is returned. Dependency trees are compared by heads, and those with equally
+    many right heads by relations.
+
+    Parameters
+    ----------
+    gold
+        Trees or dependency trees.
+    candidates
+        A list of candidates for each gold tree.
+    **options
+        Those of :func:`evaluate`, or of :func:`evaluate_attachment` for dependency trees.
+    """
+    if isinstance(gold, str | Tree | DependencyTree):
+        raise TypeError("gold must be several trees, got a single one. Write [tree].")
+    golds, groups = list(gold), [_candidates(row, group) for row, group in enumerate(candidates)]
     if len(golds) != len(groups):
         raise InputError(f"There are {len(golds):,} gold trees and candidates of {len(groups):,} sentences.")
+    if golds and isinstance(golds[0], DependencyTree):
+        return attachment_oracle(golds, groups, **options)
     count = _Counter(**options)
     best, evaluated = [], []
-    for row, (tree, group) in enumerate(zip(golds, groups, strict=True)):
-        if isinstance(group, str | Tree):
-            raise TypeError(f"Sentence {row} must have a list of candidates, got a single one. Write [tree].")
-        listed = [as_tree(candidate) for candidate in group]
-        if not listed:
-            raise InputError(f"Sentence {row} has no candidates.")
+    for row, (tree, group) in enumerate(zip(_trees(golds, "gold"), groups, strict=True)):
+        listed = _trees(group, f"The list of sentence {row}")
         found = count.compare(f"Sentence {row}: a candidate", tree, listed)
         # Where neither has a constituent, nothing is missing.
-        one = [_share(2 * m, g + p) if g + p else 100.0 for m, g, p, *_ in found]
+        one = [share(2 * m, g + p) if g + p else 100.0 for m, g, p, *_ in found]
         best.append(max(range(len(one)), key=one.__getitem__))
         evaluated.append(found[best[-1]])
     return best, _evaluation(evaluated)
@@ -194,7 +238,7 @@ def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[
             counts = among is None or among(word)
             n_words += counts
             right += counts and x == y
-    return _share(right, n_words)
+    return share(right, n_words)
 
 
 def evaluate_candidates(gold: Tree, candidates: Iterable[Tree]) -> Evaluation:
@@ -207,10 +251,27 @@ def _evaluation(found: Sequence[_Row], skipped: Sequence[int] = ()) -> Evaluatio
     return replace(Evaluation(*columns), skipped=tuple(skipped))
 
 
+def _candidates(row: int, group: Iterable[Any]) -> list[Any]:
+    if isinstance(group, str | Tree | DependencyTree):
+        raise TypeError(f"Sentence {row} must have a list of candidates, got a single one. Write [tree].")
+    listed = list(group)
+    if not listed:
+        raise InputError(f"Sentence {row} has no candidates.")
+    return listed
+
+
 def _trees(trees: Iterable[object], name: str) -> list[Tree]:
     if isinstance(trees, str | Tree):
         raise TypeError(f"{name} must be several trees, got a single one. Write [tree].")
-    return [as_tree(tree) for tree in trees]
+    listed = []
+    for place, tree in enumerate(trees):
+        if isinstance(tree, DependencyTree):
+            raise TypeError(
+                f"{name} has a DependencyTree at {place}, which has no brackets. Use evaluate_attachment for heads and "
+                "relations, or tree.grammatical_relation_tree() for brackets."
+            )
+        listed.append(as_tree(tree))
+    return listed
 
 
 class _Counter:
@@ -278,7 +339,3 @@ def _read(tree: Tree) -> tuple[list[str], list[str], list[tuple[str, int, int]]]
                 stack.append((node, label, len(words)))
             stack.extend((child, label, -1) for child in reversed(node.children))
     return words, tags, spans
-
-
-def _share(part: float, whole: float) -> float:
-    return 100.0 * part / whole if whole else 0.0
