@@ -1,6 +1,7 @@
 """Parsers and taggers: grammars learned from treebanks, and the k best parses or taggings of any sentence."""
 
 from espalier.parsing.attachment import Attachment, evaluate_attachment
+from espalier.parsing.bootstrap import PairedDifference, paired_bootstrap
 from espalier.parsing.dependency_parser import DependencyParser
 from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar
@@ -21,6 +22,7 @@ __all__ = [
     "Grammar",
     "KBest",
     "Lexicon",
+    "PairedDifference",
     "Parse",
     "PerceptronTagger",
     "Proposer",
@@ -31,6 +33,7 @@ __all__ = [
     "is_tagged",
     "jackknifed_tags",
     "oracle",
+    "paired_bootstrap",
     "plain",
     "tag_accuracy",
     "word_class",
