@@ -77,7 +77,7 @@ def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
 
 
 def _shares(found: Evaluation) -> dict[str, float]:
-    """Return the share of correct tags, or of correct arcs with their relations."""
+    """Return the share of correct tags, or of correct heads."""
     return {"right": found.recall, "exact": found.exact_match}
 
 

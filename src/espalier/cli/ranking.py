@@ -21,6 +21,7 @@ from espalier.kernels.tagging import Tagging
 from espalier.parsing.evaluation import ROOTS
 from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
 from espalier.rerank.chooser import Chooser
+from espalier.rerank.quality import alike
 from espalier.structures.conllu import conllu_lines, read_conllu
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group
@@ -180,7 +181,7 @@ def named(groups: Sequence[Group], names: Sequence[str | None]) -> list[Group]:
 
 def candidates_found(groups: Sequence[Group], gold: str) -> str:
     """Say how many candidates there are, and how often the gold one is among them."""
-    n_found = sum(group.gold in group.candidates for group in groups)
+    n_found = sum(any(alike(own, group.gold) for own in group.candidates) for group in groups)
     total = sum(map(len, groups))
     return f"{total:,} candidates of {len(groups):,} sentences; {n_found:,} have the {gold} among them"
 

@@ -113,7 +113,7 @@ class Proposer(Protocol):
         Parameters
         ----------
         sentences
-            Lists of words.
+            Lists of words, or of pairs of a word and its tag.
         k
             How many candidates at most.
         beam

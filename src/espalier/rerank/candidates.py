@@ -6,8 +6,8 @@ about its mistakes. :func:`jackknifed` parses each sentence with a parser that w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -15,12 +15,13 @@ from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import Report, part_of, report_to, told_of
+from espalier.parsing.jackknife import held_out_rows
 from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
-from espalier.structures.group import Candidate, Group, rows_by_sentence, words_of
-from espalier.structures.numbers import whole_number
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.group import Candidate, Group, words_of
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -39,11 +40,14 @@ def propose(
     Parameters
     ----------
     parser
-        A :class:`~espalier.parsing.PCFG`, a :class:`~espalier.parsing.Tagger`, or anything else that has a method
-        ``propose``, as :class:`~espalier.parsing.Proposer` describes it.
+        A :class:`~espalier.parsing.PCFG`, a :class:`~espalier.parsing.DependencyParser`, a
+        :class:`~espalier.parsing.Tagger`, or anything else that has a method ``propose``, as
+        :class:`~espalier.parsing.Proposer` describes it.
     sentences
-        Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
-        gold tagged sequences; or lists of words, whose groups have no gold.
+        Gold trees, or what converts to them; gold tagged sequences; gold dependency trees, whose tags are given to the
+        parser; or lists of words, or of pairs of a word and a tag, whose groups have no gold. The gold trees of groups
+        are like parses: without traces, function tags, indices and an outer label; dependency trees without lemmas and
+        features.
     k
         How many candidates at most.
     beam
@@ -58,7 +62,7 @@ def propose(
     >>> print(group.candidates[group.best])
     (S (NP (D the) (N cats)) (VP (V sleep)))
     """
-    if isinstance(sentences, str | Tree):
+    if isinstance(sentences, str | Tree | DependencyTree):
         raise TypeError(f"sentences must be a list, got a single sentence, {str(sentences)[:60]!r}. Write [tree].")
     # Lists of words stay as they are.
     given = {row: own if type(own) in (list, tuple) else _gold(row, own) for row, own in enumerate(sentences)}
@@ -70,6 +74,7 @@ def jackknifed(
     k: int = 100,
     *,
     folds: int = 5,
+    documents: Sequence[Hashable] | None = None,
     rows: Iterable[int] | None = None,
     make: Callable[..., Proposer] = PCFG.from_treebank,
     beam: float | None = None,
@@ -84,15 +89,17 @@ def jackknifed(
     Parameters
     ----------
     trees
-        Gold trees, or what converts to them, without traces, function tags, indices and an outer label, as parses are;
-        or gold tagged sequences.
+        Gold trees, gold tagged sequences or gold dependency trees, as for :func:`propose`.
     folds
         The sentences are split into this many parts at random, and a parser made from the other parts parses each part.
         Trees with the same words go into one part, so that no parser parses a sentence that it has seen.
+    documents
+        For each tree, the name or number of its document. The trees of a document then go into one part, and trees with
+        the same words only if they are of one document: a parser of new text has not seen its other sentences.
     rows
         Parse only these trees, in this order, if you do not need groups for all; parsers are still made from all trees.
     make
-        Makes a parser, or another proposer, from trees.
+        Makes a parser, or another proposer, from trees; for dependency trees ``DependencyParser.from_treebank``.
     k, beam, n_threads, progress
         As for :func:`propose`.
     random_state
@@ -115,20 +122,19 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
-    sentences = check_fold_count("folds", folds, golds)
+    parts = held_out_rows([words_of(gold) for gold in golds], folds, generator(random_state), documents)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
-    order = generator(random_state).permutation(len(sentences)).tolist()
     tell = told_of(progress, "candidates")
     part_tell = tell if executor is None else None  # jobs elsewhere report nothing before they are done
     jobs, done, total = [], 0, len(set(wanted))
-    for fold in range(folds):
-        held_out = {row for sentence in order[fold::folds] for row in sentences[sentence]}
+    for part in parts:
+        held_out = set(part)
         asked = [row for row in dict.fromkeys(wanted) if row in held_out]
         if asked:
             known = [row for row in range(len(golds)) if row not in held_out]
             start, done = done / total, done + len(asked)
-            part = None if part_tell is None else report_to(part_of(part_tell, start, done / total))
-            options = {"beam": beam, "n_threads": n_threads, "progress": part}
+            report = None if part_tell is None else report_to(part_of(part_tell, start, done / total))
+            options = {"beam": beam, "n_threads": n_threads, "progress": report}
             jobs.append(_Fold(golds, known, asked, make, grammar_options, k, options))
     groups: dict[int, Group] = {}
     for job, found in zip(jobs, run_jobs(jobs, executor, tell), strict=True):
@@ -161,27 +167,29 @@ class _Fold:
         return _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **self.options)
 
 
-def check_fold_count(name: str, folds: int, golds: Iterable[Candidate]) -> list[list[int]]:
-    """The rows of each sentence, which stay in one fold; raise if there are more folds than sentences."""
-    sentences = rows_by_sentence(map(words_of, golds))
-    wanted = f"an integer from 2 to the number of different sentences, {len(sentences)}"
-    whole_number(name, folds, 2, len(sentences), wanted=wanted)
-    return sentences
+def check_fold_count(name: str, folds: int, golds: Iterable[Candidate]) -> None:
+    """Raise if there are more folds than different sentences."""
+    held_out_rows([words_of(gold) for gold in golds], folds, generator(0), name=name)
 
 
 def _proposed(parser: Proposer, sentences: Mapping[int, Any], k: int, **options: Any) -> list[Group]:
-    """Groups of gold trees, gold sequences or lists of words, which errors call by their numbers."""
+    """Groups of gold trees, gold sequences, lists of words or of pairs, which errors call by their numbers."""
     if not isinstance(parser, Proposer):
         raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
-    words = [words_of(own) if isinstance(own, Candidate) else own for own in sentences.values()]
-    proposed = parser.propose(words, k, **options)
+    given = [_given(own) if isinstance(own, Candidate) else own for own in sentences.values()]
+    proposed = parser.propose(given, k, **options)
     groups = []
-    for found, own_words, (row, sentence) in zip(proposed, words, sentences.items(), strict=True):
+    for found, own_words, (row, sentence) in zip(proposed, given, sentences.items(), strict=True):
         if not len(own_words) or not len(found):
             raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Candidate) else None
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
     return groups
+
+
+def _given(gold: Candidate) -> list[Any]:
+    """What a parser is told about a sentence: the words; where it needs tags also these, and never the arcs."""
+    return list(zip(gold.words, gold.tags, strict=True)) if isinstance(gold, DependencyTree) else words_of(gold)
 
 
 def _row(row: object, n_trees: int) -> int:
@@ -194,6 +202,9 @@ def _row(row: object, n_trees: int) -> int:
 def _gold(row: int, sentence: object) -> Candidate:
     if isinstance(sentence, TaggedSequence):
         return sentence
+    if isinstance(sentence, DependencyTree):
+        # Parses have neither: a learner could tell gold trees by them.
+        return replace(sentence, lemmas=None, features=None)
     tree = plain(sentence)
     if tree is None:
         raise InputError(f"Tree {row}, counted from 0, has no words except traces: {str(sentence)[:80]}")

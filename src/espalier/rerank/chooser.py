@@ -67,7 +67,7 @@ class Choosing:
         return [group.candidates[k] for group, k in zip(groups, self.chosen(groups).tolist(), strict=True)]
 
     def score(self, groups: Sequence[Group], y: None = None) -> float:
-        """Labelled F1 of the chosen trees, in percent; for tags and arcs, how many are right."""
+        """Labelled F1 of the chosen trees, in percent; for tags and heads, how many are right."""
         groups = checked(groups, "measured", gold="to measure by")
         if not groups:
             raise InputError("There are no groups to measure.")
@@ -87,7 +87,7 @@ class Chooser(Choosing, KernelEstimator):
         Learn from at most this many candidates of each group, drawn at random; None takes all.
     target
         What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
-        most like it.
+        most like it. A dependency tree is found among candidates by its heads, whatever the relations are.
     score_weight
         The weight of the parser's score beside the kernel's value; ``"chosen"`` picks the best on development data.
     random_state, n_threads, memory, progress, verbose

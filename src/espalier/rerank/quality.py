@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.parsing.evaluation import Evaluation, evaluate_candidates
 from espalier.structures.dependency import DependencyTree
-from espalier.structures.group import Group
+from espalier.structures.group import Candidate, Group
 from espalier.structures.sequence import TaggedSequence
 
 Measured = NDArray[np.int64]
@@ -21,7 +21,7 @@ def quality(group: Group) -> Measured:
     """For each candidate, three counts: what it shares with the gold one, what the gold one has, and what it has.
 
     Trees are compared by constituents, as :func:`~espalier.parsing.evaluate` does, tagged sequences by tags, dependency
-    trees by arcs with their relations.
+    trees by heads; :func:`~espalier.parsing.evaluate_attachment` compares relations, too.
 
     Examples
     --------
@@ -36,9 +36,16 @@ def quality(group: Group) -> Measured:
     if isinstance(gold, TaggedSequence):
         return _equal(group, lambda own: own.tags)
     if isinstance(gold, DependencyTree):
-        return _equal(group, lambda own: list(zip(own.heads, own.relations, strict=True)))
+        return _equal(group, lambda own: own.heads)
     found = evaluate_candidates(gold, group.candidates)
     return np.array([found.matched, found.gold, found.parsed], np.int64)
+
+
+def alike(candidate: Candidate, other: Candidate) -> bool:
+    """Say whether two candidates are the same choice: they are equal, or dependency trees with the same heads."""
+    if isinstance(candidate, DependencyTree) and isinstance(other, DependencyTree):
+        return candidate.heads == other.heads
+    return candidate == other
 
 
 def best_candidate(group: Group) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
-from espalier.rerank.quality import best_candidate
+from espalier.rerank.quality import alike, best_candidate
 from espalier.structures.group import Group
 
 Target = Literal["gold", "best"]
@@ -39,7 +39,8 @@ class TrainingSet:
     def of(groups: Sequence[Group], target: Target, sample: int | None, rng: np.random.Generator) -> TrainingSet:
         """Draw candidates and put the target first: the gold one, or the candidate that is most like it.
 
-        Groups in which only the target is left teach nothing, and are left out.
+        Dependency trees with the same heads are the same: a parser chooses relations once it has the heads. Groups in
+        which only the target is left teach nothing, and are left out.
         """
         items: list[object] = []
         scores: list[float] = []
@@ -49,11 +50,15 @@ class TrainingSet:
             chosen: Iterable[int] = range(len(group))
             if sample is not None and len(group) > sample:
                 chosen = np.sort(rng.choice(len(group), sample, replace=False)).tolist()
-            rivals = [k for k in chosen if group.candidates[k] != wanted]
+            right = [k for k, candidate in enumerate(group.candidates) if alike(candidate, wanted)]
+            rivals = [k for k in chosen if k not in right]
             if not rivals:
                 continue
             own = group.scores or ()
-            known = [score for candidate, score in zip(group.candidates, own, strict=True) if candidate == wanted]
+            known = [own[k] for k in right]
+            # A dependency tree with the right heads may have other relations, which a parser gave it as it gave the
+            # rivals theirs.
+            wanted = group.candidates[right[0]] if right else wanted
             items += [wanted, *(group.candidates[k] for k in rivals)]
             scores += [known[0] if known else np.nan, *(own[k] for k in rivals)]
             start.append(len(items))

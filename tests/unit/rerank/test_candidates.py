@@ -91,6 +91,16 @@ def test_folds_are_drawn_by_the_seed():
     assert folds(0) == folds(0) != folds(1)
 
 
+def test_folds_deal_out_shuffled_sentences_in_turn():
+    repeated = [*TREES, *TREES[:3]]
+    maker = Recorder()
+    jackknifed(repeated, 1, folds=5, make=maker, random_state=7)
+    order = np.random.default_rng(7).permutation(len(TREES)).tolist()
+    for fold, seen in enumerate(maker.made):
+        held_out = {TREES[row] for row in order[fold::5]}
+        assert seen == [tree for tree in repeated if tree not in held_out]
+
+
 def test_proposals_keep_order_and_gold_where_there_is_one():
     parser = PCFG.from_treebank(TREES)
     gold = "(ROOT (S (NP-SBJ (N cats)) (VP (V sleep) (NP (-NONE- *)) (NP (N fish)))))"
