@@ -6,7 +6,9 @@ about its mistakes. :func:`jackknifed` parses each sentence with a parser that w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import itertools
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -14,14 +16,16 @@ from typing import Any
 from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.jobs.executor import Executor, run_jobs
-from espalier.jobs.progress import Report, part_of, report_to, told_of
+from espalier.jobs.progress import Report, Tell, part_of, report_to, told_of
 from espalier.parsing.jackknife import held_out_rows
 from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
+from espalier.rerank.part_files import PartFolder, settings_of
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, words_of
+from espalier.structures.numbers import whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -82,6 +86,7 @@ def jackknifed(
     random_state: Any = 0,
     progress: Report | None = None,
     executor: Executor | None = None,
+    folder: str | os.PathLike[str] | None = None,
     **grammar_options: object,
 ) -> list[Group]:
     """Return candidates for each tree's words, proposed by a parser that was made from other trees.
@@ -107,6 +112,10 @@ def jackknifed(
     executor
         Makes and runs the parsers elsewhere, such as in :class:`~espalier.jobs.Processes`; ``make`` must then be a
         function of a module.
+    folder
+        Keep each finished part as a file in this folder. If the call is interrupted, the same call later reads finished
+        parts and computes the others; it is an error if other settings or other trees are given. ``make`` must be a
+        function of a module and ``random_state`` an integer.
     **grammar_options
         Given to ``make``, such as ``markov=(2, 1)``.
 
@@ -122,37 +131,38 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
+    if folder is not None:
+        wanted_seed = "an integer of at least 0 if folder is given"
+        random_state = whole_number("random_state", random_state, 0, wanted=wanted_seed)
     parts = held_out_rows([words_of(gold) for gold in golds], folds, generator(random_state), documents)
     wanted = [_row(row, len(golds)) for row in (range(len(golds)) if rows is None else rows)]
-    tell = told_of(progress, "candidates")
-    part_tell = tell if executor is None else None  # jobs elsewhere report nothing before they are done
-    jobs, done, total = [], 0, len(set(wanted))
-    for part in parts:
+    jobs = []
+    for number, part in enumerate(parts):
         held_out = set(part)
-        asked = [row for row in dict.fromkeys(wanted) if row in held_out]
-        if asked:
-            known = [row for row in range(len(golds)) if row not in held_out]
-            start, done = done / total, done + len(asked)
-            report = None if part_tell is None else report_to(part_of(part_tell, start, done / total))
-            options = {"beam": beam, "n_threads": n_threads, "progress": report}
-            jobs.append(_Fold(golds, known, asked, make, grammar_options, k, options))
-    groups: dict[int, Group] = {}
-    for job, found in zip(jobs, run_jobs(jobs, executor, tell), strict=True):
-        groups.update(zip(job.asked, found, strict=True))
+        if asked := [row for row in dict.fromkeys(wanted) if row in held_out]:
+            jobs.append(_Fold(number, golds, held_out, asked, make, grammar_options, k, beam, n_threads))
+    kept = None
+    if folder is not None:
+        own = {"k": k, "folds": folds, "beam": beam, "random_state": random_state, "make": make, **grammar_options}
+        kept = PartFolder(folder, settings_of(golds, documents, None if rows is None else wanted, own), folds)
+    groups = _groups_of(jobs, kept, executor, told_of(progress, "candidates"))
     return [groups[row] for row in wanted]
 
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """A job: make a parser from some trees, and let it propose candidates for others."""
+    """A job: make a parser from the trees that are not held out, and let it propose candidates for some that are."""
 
+    number: int
     golds: Sequence[Candidate]
-    known: Sequence[int]
+    held_out: Set[int]
     asked: Sequence[int]
     make: Callable[..., Proposer]
     grammar_options: Mapping[str, object]
     k: int
-    options: Mapping[str, Any]
+    beam: float | None
+    n_threads: int | None
+    progress: Report | None = None
 
     @property
     def cost(self) -> float:
@@ -160,11 +170,42 @@ class _Fold:
         return float(len(self.asked))
 
     def __call__(self) -> list[Group]:
+        known = [row for row in range(len(self.golds)) if row not in self.held_out]
         try:
-            parser = self.make([self.golds[row] for row in self.known], **self.grammar_options)
+            parser = self.make([self.golds[row] for row in known], **self.grammar_options)
         except UntaggedWordError as error:
-            raise error.in_list(self.known) from None
-        return _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **self.options)
+            raise error.in_list(known) from None
+        options = {"beam": self.beam, "n_threads": self.n_threads, "progress": self.progress}
+        return _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **options)
+
+
+def _groups_of(
+    jobs: Sequence[_Fold], kept: PartFolder | None, executor: Executor | None, tell: Tell | None
+) -> dict[int, Group]:
+    """The groups of all jobs by row: read if the part is finished, otherwise computed and kept."""
+    groups: dict[int, Group] = {}
+    left = []
+    for job in jobs:
+        found = None if kept is None else kept.read(job.number, [job.golds[row] for row in job.asked])
+        if found is None:
+            left.append(job)
+        else:
+            groups.update(zip(job.asked, found, strict=True))
+    n_left = sum(len(job.asked) for job in left)
+    if tell is not None and groups:
+        tell(len(groups) / (len(groups) + n_left))
+        tell = part_of(tell, len(groups) / (len(groups) + n_left), 1.0)
+    if tell is not None and executor is None:  # jobs elsewhere report nothing before they are done
+        ends = [0, *itertools.accumulate(len(job.asked) for job in left)]
+        shares = [(start / n_left, end / n_left) for start, end in itertools.pairwise(ends)]
+        left = [
+            replace(job, progress=report_to(part_of(tell, *share))) for job, share in zip(left, shares, strict=True)
+        ]
+    for job, found in zip(left, run_jobs(left, executor, tell), strict=True):
+        if kept is not None:
+            kept.write(job.number, found)
+        groups.update(zip(job.asked, found, strict=True))
+    return groups
 
 
 def check_fold_count(name: str, folds: int, golds: Iterable[Candidate]) -> None:
