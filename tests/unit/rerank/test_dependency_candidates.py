@@ -11,7 +11,7 @@ import espalier as es
 from espalier import DependencyTree, Group
 from espalier.errors import InputError
 from espalier.parsing import DependencyParser, evaluate_attachment, oracle, paired_bootstrap
-from espalier.rerank import RankingSVM, VotedPerceptron, jackknifed, propose, quality
+from espalier.rerank import RankingSVM, VotedPerceptron, evaluate_choices, jackknifed, propose, quality
 from espalier.rerank.training import TrainingSet
 from espalier.structures.conllu import read_conllu_documents
 
@@ -153,6 +153,11 @@ def test_real_groups_are_measured_and_compared(groups):
     assert [quality(group)[0, k] for group, k in zip(groups, best, strict=True)] == list(most.heads_right)
     found = paired_bootstrap(most, first, n=1000)
     assert 40 < first.las < first.uas < most.uas and found.interval[0] > 0 and found.p_value < 0.05
+    # Choices are compared in the same way, by the counts of their quality.
+    counts = [quality(group) for group in groups]
+    choices = [evaluate_choices(counts, chosen) for chosen in (best, [0] * len(groups))]
+    same = paired_bootstrap(*choices, "recall", n=1000)
+    assert (same.difference, same.interval, same.p_value) == (found.difference, found.interval, found.p_value)
 
 
 @pytest.mark.parametrize(
