@@ -21,7 +21,7 @@ from espalier.parsing.token_numbers import TokenNumbers
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 from espalier.structures.dependency import DependencyTree, sound_tree
-from espalier.structures.numbers import finite_number, whole_number
+from espalier.structures.numbers import check_choice, finite_number, whole_number
 from espalier.structures.sequence import TaggedSequence
 
 Order = Literal[1, 2, 3]
@@ -155,8 +155,7 @@ class DependencyParser(Storable):
         epochs, heads = whole_number("epochs", epochs), whole_number("heads", heads)
         rare, bits = whole_number("rare", rare, 0), whole_number("bits", bits, 10, 28)
         seed = whole_number("random_state", random_state, 0, MAX_SEED)
-        if learning not in ("softmax", "mira"):
-            raise ValueError(f"learning must be 'softmax' or 'mira', got {learning!r}.")
+        check_choice("learning", learning, "softmax", "mira")
         mira = learning == "mira"
         rivals = whole_number("rivals", (1 if mira else 16) if rivals is None else rivals)
         step = finite_number("step", step)
