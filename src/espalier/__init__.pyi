@@ -73,6 +73,7 @@ from espalier.structures import Tree as Tree
 from espalier.structures import as_tree as as_tree
 from espalier.structures import read_brackets as read_brackets
 from espalier.structures import read_conllu as read_conllu
+from espalier.structures import read_conllu_documents as read_conllu_documents
 from espalier.structures import read_groups as read_groups
 from espalier.structures import read_klp as read_klp
 from espalier.structures import read_table as read_table

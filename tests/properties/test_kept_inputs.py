@@ -16,12 +16,21 @@ from espalier import structures
 from espalier.corpus.forest import Forest
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.kernels.subset_tree import SubsetTree
-from espalier.structures import read_brackets, read_conllu, read_groups, read_klp, read_table, write_brackets
+from espalier.structures import (
+    read_brackets,
+    read_conllu,
+    read_conllu_documents,
+    read_groups,
+    read_klp,
+    read_table,
+    write_brackets,
+)
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 READERS = {
     "brackets": read_brackets,
     "conllu": read_conllu,
+    "conllu_documents": read_conllu_documents,
     "forest": Forest.load,
     "groups": read_groups,
     "klp": read_klp,

@@ -22,7 +22,15 @@ from espalier import errors
 from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.storage.checksums import sealed
-from espalier.structures import read_brackets, read_conllu, read_groups, read_klp, read_table, write_brackets
+from espalier.structures import (
+    read_brackets,
+    read_conllu,
+    read_conllu_documents,
+    read_groups,
+    read_klp,
+    read_table,
+    write_brackets,
+)
 
 pytestmark = pytest.mark.fuzz
 
@@ -182,6 +190,8 @@ TEXTS = [
     pytest.param(KLP, read_klp, id="klp"),
     pytest.param(CONLLU, read_conllu, id="conllu"),
     pytest.param(CONLLU, lambda file: read_conllu(file, tags="xpos"), id="conllu-xpos"),
+    pytest.param(CONLLU, lambda file: read_conllu(file, tags="joint"), id="conllu-joint"),
+    pytest.param(f"# newdoc id = a\n{CONLLU}", read_conllu_documents, id="conllu_documents"),
     pytest.param(CSV, lambda file: read_table(file, format="csv", numeric=["score"]), id="table-csv"),
     pytest.param(TSV, lambda file: read_table(file, format="tsv", numeric=["score"]), id="table-tsv"),
     pytest.param(

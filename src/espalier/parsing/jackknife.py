@@ -87,6 +87,9 @@ def jackknifed_tags(
         Given to ``make``, such as ``epochs=5``.
     """
     listed = list(sentences)
+    for row, sentence in enumerate(listed):
+        if not isinstance(sentence, TaggedSequence | DependencyTree):
+            raise TypeError(f"Sentence {row} must be a TaggedSequence or a DependencyTree, got {sentence!r:.80}.")
     rng = np.random.default_rng(whole_number("random_state", random_state, 0))
     parts = held_out_rows([sentence.words for sentence in listed], folds, rng, documents)
     jobs = [_Part(listed, part, make, options, n_threads) for part in parts]

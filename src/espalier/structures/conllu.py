@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import conllu
 from conllu.exceptions import ParseException
@@ -20,7 +20,9 @@ from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits, shortened
 from espalier.structures.notation import BLANKS
 from espalier.structures.numbers import check_choice
 
-_TAGS = ("upos", "xpos", "joint")
+TagColumn = Literal["upos", "xpos", "joint"]
+JOINT = "|"  # between the two parts of a joint tag
+
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _FIELD_PARSERS: dict[str, Callable[[list[str], int], Any]] = {
@@ -43,7 +45,7 @@ def is_conllu(text: str) -> bool:
 def read_conllu(
     path: Readable,
     *,
-    tags: Literal["upos", "xpos", "joint"] = "upos",
+    tags: TagColumn = "upos",
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[DependencyTree]:
@@ -82,7 +84,7 @@ def read_conllu(
     >>> read_conllu(io.StringIO(text), tags="xpos")[0].tags
     ('NNS', 'VBP')
     """
-    check_choice("tags", tags, *_TAGS)
+    check_tags(tags)
     text = read_text(path, encoding=encoding, limits=limits)
     return [sentence.tree for sentence in conllu_sentences(text, source_name(path), tags)]
 
@@ -90,7 +92,7 @@ def read_conllu(
 def read_conllu_documents(
     path: Readable,
     *,
-    tags: Literal["upos", "xpos", "joint"] = "upos",
+    tags: TagColumn = "upos",
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[list[DependencyTree]]:
@@ -98,15 +100,20 @@ def read_conllu_documents(
 
     A comment ``# newdoc`` begins a document. If the file marks no documents, each sentence is one by itself.
     """
-    check_choice("tags", tags, *_TAGS)
+    check_tags(tags)
     sentences = conllu_sentences(read_text(path, encoding=encoding, limits=limits), source_name(path), tags)
-    begins = [any(name.startswith("newdoc") for name in sentence.metadata) for sentence in sentences]
+    begins = [any(name.split()[:1] == ["newdoc"] for name in sentence.metadata) for sentence in sentences]
     documents: list[list[DependencyTree]] = []
     for sentence, is_first in zip(sentences, begins, strict=True):
         if is_first or not documents or not any(begins):
             documents.append([])
         documents[-1].append(sentence.tree)
     return documents
+
+
+def check_tags(tags: str) -> None:
+    """Refuse a choice of tags that there is not."""
+    check_choice("tags", tags, *get_args(TagColumn))
 
 
 class ConlluSentence(NamedTuple):
@@ -147,11 +154,14 @@ def _check_numbers(block: str) -> None:
 
 
 def conllu_lines(tree: DependencyTree) -> Iterator[str]:
-    """Return a tree's words as CoNLL-U lines, tags in the fourth column; an impossible field is an error."""
+    """Return a tree's words as CoNLL-U lines; an impossible field is an error.
+
+    Tags stand in the fourth column, and joint tags in the fourth and the fifth.
+    """
     for token in range(len(tree)):
         features = "|".join(tree.features[token]) if tree.features is not None else ""
         lemma = tree.lemmas[token] if tree.lemmas is not None else "_"
-        own = (tree.words[token], lemma, tree.tags[token], "_", features or "_", tree.heads[token])
+        own = (tree.words[token], lemma, *tag_columns(tree.tags[token]), features or "_", tree.heads[token])
         line = (str(token + 1), *map(str, own), tree.relations[token], "_", "_")
         if any(not field or "\t" in field or "\n" in field for field in line):
             raise InputError(
@@ -160,10 +170,22 @@ def conllu_lines(tree: DependencyTree) -> Iterator[str]:
         yield "\t".join(line)
 
 
+def tag_columns(tag: str) -> tuple[str, str]:
+    """Return what stands in the fourth and the fifth column for a tag, which may be a joint one.
+
+    Examples
+    --------
+    >>> tag_columns("NOUN|NNS"), tag_columns("NOUN")
+    (('NOUN', 'NNS'), ('NOUN', '_'))
+    """
+    upos, _, xpos = tag.partition(JOINT)
+    return (upos, xpos) if upos and xpos else (tag, "_")
+
+
 def _tag(word: Any, tags: str) -> str:
     if tags != "joint":
         return str(word[tags])
-    return str(word["upos"]) if word["xpos"] == "_" else f"{word['upos']}|{word['xpos']}"
+    return str(word["upos"]) if word["xpos"] == "_" else f"{word['upos']}{JOINT}{word['xpos']}"
 
 
 def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:

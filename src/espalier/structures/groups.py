@@ -7,10 +7,9 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 from espalier.errors import InputError
-from espalier.structures.conllu import ConlluSentence, conllu_lines, conllu_sentences
+from espalier.structures.conllu import ConlluSentence, TagColumn, check_tags, conllu_lines, conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.group import Group, group_at
@@ -27,7 +26,7 @@ def read_groups(
     path: Readable,
     gold: Iterable[object] | None = None,
     *,
-    tags: Literal["upos", "xpos"] = "upos",
+    tags: TagColumn = "upos",
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> list[Group]:
@@ -57,7 +56,7 @@ def read_groups(
 def read_with_texts(
     path: Readable,
     *,
-    tags: Literal["upos", "xpos"] = "upos",
+    tags: TagColumn = "upos",
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> tuple[list[Group], list[list[str]] | None]:
@@ -65,6 +64,7 @@ def read_with_texts(
 
     The file is read once, so that it may be a pipe.
     """
+    check_tags(tags)
     text, name = read_text(path, encoding=encoding, limits=limits), source_name(path)
     first = text.lstrip(BLANKS).split("\n", 1)[0]
     if first.startswith("{"):
@@ -99,9 +99,9 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
     """Write groups as JSON Lines (``.jsonl``), CoNLL-U (``.conllu``), or else as counts, scores and trees.
 
     Only JSON Lines can contain gold candidates and candidates of every kind; it is an error to lose
-    them. In CoNLL-U tags stand in the fourth column; of what a file had beside words, tags, lemmas, features and arcs a
-    dependency tree knows nothing. Names stand in ``id``, behind the count and in ``sent_id``; CoNLL-U counts groups
-    that have none.
+    them. In CoNLL-U tags stand in the fourth column, and joint ones in the fourth and the fifth; of what a file had
+    beside words, tags, lemmas, features and arcs a dependency tree knows nothing. Names stand in ``id``, behind the
+    count and in ``sent_id``; CoNLL-U counts groups that have none.
     """
     suffix = Path(os.fspath(path).removesuffix(".gz")).suffix
     lines: list[str] = []

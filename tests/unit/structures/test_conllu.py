@@ -7,7 +7,7 @@ import io
 import pytest
 
 from espalier.errors import InputError
-from espalier.structures import read_conllu
+from espalier.structures import Group, read_conllu, read_conllu_documents, read_groups, write_groups
 
 SENTENCE = """\
 # text = Don't go.
@@ -88,16 +88,56 @@ def test_either_tags():
     assert tree.tags == ("VB", "RB", "VB", ".")
 
 
+def test_joint_tags(tmp_path):
+    text = SENTENCE.replace("PART\tRB", "PART\t_").replace("PUNCT\t.", "_\t.")
+    (tree,) = read_conllu(io.StringIO(text), tags="joint")
+    assert tree.tags == ("AUX|VB", "PART", "VERB|VB", "_|.")
+    write_groups([Group([tree])], tmp_path / "again.conllu")
+    assert [line.split("\t")[3:5] for line in (tmp_path / "again.conllu").read_text().splitlines()[2:4]] == [
+        ["AUX", "VB"],
+        ["PART", "_"],
+    ]
+    assert read_conllu(tmp_path / "again.conllu", tags="joint") == [tree]
+    assert read_groups(tmp_path / "again.conllu", tags="joint")[0].candidates == (tree,)
+
+
+def test_joint_tags_of_a_treebank_without_fine_tags(data):
+    path = data / "atis_ud/en_atis-ud-dev.conllu.gz"
+    assert read_conllu(path, tags="joint") == read_conllu(path)
+
+
+@pytest.mark.parametrize("mark", ["# newdoc", "# newdoc id = a-1", "#newdoc id=a"])
+def test_documents(mark):
+    first, other = SENTENCE.replace("go", "first"), SENTENCE.replace("go", "other")
+    text = f"{first}{mark}\n{SENTENCE}{other}{mark}\n{SENTENCE}"
+    documents = read_conllu_documents(io.StringIO(text), tags="xpos")
+    assert [[tree.words[2] for tree in document] for document in documents] == [["first"], ["go", "other"], ["go"]]
+    assert [tree for document in documents for tree in document] == read_conllu(io.StringIO(text), tags="xpos")
+
+
+def test_without_documents_each_sentence_is_one(data):
+    assert [len(document) for document in read_conllu_documents(io.StringIO(SENTENCE * 3))] == [1, 1, 1]
+    text = SENTENCE + "# newpar\n# newdocument = no\n" + SENTENCE  # a paragraph is no document
+    assert [len(document) for document in read_conllu_documents(io.StringIO(text))] == [1, 1]
+
+
+def test_documents_of_a_treebank(data):
+    path = data / "ewt_ud/en_ewt-ud-dev.conllu.gz"
+    documents = read_conllu_documents(path, tags="joint")
+    assert len(documents) == 318 and sum(map(len, documents)) == 2001
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
 def test_files_without_sentences(text):
-    assert read_conllu(io.StringIO(text)) == []
+    assert read_conllu(io.StringIO(text)) == read_conllu_documents(io.StringIO(text)) == []
 
 
 def test_missing_tags_say_which_to_take(data):
     with pytest.raises(InputError, match=r"sentence 1 .*no XPOS tag. Pass tags='upos'"):
         read_conllu(data / "atis_ud/en_atis-ud-dev.conllu.gz", tags="xpos")
-    with pytest.raises(ValueError, match="'upos' or 'xpos'"):
-        read_conllu(io.StringIO(SENTENCE), tags="pos")
+    for read in (read_conllu, read_conllu_documents, read_groups):
+        with pytest.raises(ValueError, match="tags must be 'upos', 'xpos' or 'joint', got 'pos'"):
+            read(io.StringIO(SENTENCE), tags="pos")
 
 
 def test_another_encoding_is_named(data):

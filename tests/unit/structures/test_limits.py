@@ -16,6 +16,11 @@ from espalier.structures.limits import ReadLimits
 READERS = {
     "brackets": (es.read_brackets, "(A a)\n"),
     "conllu": (es.read_conllu, "1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n"),
+    "conllu-joint": (
+        lambda path, **options: es.read_conllu(path, tags="joint", **options),
+        "1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n",
+    ),
+    "conllu_documents": (es.read_conllu_documents, "1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n"),
     "klp": (es.read_klp, "x |BT:t| (A(B)) |ET|\n"),
     "table-csv": (lambda path, **options: es.read_table(path, format="csv", **options), "a,b\n"),
     "table-jsonl": (lambda path, **options: es.read_table(path, format="jsonl", **options), '{"a": 1}\n'),
