@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
-TagColumn = Literal["upos", "xpos"]
+TagColumn = Literal["upos", "xpos", "joint"]
 _READ_ONCE = "espalier.standard_input"
 
 
@@ -110,7 +110,11 @@ Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs 
 Smoothing = Annotated[
     float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
 ]
-Tags = Annotated[TagColumn, typer.Option(help="Which column of CoNLL-U gives the tags.")]
+Tags = Annotated[TagColumn, typer.Option(help="Which column of CoNLL-U gives the tags; joint for both, UPOS|XPOS.")]
+TagsOfModel = Annotated[
+    TagColumn | None,
+    typer.Option(help="Which column of CoNLL-U has the tags; by default the one whose tags the model knows."),
+]
 SentenceFile = Annotated[
     Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks; .gz too")
 ]
@@ -119,7 +123,11 @@ ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
 Several = Annotated[
     int | None,
-    typer.Option("-k", min=1, help="How many for each sentence at most; 100 parses or 20 taggings in .jsonl, else 1."),
+    typer.Option(
+        "-k",
+        min=1,
+        help="How many for each sentence at most; in .jsonl 100 trees, 10 dependency trees or 20 taggings, else 1.",
+    ),
 ]
 Folds = Annotated[int, typer.Option(min=2, help="The number of parts into which sentences are divided.")]
 FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
@@ -166,6 +174,11 @@ def check_output(
 def is_json(output: Path | None) -> bool:
     """Say whether a name is that of JSON Lines."""
     return output is not None and output.name.removesuffix(".gz").lower().endswith(".jsonl")
+
+
+def is_conllu_name(output: Path | None) -> bool:
+    """Say whether a name is that of CoNLL-U."""
+    return output is not None and output.name.removesuffix(".gz").lower().endswith(".conllu")
 
 
 def markov_of(text: str | None) -> tuple[int, int | None] | None:

@@ -50,7 +50,11 @@ def command_group(name: str, words: str) -> typer.Typer:
 
 def write_lines(lines: Iterable[str], output: Path | None) -> None:
     """Write lines to a file completely or not at all, or print them."""
-    text = "".join(f"{line}\n" for line in lines)
+    write_whole("".join(f"{line}\n" for line in lines), output)
+
+
+def write_whole(text: str, output: Path | None) -> None:
+    """Write a text to a file completely or not at all, or print it."""
     if output is None:
         typer.echo(text, nl=False, color=True)  # without colour, typer would cut characters out of the data
     else:

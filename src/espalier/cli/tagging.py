@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import command_group, reported, write_lines
+from espalier.cli.reporting import command_group, reported, write_lines, write_whole
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
@@ -17,24 +17,36 @@ if TYPE_CHECKING:
 
 app = command_group("tag", "Learn a tagger, and tag.")
 
+Model = Annotated[
+    Literal["perceptron", "trigram"],
+    typer.Option(help="An averaged perceptron, or a hidden Markov model, which learns faster and makes more mistakes."),
+]
+
 
 @app.command()
 @reported
 def fit(
     treebank: options.ConlluTreebank,
     output: Annotated[Path, options.output_file("tagger.safetensors", "Where the tagger goes.")],
+    model: Model = "perceptron",
     tags: options.Tags = "upos",
     encoding: options.Encoding = "utf-8",
 ) -> None:
-    """Learn a trigram tagger from sentences."""
+    """Learn a tagger from sentences."""
     options.check_output(output, "A tagger", *treebank)
-    from espalier.parsing import Tagger
+    from espalier.parsing import PerceptronTagger, Tagger
 
     sentences, _ = _sentences(treebank, tags, encoding)
-    tagger = Tagger.from_sentences(sentences)
+    tagger: PerceptronTagger | Tagger
+    if model == "trigram":
+        tagger = Tagger.from_sentences(sentences)
+        known = f"{len(tagger.lexicon.words):,} words"
+    else:
+        with bar(f"{len(sentences):,} sentences") as progress:
+            tagger = PerceptronTagger.from_sentences(sentences, progress=progress)
+        known = f"{len(tagger.weights.key):,} features"
     tagger.save(output)
-    known = len(tagger.lexicon.words)
-    typer.echo(f"{output}: {len(tagger.tags):,} tags and {known:,} words of {len(sentences):,} sentences")
+    typer.echo(f"{output}: {len(tagger.tags):,} tags and {known} of {len(sentences):,} sentences")
 
 
 @app.command()
@@ -45,42 +57,58 @@ def apply(
     output: Annotated[Path | None, options.output_or_standard("Where tags go")] = None,
     k: options.Several = None,
     form: Annotated[
-        str | None, options.file_format("text (default), or conllu: tag its words, keep its tags as gold.")
+        str | None,
+        options.file_format("text (default), or conllu: replace its tags; .jsonl keeps these as gold."),
     ] = None,
-    tags: options.Tags = "upos",
+    tags: options.TagsOfModel = None,
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Tag sentences.
 
-    Writes the words with their best tags on a line, word/TAG; or candidates, to a name in .jsonl.
+    Writes the words of a text with their best tags on a line, word/TAG; or candidates, to a name in .jsonl.
+
+    CoNLL-U becomes CoNLL-U, in which nothing but the tags is changed; heads may be missing.
     """
     options.check_output(output, "What is tagged", tagger, sentences)
     k = k or (20 if options.is_json(output) else 1)
     if k > 1 and not options.is_json(output):
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
+    from espalier.cli.conllu_files import load_tagger, read_conllu_text, tag_column, wider
     from espalier.cli.proposals import check_format, read_sentences
     from espalier.cli.ranking import lines_of, named
-    from espalier.parsing import Tagger
     from espalier.rerank import propose
+    from espalier.structures.conllu_text import columns_of_tags
     from espalier.structures.groups import write_groups
 
     check_format(form, "conllu")
-    model = Tagger.load(tagger)
-    names: list[str | None] | None = None
+    if options.is_conllu_name(output) and form != "conllu":
+        if form is not None:
+            raise ValueError("CoNLL-U is written if CoNLL-U is read: pass --format conllu, or give -o another name.")
+        form = "conllu"
+    if tags is not None and form != "conllu":
+        raise ValueError("--tags names a column of CoNLL-U: it belongs to --format conllu.")
+    model = wider(load_tagger(tagger), k)
     given: Sequence[Any]
+    text = None
     if form == "conllu":
-        given, names = _sentences([sentences], tags, encoding)
+        text = read_conllu_text(sentences, encoding)
+        tags = tag_column(text, model.tags, tags)
+        given = text.tagged(tags) if options.is_json(output) else text.forms()
     else:
         given = read_sentences(sentences, form, encoding, other="conllu")
     with bar(f"{len(given):,} sentences") as progress:
         groups = propose(model, given, k, n_threads=threads, progress=progress)
+    what = "tags"
     if output is not None and options.is_json(output):
-        write_groups(groups if names is None else named(groups, names), output)
-    else:
+        write_groups(groups if text is None else named(groups, text.names), output)
+    elif text is None or tags is None:
         write_lines(lines_of(groups), output)
+    else:
+        write_whole(text.replaced([columns_of_tags(group.candidates[0].tags, tags) for group in groups]), output)
+        what = {"upos": "UPOS tags", "xpos": "XPOS tags", "joint": "UPOS and XPOS tags"}[tags]
     if output is not None:
-        typer.echo(f"{output}: {'tags' if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
+        typer.echo(f"{output}: {what if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
 
 
 @app.command()
@@ -91,6 +119,7 @@ def candidates(
     k: Annotated[int, typer.Option("-k", min=1, help="How many taggings of each sentence at most.")] = 20,
     folds: options.Folds = 5,
     seed: options.FoldSeed = 0,
+    model: Model = "perceptron",
     tags: options.Tags = "upos",
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
@@ -98,18 +127,22 @@ def candidates(
     """Make candidates to learn from.
 
     Each sentence is tagged by a tagger that has not seen it.
+
+    Learn from candidates of the same kind of tagger that you later apply: its scores are learned from, too.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
+    from espalier.cli.conllu_files import wider
     from espalier.cli.ranking import candidates_found, named
-    from espalier.parsing import Tagger
+    from espalier.parsing import PerceptronTagger, Tagger
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
     sentences, names = _sentences(treebank, tags, encoding)
     check_fold_count("--folds", folds, sentences)
+    learn = Tagger.from_sentences if model == "trigram" else PerceptronTagger.from_sentences
     parts: dict[str, Any] = {"folds": folds, "n_threads": threads, "random_state": seed}
     with bar(f"{len(sentences):,} sentences in {folds} parts") as progress:
-        groups = jackknifed(sentences, k, make=Tagger.from_sentences, progress=progress, **parts)
+        groups = jackknifed(sentences, k, make=lambda known: wider(learn(known), k), progress=progress, **parts)
     write_groups(named(groups, names), output)
     typer.echo(f"{output}: {candidates_found(groups, 'gold tags')}")
 

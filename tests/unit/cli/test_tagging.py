@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.command_line import done, refused
+from tests.command_line import done, interrupt, invoke, refused
 
 import espalier as es
-from espalier.parsing import Tagger
+from espalier.parsing import PCFG, PerceptronTagger, Tagger
 from espalier.rerank import jackknifed
 
 
@@ -47,17 +47,81 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_whole_path_from_tags_to_reranked_tags(here):
-    learned = done("tag", "fit", "known.conllu", "-o", "t").stdout
-    assert learned == "t: 3 tags and 5 words of 40 sentences\n"
-    done("tag", "candidates", "known.conllu", "-o", "known.jsonl", "-k", 4, "--folds", 4, "--seed", 1)
+@pytest.mark.parametrize(
+    ("options", "made", "learned"),
+    [
+        ([], PerceptronTagger, "features"),
+        (["--model", "perceptron"], PerceptronTagger, "features"),
+        (["--model", "trigram"], Tagger, "words"),
+    ],
+)
+def test_the_whole_path_from_tags_to_reranked_tags(here, options, made, learned):
+    told = done("tag", "fit", "known.conllu", "-o", "t", *options).stdout
+    assert told.startswith("t: 3 tags and ") and told.endswith(f" {learned} of 40 sentences\n")
+    assert isinstance(es.load("t"), made)
+    done("tag", "candidates", "known.conllu", "-o", "known.jsonl", "-k", 4, "--folds", 4, "--seed", 1, *options)
     groups = es.read_groups("known.jsonl")
-    assert groups == jackknifed(KNOWN, 4, folds=4, random_state=1, make=Tagger.from_sentences)
+    assert groups == jackknifed(KNOWN, 4, folds=4, random_state=1, make=made.from_sentences)
     done("tag", "apply", "t", "new.conllu", "--format", "conllu", "-o", "new.jsonl", "-k", 4)
     assert [group.gold for group in es.read_groups("new.jsonl")] == NEW
     done("rerank", "fit", "known.jsonl", "-o", "r")
     assert "best of each list" in done("rerank", "score", "r", "new.jsonl").stdout
     assert len(done("rerank", "apply", "r", "new.jsonl").stdout.splitlines()) == len(NEW)
+
+
+def test_lists_of_a_perceptron_are_as_long_as_they_are_asked_to_be(here):
+    done("tag", "fit", "known.conllu", "-o", "t")
+    assert es.load("t").width == 4
+    done("tag", "apply", "t", "new.txt", "-o", "new.jsonl", "-k", 7)
+    assert {len(group) for group in es.read_groups("new.jsonl")} == {7}
+    done("tag", "candidates", "known.conllu", "-o", "k.jsonl", "-k", 7, "--folds", 2)
+    assert {len(group) for group in es.read_groups("k.jsonl")} == {7}
+
+
+CONLLU = """\
+# newdoc
+# sent_id = a
+1-2\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tthe\tx\tX\tY\tA=B\t_\t_\t_\tSpaceAfter=No
+2\tfish\t_\t_\t_\t_\t_\t_\t_\t_
+2.1\tduck\t_\tX\tY\t_\t_\t_\t1:x\t_
+
+# text = saw
+1\tsaw\t_\t_\tY\t_\t1\tdep\t1:dep\t_
+# the end
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_tags_are_replaced_in_conllu_and_nothing_else(here, end):
+    given = CONLLU.replace("\n", end)
+    Path("odd.conllu").write_bytes(given.encode())  # heads are missing, or form a circle
+    told = done("tag", "apply", "tagger", "odd.conllu", "-o", "out.conllu").stdout
+    assert told == "out.conllu: UPOS tags of 2 sentences\n"
+    words = [["the", "fish"], ["saw"]]
+    (one, two), (three,) = (own[0].sequence.tags for own in Tagger.load("tagger").tag_all(words))
+    expected = given.replace("x\tX", f"x\t{one}").replace("fish\t_\t_", f"fish\t_\t{two}")
+    expected = expected.replace("saw\t_\t_", f"saw\t_\t{three}")
+    assert Path("out.conllu").read_bytes() == expected.encode()
+    assert invoke("tag", "apply", "tagger", "odd.conllu", "--format", "conllu").stdout_bytes == expected.encode()
+
+
+def test_joint_tags_and_fine_tags_go_into_their_columns(here):
+    text = Path("known.conllu").read_text()
+    for tag in "DNV":
+        text = text.replace(f"\t{tag}\t_\t", f"\t{tag}\t{2 * tag}\t")
+    Path("both.conllu").write_text(text)
+    for tags, what in (("joint", "UPOS and XPOS"), ("xpos", "XPOS"), ("upos", "UPOS")):
+        done("tag", "fit", "both.conllu", "-o", "t", "--tags", tags)
+        assert "D|DD" in es.load("t").tags or tags != "joint"
+        told = done("tag", "apply", "t", "both.conllu", "-o", "out.conllu").stdout  # the column is told by its tags
+        assert told == f"out.conllu: {what} tags of 40 sentences\n"
+        lines = [line.split("\t") for line in Path("out.conllu").read_text().splitlines()]
+        assert all(line[4] == 2 * line[3] for line in lines if len(line) == 10) or tags != "joint"
+        assert {line[4] for line in lines if len(line) == 10} == {"DD", "NN", "VV"}
+        assert {line[3] for line in lines if len(line) == 10} == {"D", "N", "V"}
+    told = done("tag", "apply", "t", "both.conllu", "-o", "out.conllu", "--tags", "xpos").stdout
+    assert told == "out.conllu: XPOS tags of 40 sentences\n" and "\tNN\t" not in Path("out.conllu").read_text()
 
 
 def test_names_of_sentences_are_kept(here):
@@ -107,6 +171,18 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "tagger", "new.txt", "-k", "3"], "give -o GROUPS.jsonl"),
         (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
         (["apply", "tagger", "new.txt", "--format", "conllu"], "new.txt, sentence 1"),
+        (["apply", "tagger", "odd.conllu", "-o", "k.jsonl"], "odd.conllu looks like CoNLL-U: pass --format conllu"),
+        (
+            ["apply", "tagger", "odd.conllu", "-o", "k.jsonl", "--format", "conllu"],
+            "line 5: the word 'fish' has no UPOS",
+        ),
+        (["apply", "tagger", "new.txt", "-o", "k.conllu"], "new.txt, sentence 1, line 1: CoNLL-U has ten columns"),
+        (["apply", "tagger", "new.txt", "-o", "k.conllu", "--format", "text"], "CoNLL-U is written if CoNLL-U is read"),
+        (["apply", "tagger", "empty", "-o", "k.conllu"], "empty contains no sentence"),
+        (["apply", "tagger", "range.conllu", "-o", "k.conllu"], "range.conllu, sentence 1: it has no word"),
+        (["apply", "tagger", "new.txt", "--tags", "xpos"], "--tags names a column of CoNLL-U"),
+        (["apply", "grammar", "new.txt"], "grammar holds a PCFG, and a tagger is needed"),
+        (["fit", "known.conllu", "-o", "t", "--model", "neural"], "--model"),
         (["candidates", "known.conllu", "-o", "k.txt"], "only .jsonl files hold these"),
         (["candidates", "known.conllu", "-o", "k.jsonl", "--folds", "41"], "--folds must be an integer from 2 to"),
     ],
@@ -117,4 +193,33 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("blank.txt").write_text("a b\n\nc\n")
     Path("range.conllu").write_text("\r\n# newdoc\r\n1-2\tdon't" + "\t_" * 8 + "\r\n")
     Path("trees.mrg").write_text("(S (N a))")
+    Path("odd.conllu").write_text(CONLLU)
+    PCFG.from_treebank(["(S (N a))"]).save("grammar")
     assert message in refused("tag", *arguments)
+
+
+SLOW = """
+import sys
+from espalier import _core
+from espalier.cli.main import run
+name, real = sys.argv[1], getattr(_core, sys.argv[1])
+def slow(*arguments):
+    print("at work", file=sys.stderr, flush=True)
+    while True:
+        real(*arguments)
+setattr(_core, name, slow)
+run(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train_tagger", "tag", "fit", "known.conllu", "-o", "t"],
+        ["train_tagger", "tag", "candidates", "known.conllu", "-o", "t.jsonl", "--folds", "2"],
+        ["tag_by_beam", "tag", "apply", "perceptron", "new.conllu", "-o", "new.conllu.gz"],
+    ],
+)
+def test_an_interruption_exits_with_130_and_leaves_nothing(here, command):
+    PerceptronTagger.from_sentences(KNOWN).save("perceptron")
+    interrupt(SLOW, "at work", *command)

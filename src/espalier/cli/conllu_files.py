@@ -1,0 +1,55 @@
+"""CoNLL-U that commands tag and parse: its text, its columns of tags, and the models that are applied to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from espalier.cli.options import TagColumn
+from espalier.errors import InputError
+from espalier.parsing import PerceptronTagger, Tagger
+from espalier.storage import load
+from espalier.structures.conllu import JOINT
+from espalier.structures.conllu_text import UPOS, XPOS, ConlluText
+from espalier.structures.files import read_text
+
+AnyTagger = PerceptronTagger | Tagger
+
+
+def load_tagger(file: Path) -> AnyTagger:
+    """Load a tagger of either kind."""
+    found = load(file)
+    if not isinstance(found, AnyTagger):
+        raise InputError(f"{file} holds a {type(found).__name__}, and a tagger is needed: espalier tag fit writes one.")
+    return found
+
+
+def wider(tagger: AnyTagger, k: int) -> AnyTagger:
+    """Return a tagger whose beam has room for so many taggings."""
+    if isinstance(tagger, PerceptronTagger) and tagger.width < k:
+        return replace(tagger, width=k)
+    return tagger
+
+
+def read_conllu_text(file: Path, encoding: str) -> ConlluText:
+    """Read a file of CoNLL-U, which has one sentence at least."""
+    return some_sentence(ConlluText.of(read_text(file, encoding=encoding), str(file)))
+
+
+def some_sentence(text: ConlluText) -> ConlluText:
+    """Refuse a text without sentences."""
+    if not len(text):
+        raise InputError(f"{text.name} contains no sentence.")
+    return text
+
+
+def tag_column(text: ConlluText, known: Collection[str], chosen: TagColumn | None) -> TagColumn:
+    """Return the column that is meant: that which is chosen, or that in which most tags are known to a model."""
+    if chosen is not None:
+        return chosen
+    if any(JOINT in tag for tag in known):
+        return "joint"
+    tags = set(known)
+    upos, xpos = (sum(tag in tags for own in text.column(column) for tag in own) for column in (UPOS, XPOS))
+    return "xpos" if xpos > upos else "upos"
