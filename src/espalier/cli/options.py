@@ -24,7 +24,7 @@ def from_standard_input(context: typer.Context, value: object) -> object:
     return STANDARD_INPUT
 
 
-def model_file(value: Path) -> Path:
+def model_file(value: Path | None) -> Path | None:
     """Refuse ``-`` for a model, whose file is read in parts."""
     if value == STANDARD_OUTPUT:
         raise typer.BadParameter("a model must be a file; - is standard input, for trees, text and tables.")
@@ -118,6 +118,23 @@ TagsOfModel = Annotated[
 SentenceFile = Annotated[
     Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks; .gz too")
 ]
+ParsedFile = Annotated[
+    Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks, or CoNLL-U; .gz too")
+]
+AnyTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees or of CoNLL-U, plain or .gz")]
+Order = Annotated[
+    int | None,
+    typer.Option(min=1, max=3, help="The parts of a dependency tree that are scored: 1, 2 (the default) or 3 arcs."),
+]
+Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through the dependency trees; 10 by default.")]
+TagsToParse = Annotated[
+    TagColumn | None, typer.Option(help="Which column of CoNLL-U gives the tags; joint, which is both, by default.")
+]
+TagFolds = Annotated[
+    int | None,
+    typer.Option(min=2, help="Learn from tags of taggers that have not seen the sentence, in so many parts."),
+]
+OrderSeed = Annotated[int | None, typer.Option(min=0, help="The order in which dependency trees are learned from.")]
 Treebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees, plain or .gz")]
 ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]

@@ -23,28 +23,46 @@ _NEEDS_MORE = "need more memory than {}, so that their parses are not exactly th
 @app.command()
 @reported
 def grammar(
-    treebank: options.Treebank,
-    output: Annotated[Path, options.output_file("grammar.safetensors", "Where the grammar goes.")],
+    treebank: options.AnyTreebank,
+    output: Annotated[Path, options.output_file("grammar.safetensors", "Where the grammar or the parser goes.")],
     markov: options.Markov = None,
     split_tags: options.SplitTags = False,
     least: options.Least = 0,
     unknown: options.Unknown = 2,
     smoothing: options.Smoothing = 1.0,
     skip: options.Skip = False,
+    order: options.Order = None,
+    epochs: options.Epochs = None,
+    tags: options.TagsToParse = None,
+    folds: options.TagFolds = None,
+    seed: options.OrderSeed = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
-    """Learn a grammar from a treebank.
+    """Learn a parser from a treebank.
 
-    Counts how often each rule is used, and the tags of each word.
+    Of bracketed trees, counts how often each rule is used, and the tags of each word. Traces, function tags and outer
+    labels are left out.
 
-    Traces, function tags and outer labels are left out.
+    Of CoNLL-U, learns a dependency parser; --order, --epochs, --tags, --folds and --seed are for this.
     """
     options.check_output(output, "A grammar", *treebank)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import read_treebank
+    from espalier.cli.dependencies import are_conllu, learn, refuse, texts_of
+    from espalier.cli.proposals import trees_to_learn
     from espalier.parsing import PCFG
 
-    trees = read_treebank(treebank, encoding, skip=skip)
+    texts = texts_of(treebank, encoding)
+    arcs: dict[str, Any] = {"order": order, "epochs": epochs, "random_state": seed}
+    if are_conllu(texts):
+        changed = {"--least": least != 0, "--unknown": unknown != 2, "--smoothing": smoothing != 1.0}
+        own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, **changed}
+        refuse("treebanks of bracketed trees", own)
+        given = {name: value for name, value in arcs.items() if value is not None}
+        learn(texts, output, tags=tags or "joint", folds=folds, options=given)
+        return
+    own = {"--order": order, "--epochs": epochs, "--seed": seed, "--tags": tags, "--folds": folds}
+    refuse("treebanks of CoNLL-U", own)
+    trees = trees_to_learn(texts, skip=skip)
     parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **rules)
     parser.save(output)
     learned = parser.grammar
@@ -58,7 +76,7 @@ def grammar(
 @reported
 def parse(
     grammar: Annotated[Path, options.saved_model("GRAMMAR", "espalier grammar")],
-    sentences: options.SentenceFile,
+    sentences: options.ParsedFile,
     output: Annotated[Path | None, options.output_or_standard("Where the parses go")] = None,
     k: options.Several = None,
     beam: options.Beam = None,
@@ -68,8 +86,14 @@ def parse(
         bool, typer.Option("--tagged", help="Words are written word/TAG; of trees, their tags are kept.")
     ] = False,
     form: Annotated[
-        str | None, options.file_format("text (the default), or brackets to parse the words of trees.")
+        str | None,
+        options.file_format("text (the default), or brackets to parse the words of trees; conllu for arcs."),
     ] = None,
+    tagger: Annotated[
+        Path | None,
+        typer.Option(metavar="TAGGER", callback=options.model_file, help="Tag the words first, to parse arcs."),
+    ] = None,
+    tags: options.TagsOfModel = None,
     skip: Annotated[
         bool,
         typer.Option("--skip", help="Leave out trees without words, with --tagged also without tags; say how many."),
@@ -84,14 +108,30 @@ def parse(
     Lists are written as JSON Lines to a name in .jsonl, where trees that were given are kept as gold trees; to other
     names as a number, and then a score and a tree on each line. A sentence that the grammar does not cover gets the
     fewest constituents that cover its words, side by side.
+
+    A dependency parser reads CoNLL-U, in which it replaces heads, relations and, with --tagger, tags; nothing else is
+    changed but DEPS, which becomes _. Of a text, it needs --tagger or --tagged. Its lists go to .jsonl alone.
     """
-    options.check_output(output, "What is parsed", grammar, sentences)
-    k = k or (100 if options.is_json(output) else 1)
+    options.check_output(output, "What is parsed", grammar, sentences, tagger)
+    from espalier.cli.dependencies import Parsing, refuse
     from espalier.cli.proposals import Proposals, read_parsed_sentences
-    from espalier.parsing import PCFG
+    from espalier.errors import InputError
+    from espalier.parsing import PCFG, DependencyParser
+    from espalier.storage import load
     from espalier.structures.groups import write_groups
 
-    parser = PCFG.load(grammar)
+    parser = load(grammar)
+    if isinstance(parser, DependencyParser):
+        refuse("grammars of bracketed trees", {"--beam": beam, "--coarse": coarse, "--skip": skip})
+        Parsing(
+            parser, sentences, output, k, form, tagged, tagger, tags, memory, threads=threads, encoding=encoding
+        ).run()
+        return
+    if not isinstance(parser, PCFG):
+        what = f"{grammar} holds a {type(parser).__name__}"
+        raise InputError(f"{what}, and a grammar or a dependency parser is needed: espalier grammar writes both.")
+    refuse("dependency parsers", {"--tagger": tagger, "--tags": tags})
+    k = k or (100 if options.is_json(output) else 1)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     with bar(f"{len(given):,} sentences") as progress:
         search = {"beam": beam, "coarse": coarse, "chart_memory": memory, "n_threads": threads}
@@ -149,13 +189,18 @@ def candidates(
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import SearchingGrammar, read_treebank
+    from espalier.cli.dependencies import are_conllu, texts_of
+    from espalier.cli.proposals import SearchingGrammar, trees_to_learn
     from espalier.cli.ranking import candidates_found
+    from espalier.errors import InputError
     from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
-    trees = read_treebank(treebank, encoding, skip=skip)
+    texts = texts_of(treebank, encoding)
+    if are_conllu(texts):
+        raise InputError(f"{treebank[0]} is CoNLL-U, and candidates are made from bracketed trees.")
+    trees = trees_to_learn(texts, skip=skip)
     check_fold_count("--folds", folds, trees)
     narrowed: list[bool] = []
     search = {"coarse": coarse, "chart_memory": memory}

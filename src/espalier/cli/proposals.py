@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -101,7 +101,11 @@ class TreeFile:
     @staticmethod
     def read(file: Path, encoding: str) -> TreeFile:
         """Read a file, which has one tree at least."""
-        text = read_text(file, encoding=encoding)  # once: it may be a pipe
+        return TreeFile.of(file, read_text(file, encoding=encoding))  # once: it may be a pipe
+
+    @staticmethod
+    def of(file: Path, text: str) -> TreeFile:
+        """The trees in the text of a file, one at least."""
         try:
             trees = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
@@ -134,12 +138,12 @@ class TreeFile:
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
 
 
-def read_treebank(files: Sequence[Path], encoding: str, *, skip: bool) -> list[Tree]:
-    """Read the trees that a grammar can learn from, and report how many were left out."""
-    given = [TreeFile.read(file, encoding) for file in files]
+def trees_to_learn(texts: Mapping[Path, str], *, skip: bool) -> list[Tree]:
+    """Return the trees in the texts of files that a grammar can learn from, and report how many were left out."""
+    given = [TreeFile.of(file, text) for file, text in texts.items()]
     kept = [tree for file in given for tree in file.plain_trees(_unlearnable, skip=skip).values()]
     if not kept:
-        raise InputError(f"There is no tree with words and tags in {', '.join(map(str, files))}.")
+        raise InputError(f"There is no tree with words and tags in {', '.join(map(str, texts))}.")
     _tell_skipped(len(kept), sum(len(file.trees) for file in given), "have no words, or a word without a tag")
     return kept
 
@@ -163,14 +167,14 @@ def check_format(form: str | None, other: str) -> None:
 
 
 def read_sentences(
-    file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False
+    file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False, text: str | None = None
 ) -> list[list[object]]:
     """Read the sentences of a text file, one per line; the file may end with empty lines.
 
     Unless ``form`` says that it is text, what looks like something else is refused; ``other`` is what else ``--format``
-    takes.
+    takes. ``text`` is what the file holds, if it was read already.
     """
-    text = read_text(file, encoding=encoding).replace("\r\n", "\n")
+    text = (read_text(file, encoding=encoding) if text is None else text).replace("\r\n", "\n")
     if form is None:
         _check_text(file, text, other)
     text = text.rstrip(BLANKS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import conllu
@@ -101,14 +101,8 @@ def read_conllu_documents(
     A comment ``# newdoc`` begins a document. If the file marks no documents, each sentence is one by itself.
     """
     check_tags(tags)
-    sentences = conllu_sentences(read_text(path, encoding=encoding, limits=limits), source_name(path), tags)
-    begins = [any(name.split()[:1] == ["newdoc"] for name in sentence.metadata) for sentence in sentences]
-    documents: list[list[DependencyTree]] = []
-    for sentence, is_first in zip(sentences, begins, strict=True):
-        if is_first or not documents or not any(begins):
-            documents.append([])
-        documents[-1].append(sentence.tree)
-    return documents
+    text = read_text(path, encoding=encoding, limits=limits)
+    return documents_of(conllu_sentences(text, source_name(path), tags))
 
 
 def check_tags(tags: str) -> None:
@@ -143,6 +137,17 @@ def conllu_sentences(text: str, name: str, tags: str) -> list[ConlluSentence]:
             line = text.count("\n", 0, text.find(block)) + 1
             raise InputError(f"{name}, sentence {number} from line {line} on ({first[:60]!r}): {reason}") from None
     return found
+
+
+def documents_of(sentences: Sequence[ConlluSentence]) -> list[list[DependencyTree]]:
+    """Return the trees of each document; without marks, each sentence is one by itself."""
+    begins = [any(name.split()[:1] == ["newdoc"] for name in sentence.metadata) for sentence in sentences]
+    documents: list[list[DependencyTree]] = []
+    for sentence, is_first in zip(sentences, begins, strict=True):
+        if is_first or not documents or not any(begins):
+            documents.append([])
+        documents[-1].append(sentence.tree)
+    return documents
 
 
 def _check_numbers(block: str) -> None:

@@ -340,7 +340,8 @@ def test_a_reranker_is_no_grammar(here):
     es.Reranker().fit([es.Group([wrong, right], gold=right)] * 5).save("reranker")
     result = invoke("parse", "reranker", "new.txt")
     assert result.exit_code == 2
-    assert result.stderr == "Error: reranker holds a Reranker, no PCFG. espalier.load(path) reads it.\n"
+    needed = "a grammar or a dependency parser is needed: espalier grammar writes both."
+    assert result.stderr == f"Error: reranker holds a Reranker, and {needed}\n"
 
 
 SLOW = """

@@ -1,0 +1,216 @@
+"""Dependency parsers on the command line: learned from CoNLL-U, applied to CoNLL-U or to text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from espalier.cli.conllu_files import load_tagger, some_sentence, tag_column
+from espalier.cli.options import TagColumn, is_json
+from espalier.cli.proposals import read_sentences
+from espalier.cli.ranking import lines_of
+from espalier.cli.reporting import say, write_lines, write_whole
+from espalier.errors import InputError
+from espalier.jobs.bar import bar
+from espalier.parsing import DependencyParse, DependencyParser, KBest, jackknifed_tags
+from espalier.structures.conllu import conllu_sentences, documents_of, is_conllu, tag_columns
+from espalier.structures.conllu_text import DEPREL, DEPS, HEAD, ConlluText, columns_of_tags
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.files import read_text
+from espalier.structures.group import Group
+from espalier.structures.groups import write_groups
+from espalier.structures.notation import BLANKS
+from espalier.structures.sequence import TaggedSequence
+
+N_CANDIDATES = 10  # that .jsonl gets by default
+
+
+def texts_of(files: Sequence[Path], encoding: str) -> dict[Path, str]:
+    """Read the texts of files, each once: it may be a pipe."""
+    return {file: read_text(file, encoding=encoding) for file in files}
+
+
+def are_conllu(texts: dict[Path, str]) -> bool:
+    """Say whether files are CoNLL-U; it is an error if only some are."""
+    found = {file: is_conllu(text) for file, text in texts.items()}
+    if len(set(found.values())) > 1:
+        yes, no = (next(file for file, own in found.items() if own is wanted) for wanted in (True, False))
+        raise InputError(f"{yes} is CoNLL-U and {no} is not: a treebank has one kind of trees.")
+    return all(found.values())
+
+
+def refuse(owner: str, options: Mapping[str, object]) -> None:
+    """Refuse options that are given and belong to something else."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InputError(f"{name} belongs to {owner}.")
+
+
+def learn(texts: dict[Path, str], output: Path, *, tags: TagColumn, folds: int | None, options: dict[str, Any]) -> None:
+    """Learn a dependency parser, and save it."""
+    read = [documents_of(conllu_sentences(text, str(file), tags)) for file, text in texts.items()]
+    documents = [document for own in read for document in own]
+    trees = [tree for document in documents for tree in document]
+    if folds is not None:
+        numbers = [number for number, document in enumerate(documents) for _ in document]
+        with bar(f"Tags in {folds} parts") as progress:
+            trees = jackknifed_tags(trees, folds=folds, documents=numbers, progress=progress)
+    with bar(f"{len(trees):,} trees") as progress:
+        parser = DependencyParser.from_treebank(trees, progress=progress, **options)
+    parser.save(output)
+    n_several = sum(len(tree.roots) > 1 for tree in trees)
+    if n_several:
+        say(f"{n_several:,} of {len(trees):,} trees have several roots, so that parses may have several, too.")
+    typer.echo(
+        f"{output}: a dependency parser of order {parser.order} with {len(parser.relations):,} relations, of "
+        f"{len(trees):,} trees"
+    )
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Sentences to be parsed: their words, their text if they are CoNLL-U, and tags if there are any."""
+
+    words: list[list[str]]
+    text: ConlluText | None = None
+    pairs: list[list[tuple[str, str]]] | None = None
+
+    def place(self, row: int) -> str:
+        return f"line {row + 1 if self.text is None else self.text.words[row][0] + 1:,}"
+
+
+@dataclass
+class Parsing:
+    """What is asked of a dependency parser."""
+
+    parser: DependencyParser
+    sentences: Path
+    output: Path | None
+    k: int | None
+    form: str | None
+    tagged: bool
+    tagger: Path | None
+    tags: TagColumn | None
+    memory: str
+    threads: int | None
+    encoding: str
+    column: TagColumn | None = field(init=False, default=None)  # of the text, into which new tags go
+
+    def run(self) -> None:
+        """Parse the sentences, and write the parses."""
+        k = self.k or (N_CANDIDATES if is_json(self.output) else 1)
+        if k > 1 and not is_json(self.output):
+            raise InputError("Several trees of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
+        given = self._read()
+        tagged = self._tagged(given)
+        self._warn_of_tags(tagged)
+        with bar(f"{len(tagged):,} sentences") as progress:
+            options: dict[str, Any] = {"n_threads": self.threads, "memory": self.memory, "progress": progress}
+            found = self.parser.parse_all(tagged, k, **options)
+        if is_json(self.output):
+            self._write_lists(given, tagged, found)
+        elif given.text is not None:
+            self._write_conllu(given.text, [own[0].tree for own in found])
+        else:
+            write_lines(lines_of([Group(own.candidates) for own in found]), self.output)
+        narrowed = [row for row, own in enumerate(found) if own.narrowed]
+        if narrowed:
+            say(
+                f"{len(narrowed):,} of {len(found):,} sentences need more memory than {self.memory}, so that fewer "
+                f"heads were tried; the first is on {given.place(narrowed[0])}."
+            )
+        if self.output is not None:
+            what = "parses" if k == 1 else f"up to {k:,} parses"
+            typer.echo(f"{self.output}: {what} of {len(found):,} sentences")
+
+    def _read(self) -> _Given:
+        if self.form not in (None, "text", "conllu"):
+            raise InputError(f"--format must be one of text, conllu for a dependency parser, got {self.form!r}.")
+        content = read_text(self.sentences, encoding=self.encoding)
+        if self.form == "conllu" or (self.form is None and is_conllu(content)):
+            if self.tagged:
+                raise InputError("--tagged belongs to text: CoNLL-U has columns of tags.")
+            text = some_sentence(ConlluText.of(content, str(self.sentences)))
+            return _Given(text.forms(), text)
+        if self.tags is not None:
+            raise InputError("--tags names a column of CoNLL-U: it belongs to --format conllu.")
+        if content.strip(BLANKS) and not self.tagged and self.tagger is None:
+            raise InputError(
+                "A dependency parser needs tags: give a tagger by --tagger FILE, or pass --tagged if words are written "
+                "word/TAG."
+            )
+        listed: list[list[Any]] = read_sentences(
+            self.sentences, self.form, self.encoding, other="conllu", tagged=self.tagged, text=content
+        )
+        if not self.tagged:
+            return _Given(listed)
+        return _Given([[word for word, _ in own] for own in listed], pairs=listed)
+
+    def _tagged(self, given: _Given) -> list[TaggedSequence]:
+        """The sentences with tags: those of a tagger, or their own."""
+        if self.tagger is not None:
+            if self.tagged:
+                raise InputError("--tagged keeps the tags of the text, and --tagger gives others: pass one of them.")
+            tagger = load_tagger(self.tagger)
+            if given.text is not None:
+                self.column = tag_column(given.text, tagger.tags, self.tags)
+            with bar(f"Tags of {len(given.words):,} sentences") as progress:
+                found = tagger.tag_all(given.words, n_threads=self.threads, progress=progress)
+            return [own[0].sequence for own in found]
+        if given.pairs is not None:
+            return [TaggedSequence([word for word, _ in own], [tag for _, tag in own]) for own in given.pairs]
+        assert given.text is not None
+        tokens = self.parser.tokens
+        two = set(tokens.tags) != set(tokens.coarse)
+        column = self.tags or ("joint" if two else tag_column(given.text, tokens.tags, None))
+        try:
+            return given.text.tagged(column)
+        except InputError as error:
+            raise InputError(f"{error} A dependency parser needs tags: give a tagger by --tagger FILE.") from None
+
+    def _warn_of_tags(self, tagged: Sequence[TaggedSequence]) -> None:
+        """Warn if the parser has not learned most of the tags."""
+        known = set(self.parser.tokens.tags)
+        fine = {tag: _fine(tag) for own in tagged for tag in own.tags}
+        used = [tag for own in tagged for tag in own.tags]
+        unknown = [tag for tag in used if fine[tag] not in known]
+        if 2 * len(unknown) > len(used):
+            say(
+                f"Warning: the parser has not learned {len(unknown):,} of these {len(used):,} tags, such as "
+                f"{unknown[0]!r}. Its own are such as {min(known, default='')!r}: give those by --tags or --tagger."
+            )
+
+    def _write_lists(
+        self, given: _Given, tagged: Sequence[TaggedSequence], found: Sequence[KBest[DependencyParse]]
+    ) -> None:
+        assert self.output is not None
+        golds: list[DependencyTree | None] = [None] * len(found)
+        names: Sequence[str | None] = [None] * len(found)
+        if given.text is not None:
+            golds, names = given.text.trees(tagged), given.text.names
+        listed = zip(found, golds, names, strict=True)
+        write_groups([Group(own.candidates, own.scores, gold, name=name) for own, gold, name in listed], self.output)
+        n_without = golds.count(None)
+        if given.text is not None and n_without:
+            say(f"{n_without:,} of {len(golds):,} sentences lack heads, so that their lists have no gold tree.")
+
+    def _write_conllu(self, text: ConlluText, trees: Sequence[DependencyTree]) -> None:
+        write_whole(text.replaced(list(self._columns(trees)), other={DEPS: "_"}), self.output)
+        aside = [[text.lines[number].split("\t")[DEPS] for number in own] for own in text.others]
+        n_enhanced = sum({*own, *other} != {"_"} for own, other in zip(text.column(DEPS), aside, strict=True))
+        if n_enhanced:
+            say(f"DEPS of {n_enhanced:,} sentences became _: the old arcs there would contradict the new ones.")
+
+    def _columns(self, trees: Sequence[DependencyTree]) -> Iterator[dict[int, Sequence[str]]]:
+        for tree in trees:
+            own = {HEAD: [str(head) for head in tree.heads], DEPREL: tree.relations, DEPS: ["_"] * len(tree)}
+            yield own if self.column is None else own | columns_of_tags(tree.tags, self.column)
+
+
+def _fine(tag: str) -> str:
+    upos, xpos = tag_columns(tag)
+    return upos if xpos == "_" else xpos

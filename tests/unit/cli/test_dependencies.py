@@ -1,0 +1,323 @@
+"""From CoNLL-U to dependency parsers and their parses: what the commands write, and what they say of bad input."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.command_line import done, interrupt, refused
+
+import espalier as es
+from espalier import DependencyTree
+from espalier.parsing import PCFG, DependencyParser, PerceptronTagger, jackknifed_tags
+
+TAGS = {"the": "DET|DT", "dog": "NOUN|NN", "cats": "NOUN|NNS", "saw": "VERB|VBD", "sleep": "VERB|VBP"}
+
+
+def sentence(rng: random.Random, *, several_roots: bool = False) -> DependencyTree:
+    """A verb between nouns, some with an article; or two such sentences in one."""
+    words: list[str] = []
+    heads: list[int] = []
+    verb = 0
+    for place in range(2):
+        if rng.random() < 0.7:
+            words.append("the")
+            heads.append(len(words) + 1)
+        words.append(rng.choice(["dog", "cats"]))
+        heads.append(-1)
+        if not place:
+            words.append(rng.choice(["saw", "sleep"]))
+            verb = len(words)
+            heads.append(0)
+    heads = [verb if head < 0 else head for head in heads]
+    relations = [{"D": "det", "N": "arg", "V": "root"}[TAGS[word][0]] for word in words]
+    if several_roots:
+        words, heads, relations = [*words, "sleep"], [*heads, 0], [*relations, "root"]
+    return DependencyTree(words, [TAGS[word] for word in words], heads, relations)
+
+
+RNG = random.Random(5)
+KNOWN = [sentence(RNG) for _ in range(60)]
+NEW = [sentence(RNG) for _ in range(12)]
+
+
+def conllu(trees: list[DependencyTree], *, documents: int = 0) -> str:
+    """Trees as CoNLL-U; a document begins every so many sentences."""
+    lines = []
+    for row, tree in enumerate(trees):
+        if documents and row % documents == 0:
+            lines.append(f"# newdoc id = d{row}")
+        lines.append(f"# sent_id = s{row + 1}")
+        for place, word in enumerate(tree.words):
+            upos, xpos = tree.tags[place].split("|")
+            arc = (str(tree.heads[place]), tree.relations[place], f"{tree.heads[place]}:x")
+            lines.append("\t".join([str(place + 1), word, "_", upos, xpos, "F=G", *arc, "A=B"]))
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a parser and a tagger."""
+    folder = tmp_path_factory.mktemp("models")
+    DependencyParser.from_treebank(KNOWN, bits=14).save(folder / "parser")
+    PerceptronTagger.from_sentences([*KNOWN, *NEW]).save(folder / "tagger")  # it makes no mistake here
+    return folder
+
+
+@pytest.fixture
+def here(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for path in models.iterdir():
+        Path(path.name).write_bytes(path.read_bytes())
+    Path("known.conllu").write_text(conllu(KNOWN))
+    Path("new.conllu").write_text(conllu(NEW))
+    Path("new.txt").write_text("".join(f"{' '.join(tree.words)}\n" for tree in NEW))
+    return tmp_path
+
+
+def best(**options):
+    return [own[0].tree for own in DependencyParser.load("parser").parse_all(NEW, **options)]
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        ([], {}),
+        (["--order", "1", "--epochs", "2", "--seed", "3"], {"order": 1, "epochs": 2, "random_state": 3}),
+        (["--order", "3"], {"order": 3}),
+    ],
+)
+def test_a_parser_is_learned_from_several_files(here, given, options):
+    Path("a.conllu").write_text(conllu(KNOWN[:20]))
+    Path("b.conllu").write_text(conllu(KNOWN[20:]))
+    result = done("grammar", "a.conllu", "b.conllu", "-o", "p", *given)
+    order = options.get("order", 2)
+    assert result.stdout == f"p: a dependency parser of order {order} with 3 relations, of 60 trees\n"
+    assert result.stderr == ""
+    own = DependencyParser.from_treebank(KNOWN, **options)
+    assert es.load("p").parse_all(NEW, 5) == own.parse_all(NEW, 5)
+
+
+def test_the_tags_to_learn_from_are_chosen(here):
+    for tags, known in (("joint", ["DT", "NN", "NNS", "VBD", "VBP"]), ("upos", ["DET", "NOUN", "VERB"])):
+        done("grammar", "known.conllu", "-o", "p", "--epochs", 1, "--tags", tags)
+        assert sorted(es.load("p").tokens.tags) == known
+        # The column is found by its tags.
+        assert done("parse", "p", "new.conllu", "-o", "out.conllu").stderr.startswith("DEPS of 12 sentences became _")
+    assert es.load("p").tokens.coarse == es.load("p").tokens.tags
+
+
+def test_tags_of_taggers_that_have_not_seen_the_sentence(here):
+    Path("documents.conllu").write_text(conllu(KNOWN, documents=10))
+    done("grammar", "documents.conllu", "-o", "p", "--folds", 3, "--epochs", 1)
+    trees = jackknifed_tags(KNOWN, folds=3, documents=[row // 10 for row in range(60)])
+    assert es.load("p").parse_all(NEW, 3) == DependencyParser.from_treebank(trees, epochs=1).parse_all(NEW, 3)
+    assert "number of documents, 6" in refused("grammar", "documents.conllu", "-o", "q", "--folds", 7)
+
+
+def test_several_roots_are_learned_and_said(here):
+    rng = random.Random(1)
+    trees = [sentence(rng, several_roots=row % 2 == 0) for row in range(40)]
+    Path("roots.conllu").write_text(conllu(trees))
+    result = done("grammar", "roots.conllu", "-o", "p")
+    assert result.stderr == "20 of 40 trees have several roots, so that parses may have several, too.\n"
+    done("parse", "p", "roots.conllu", "-o", "out.conllu")
+    assert [len(tree.roots) for tree in es.read_conllu("out.conllu")] == [1 + (row % 2 == 0) for row in range(40)]
+
+
+def test_arcs_are_replaced_in_conllu(here):
+    result = done("parse", "parser", "new.conllu", "-o", "out.conllu")
+    assert result.stdout == "out.conllu: parses of 12 sentences\n"
+    assert result.stderr == "DEPS of 12 sentences became _: the old arcs there would contradict the new ones.\n"
+    expected = conllu(best())
+    for head in range(6):
+        expected = expected.replace(f"\t{head}:x\t", "\t_\t")
+    assert Path("out.conllu").read_text() == expected
+    assert done("parse", "parser", "new.conllu").stdout == expected == done("parse", "parser", "out.conllu").stdout
+    assert done("parse", "parser", "new.conllu", "--threads", 2, "-o", "-").stdout == expected
+
+
+ODD = """\
+# newdoc
+1-2\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tthe\tx\tDET\tDT\tA=B\t_\t_\t_\tSpaceAfter=No
+2\tdog\t_\tNOUN\tNN\t_\t_\t_\t_\t_
+2.1\tduck\t_\tX\tY\t_\t_\t_\t1:x\t_
+3\tsleep\t_\tVERB\tVBP\t_\t_\t_\t_\t_
+
+# text = saw
+1\tsaw\t_\tVERB\tVBD\t_\t1\tdep\t_\t_
+# the end
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_ranges_empty_nodes_comments_and_missing_heads(here, end):
+    Path("odd.conllu").write_bytes(ODD.replace("\n", end).encode())  # heads are missing, or form a circle
+    result = done("parse", "parser", "odd.conllu", "-o", "out.conllu")
+    assert result.stderr.startswith("DEPS of 1 sentences became _")
+    expected = ODD.replace("A=B\t_\t_", "A=B\t2\tdet").replace("NN\t_\t_\t_", "NN\t_\t3\targ").replace("1:x", "_")
+    expected = expected.replace("VBP\t_\t_\t_", "VBP\t_\t0\troot").replace("1\tdep", "0\troot")
+    assert Path("out.conllu").read_bytes() == expected.replace("\n", end).encode()
+
+
+def test_a_tagger_tags_first_and_its_tags_are_written(here):
+    without = "\n".join(
+        "\t".join([*line.split("\t")[:3], "_", "_", line.split("\t")[5], "_", "_", "_", "_"]) if "\t" in line else line
+        for line in conllu(NEW).split("\n")
+    )
+    Path("bare.conllu").write_text(without)
+    assert "line 2: the word" in refused("parse", "parser", "bare.conllu", "-o", "out.conllu")
+    done("parse", "parser", "bare.conllu", "-o", "out.conllu", "--tagger", "tagger")
+    assert es.read_conllu("out.conllu", tags="joint") == [
+        DependencyTree(own.words, own.tags, own.heads, own.relations, features=[("F=G",)] * len(own)) for own in best()
+    ]
+
+
+def test_text_becomes_conllu(here):
+    tagged = done("parse", "parser", "new.txt", "--tagger", "tagger").stdout
+    Path("out.conllu").write_text(tagged)
+    assert [own.heads for own in es.read_conllu("out.conllu")] == [own.heads for own in best()]
+    assert [own.tags for own in es.read_conllu("out.conllu", tags="joint")] == [own.tags for own in NEW]
+    pairs = (" ".join(f"{w}/{t}" for w, t in zip(own.words, own.tags, strict=True)) for own in NEW)
+    Path("pairs.txt").write_text("".join(f"{line}\n" for line in pairs))
+    assert done("parse", "parser", "pairs.txt", "--tagged").stdout == tagged
+    done("parse", "parser", "pairs.txt", "--tagged", "-o", "k.jsonl", "-k", 2)
+    assert {group.gold for group in es.read_groups("k.jsonl")} == {None}
+
+
+def test_lists_of_candidates_for_a_reranker(here):
+    told = done("parse", "parser", "new.conllu", "-o", "new.jsonl", "-k", 4).stdout
+    assert told == "new.jsonl: up to 4 parses of 12 sentences\n"
+    groups = es.read_groups("new.jsonl")
+    found = DependencyParser.load("parser").parse_all(NEW, 4)
+    assert [list(group.candidates) for group in groups] == [own.candidates for own in found]
+    assert [list(group.scores) for group in groups] == [own.scores for own in found]
+    assert [group.gold for group in groups] == NEW
+    assert [group.name for group in groups] == [f"s{row + 1}" for row in range(12)]
+    done("parse", "parser", "known.conllu", "-o", "known.jsonl", "--tagger", "tagger")
+    assert max(map(len, es.read_groups("known.jsonl"))) == 10
+    done("rerank", "fit", "known.jsonl", "-o", "r")
+    assert "best of each list" in done("rerank", "score", "r", "new.jsonl").stdout
+    done("rerank", "apply", "r", "new.jsonl", "-o", "chosen.conllu")
+    assert len(es.read_conllu("chosen.conllu", tags="joint")) == 12
+
+
+def test_gold_trees_have_the_tags_of_their_candidates(here):
+    Path("wrong.conllu").write_text(conllu(NEW).replace("\tNOUN\t", "\tX\t"))
+    done("parse", "parser", "wrong.conllu", "-o", "k.jsonl", "--tagger", "tagger")
+    assert [group.gold for group in es.read_groups("k.jsonl")] == NEW
+
+
+def test_sentences_without_heads_have_no_gold_tree(here):
+    Path("odd.conllu").write_text(conllu(NEW) + "\n" + ODD.replace("1\tdep", "0\troot"))
+    result = done("parse", "parser", "odd.conllu", "-o", "k.jsonl")
+    assert result.stderr == "1 of 14 sentences lack heads, so that their lists have no gold tree.\n"
+    assert [group.gold is None for group in es.read_groups("k.jsonl")] == [False] * 12 + [True, False]
+
+
+def test_a_sentence_of_300_words_and_little_memory(here):
+    lines = "\n".join(f"{n}\tdog\t_\tNOUN\tNN\t_\t_\t_\t_\t_" for n in range(1, 301))
+    Path("long.conllu").write_text(f"{conllu(NEW[:1])}{lines}\n")
+    assert done("parse", "parser", "long.conllu", "-o", "out.conllu").stderr.startswith("DEPS")
+    assert [len(tree) for tree in es.read_conllu("out.conllu")] == [len(NEW[0]), 300]
+    result = done("parse", "parser", "long.conllu", "-o", "out.conllu", "--memory", "1 MB")
+    assert "1 of 2 sentences need more memory than 1 MB, so that fewer heads were tried; the first is on line " in (
+        result.stderr
+    )
+
+
+def test_tags_that_the_parser_has_not_learned_are_told(here):
+    Path("other.conllu").write_text(conllu(NEW).replace("\tNN", "\tZZ").replace("\tVB", "\tYY"))
+    told = done("parse", "parser", "other.conllu", "-o", "out.conllu").stderr
+    assert "Warning: the parser has not learned " in told and "tags, such as 'NOUN|ZZ" in told
+    assert "Warning" not in done("parse", "parser", "new.conllu", "-o", "out.conllu").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grammar", "nowhere.conllu", "-o", "p"], "nowhere.conllu: No such file or directory"),
+        (["grammar", "empty", "-o", "p"], "empty contains no tree"),
+        (["grammar", "known.conllu", "trees.mrg", "-o", "p"], "known.conllu is CoNLL-U and trees.mrg is not"),
+        (["grammar", "known.conllu", "-o", "p", "--markov", "2,1"], "--markov belongs to treebanks of bracketed"),
+        (["grammar", "known.conllu", "-o", "p", "--skip"], "--skip belongs to treebanks of bracketed trees"),
+        (["grammar", "known.conllu", "-o", "p", "--smoothing", "2"], "--smoothing belongs to treebanks of brack"),
+        (["grammar", "trees.mrg", "-o", "p", "--order", "2"], "--order belongs to treebanks of CoNLL-U"),
+        (["grammar", "trees.mrg", "-o", "p", "--folds", "2"], "--folds belongs to treebanks of CoNLL-U"),
+        (["grammar", "known.conllu", "-o", "p", "--order", "4"], "--order"),
+        (["grammar", "known.conllu", "-o", "p", "--epochs", "0"], "--epochs"),
+        (["grammar", "odd.conllu", "-o", "p"], "odd.conllu, sentence 1 from line 1 on"),
+        (["grammar", "circle.conllu", "-o", "p"], "The heads form a circle"),
+        (["grammar", "known.conllu", "-o", "folder"], "this is a folder"),
+        (["candidates", "known.conllu", "-o", "k.jsonl"], "known.conllu is CoNLL-U, and candidates are made from"),
+        (["parse", "parser", "empty"], "empty contains no sentence"),
+        (["parse", "parser", "empty", "--tagger", "tagger"], "empty contains no sentence"),
+        (["parse", "parser", "empty", "--format", "conllu"], "empty contains no sentence"),
+        (["parse", "parser", "nowhere"], "nowhere: No such file or directory"),
+        (["parse", "parser", "new.txt"], "A dependency parser needs tags: give a tagger by --tagger FILE, or pass"),
+        (["parse", "parser", "new.txt", "--tagged"], "with --tagged each word is written word/TAG"),
+        (["parse", "parser", "new.txt", "--tagged", "--tagger", "tagger"], "written word/TAG"),
+        (["parse", "parser", "pairs.txt", "--tagged", "--tagger", "tagger"], "pass one of them"),
+        (["parse", "parser", "new.txt", "--tagger", "tagger", "--tags", "upos"], "--tags names a column of CoNLL-U"),
+        (["parse", "parser", "new.txt", "--format", "conllu"], "new.txt, sentence 1, line 1: CoNLL-U has ten columns"),
+        (["parse", "parser", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
+        (["parse", "parser", "trees.mrg", "--tagger", "tagger"], "trees.mrg looks like trees"),
+        (["parse", "parser", "new.conllu", "--tagged"], "--tagged belongs to text"),
+        (["parse", "parser", "new.conllu", "--tagger", "parser"], "parser holds a DependencyParser, and a tagger is n"),
+        (["parse", "parser", "new.conllu", "--tagger", "nowhere"], "nowhere: No such file or directory"),
+        (["parse", "parser", "new.conllu", "--tagger", "-"], "a model must be a file"),
+        (["parse", "parser", "new.conllu", "-k", "3"], "give -o GROUPS.jsonl"),
+        (["parse", "parser", "new.conllu", "--beam", "3"], "--beam belongs to grammars of bracketed trees"),
+        (["parse", "parser", "new.conllu", "--coarse", "3"], "--coarse belongs to grammars of bracketed trees"),
+        (["parse", "parser", "new.conllu", "--skip"], "--skip belongs to grammars of bracketed trees"),
+        (["parse", "parser", "new.conllu", "--memory", "much"], "much"),
+        (["parse", "parser", "new.conllu", "-o", "new.conllu"], "new.conllu is read"),
+        (["parse", "parser", "new.conllu", "--tagger", "tagger", "-o", "tagger"], "tagger is read"),
+        (["parse", "parser", "circle.conllu", "-o", "k.jsonl"], "circle.conllu, sentence 1, line 1: The heads form"),
+        (["parse", "parser", "untagged.conllu"], "line 1: the word 'a' has no UPOS tag. A dependency parser needs t"),
+        (["parse", "grammar", "trees.mrg", "--tagger", "tagger"], "--tagger belongs to dependency parsers"),
+        (["parse", "grammar", "new.txt", "--tags", "xpos"], "--tags belongs to dependency parsers"),
+        (["parse", "grammar", "new.conllu"], "new.conllu looks like CoNLL-U, but sentences are needed"),
+        (["parse", "tagger", "new.txt"], "tagger holds a PerceptronTagger, and a grammar or a dependency parser is"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
+    Path("folder").mkdir()
+    Path("empty").write_text("\n")
+    Path("trees.mrg").write_text("(S (N a))")
+    Path("odd.conllu").write_text(ODD)
+    Path("pairs.txt").write_text("the/DET dog/NOUN\n")
+    Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
+    Path("untagged.conllu").write_text("1\ta\t_\t_\t_\t_\t0\tx\t_\t_\n")
+    PCFG.from_treebank(["(S (N a))"]).save("grammar")
+    assert message in refused(*arguments)
+
+
+SLOW = """
+import sys
+from espalier import _core
+from espalier.cli.main import run
+name, real = sys.argv[1], getattr(_core, sys.argv[1])
+def slow(*arguments):
+    print("at work", file=sys.stderr, flush=True)
+    while True:
+        real(*arguments)
+setattr(_core, name, slow)
+run(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train_dependencies", "grammar", "known.conllu", "-o", "p"],
+        ["train_tagger", "grammar", "known.conllu", "-o", "p", "--folds", "2"],
+        ["parse_dependencies", "parse", "parser", "new.conllu", "-o", "out.conllu"],
+        ["tag_by_beam", "parse", "parser", "new.conllu", "-o", "out.jsonl", "--tagger", "tagger"],
+    ],
+)
+def test_an_interruption_exits_with_130_and_leaves_nothing(here, command):
+    interrupt(SLOW, "at work", *command)
