@@ -16,6 +16,7 @@ from espalier.cli.ranking import lines_of
 from espalier.cli.reporting import say, write_lines, write_whole
 from espalier.errors import InputError
 from espalier.jobs.bar import bar
+from espalier.jobs.schedule import Schedule
 from espalier.parsing import DependencyParse, DependencyParser, KBest, jackknifed_tags
 from espalier.structures.conllu import conllu_sentences, documents_of, is_conllu, tag_columns
 from espalier.structures.conllu_text import DEPREL, DEPS, HEAD, ConlluText, columns_of_tags
@@ -109,8 +110,10 @@ class Parsing:
         tagged = self._tagged(given)
         self._warn_of_tags(tagged)
         with bar(f"{len(tagged):,} sentences") as progress:
-            options: dict[str, Any] = {"n_threads": self.threads, "memory": self.memory, "progress": progress}
-            found = self.parser.parse_all(tagged, k, **options)
+            # The memory is that for one sentence, whatever the number of threads.
+            schedule = Schedule.of(self.threads, self.memory)
+            memory = schedule.memory * schedule.n_threads
+            found = self.parser.parse_all(tagged, k, n_threads=schedule.n_threads, memory=memory, progress=progress)
         if is_json(self.output):
             self._write_lists(given, tagged, found)
         elif given.text is not None:

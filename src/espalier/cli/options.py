@@ -106,7 +106,7 @@ Coarse = Annotated[
         callback=positive, help="First parse with plain labels, and keep what is within this distance of the best."
     ),
 ]
-Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs more, its beam is narrowed.")]
+Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs more, less is tried.")]
 Smoothing = Annotated[
     float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
 ]
@@ -115,10 +115,7 @@ TagsOfModel = Annotated[
     TagColumn | None,
     typer.Option(help="Which column of CoNLL-U has the tags; by default the one whose tags the model knows."),
 ]
-SentenceFile = Annotated[
-    Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks; .gz too")
-]
-ParsedFile = Annotated[
+SentencesOrConllu = Annotated[
     Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks, or CoNLL-U; .gz too")
 ]
 AnyTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees or of CoNLL-U, plain or .gz")]

@@ -76,7 +76,7 @@ def grammar(
 @reported
 def parse(
     grammar: Annotated[Path, options.saved_model("GRAMMAR", "espalier grammar")],
-    sentences: options.ParsedFile,
+    sentences: options.SentencesOrConllu,
     output: Annotated[Path | None, options.output_or_standard("Where the parses go")] = None,
     k: options.Several = None,
     beam: options.Beam = None,

@@ -53,7 +53,7 @@ def fit(
 @reported
 def apply(
     tagger: Annotated[Path, options.saved_model("TAGGER", "espalier tag fit")],
-    sentences: options.SentenceFile,
+    sentences: options.SentencesOrConllu,
     output: Annotated[Path | None, options.output_or_standard("Where tags go")] = None,
     k: options.Several = None,
     form: Annotated[

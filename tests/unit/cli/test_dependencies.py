@@ -223,7 +223,9 @@ def test_a_sentence_of_300_words_and_little_memory(here):
     Path("long.conllu").write_text(f"{conllu(NEW[:1])}{lines}\n")
     assert done("parse", "parser", "long.conllu", "-o", "out.conllu").stderr.startswith("DEPS")
     assert [len(tree) for tree in es.read_conllu("out.conllu")] == [len(NEW[0]), 300]
-    result = done("parse", "parser", "long.conllu", "-o", "out.conllu", "--memory", "1 MB")
+    result = done("parse", "parser", "long.conllu", "-o", "out.conllu", "--memory", "1 MB", "--threads", 1)
+    other = done("parse", "parser", "long.conllu", "--memory", "1 MB", "--threads", 3)
+    assert Path("out.conllu").read_text() == other.stdout and result.stderr == other.stderr
     assert "1 of 2 sentences need more memory than 1 MB, so that fewer heads were tried; the first is on line " in (
         result.stderr
     )
