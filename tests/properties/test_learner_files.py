@@ -13,7 +13,7 @@ from tests.properties.test_reader_fuzz import mutations, tried
 from tests.unit.parsing.test_pcfg import TREES
 
 import espalier as es
-from espalier.parsing import Tagger
+from espalier.parsing import PerceptronTagger, Tagger
 from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
 
 pytestmark = pytest.mark.fuzz
@@ -47,9 +47,12 @@ OTHERS = {
 }
 
 
+TAGGERS = {"tagger": Tagger.from_sentences, "perceptron tagger": PerceptronTagger.from_sentences}
+
+
 def fitted(name):
-    if name == "tagger":
-        return Tagger.from_sentences(TREES)
+    if name in TAGGERS:
+        return TAGGERS[name](TREES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two groups teach little, and the learner says so
         return OTHERS[name]() if name in OTHERS else Reranker(LEARNERS[name]).fit(GROUPS)
@@ -59,7 +62,7 @@ def use(found):
     with warnings.catch_warnings():
         # Numbers of any size overflow, and that is no crash.
         warnings.simplefilter("ignore")
-        if isinstance(found, Tagger):
+        if isinstance(found, Tagger | PerceptronTagger):
             return [found.tag(["the", "Flump", "saw", "cats"], 3)]
         if isinstance(found, es.Kernel):
             return [found(["(S (A a) (B b))", "(S (B c))"], n_threads=1)]
@@ -69,7 +72,7 @@ def use(found):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("name", ["tagger", *LEARNERS, *OTHERS])
+@pytest.mark.parametrize("name", [*TAGGERS, *LEARNERS, *OTHERS])
 def test_damaged_files_raise_or_work(tmp_path, name, change):
     model, path = fitted(name), tmp_path / "saved"
     model.save(path)

@@ -49,6 +49,9 @@ def test_learners_share_their_settings(learner):
         es.rerank.jackknifed,
         es.parsing.PCFG.parse_all,
         es.parsing.Tagger.tag_all,
+        es.parsing.PerceptronTagger.tag_all,
+        es.parsing.DependencyParser.parse_all,
+        es.parsing.jackknifed_tags,
     ],
     ids=lambda own: own.__qualname__,
 )

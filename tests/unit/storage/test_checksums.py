@@ -21,7 +21,7 @@ from candidate_groups import groups_of
 from espalier.corpus import Arcs, Forest, Graphs, Sequences
 from espalier.errors import InputError
 from espalier.fragments import FragmentVectorizer, LinearizedTreeClassifier
-from espalier.parsing import PCFG, Tagger
+from espalier.parsing import PCFG, PerceptronTagger, Tagger
 from espalier.rerank import GPPreference, Reranker, VotedPerceptron
 
 TREES = [
@@ -49,6 +49,7 @@ MAKERS = {
     "classifier": (linear, LinearizedTreeClassifier.load),
     "grammar": (lambda: PCFG.from_treebank([es.Tree.from_brackets(text) for text in TREES]), PCFG.load),
     "tagger": (lambda: Tagger.from_sentences([es.Tree.from_brackets(text) for text in TREES]), Tagger.load),
+    "perceptron tagger": (lambda: PerceptronTagger.from_sentences(TREES), PerceptronTagger.load),
     "perceptron": (lambda: Reranker(VotedPerceptron(es.SubsetTree(0.3))).fit(groups_of(0)[:4]), Reranker.load),
     "preferences": (
         lambda: Reranker(GPPreference(es.SubsetTree(0.3), max_iterations=1)).fit(groups_of(0)[:4]),
