@@ -206,7 +206,8 @@ class Parsing:
         aside = [[text.lines[number].split("\t")[DEPS] for number in own] for own in text.others]
         n_enhanced = sum({*own, *other} != {"_"} for own, other in zip(text.column(DEPS), aside, strict=True))
         if n_enhanced:
-            say(f"DEPS of {n_enhanced:,} sentences became _: the old arcs there would contradict the new ones.")
+            many = f"{n_enhanced:,} of {len(text):,} sentences"
+            say(f"DEPS of {many} became _: the old arcs there would contradict the new ones.")
 
     def _columns(self, trees: Sequence[DependencyTree]) -> Iterator[dict[int, Sequence[str]]]:
         for tree in trees:

@@ -105,7 +105,9 @@ def test_the_tags_to_learn_from_are_chosen(here):
         done("grammar", "known.conllu", "-o", "p", "--epochs", 1, "--tags", tags)
         assert sorted(es.load("p").tokens.tags) == known
         # The column is found by its tags.
-        assert done("parse", "p", "new.conllu", "-o", "out.conllu").stderr.startswith("DEPS of 12 sentences became _")
+        assert done("parse", "p", "new.conllu", "-o", "out.conllu").stderr.startswith(
+            "DEPS of 12 of 12 sentences became _"
+        )
     assert es.load("p").tokens.coarse == es.load("p").tokens.tags
 
 
@@ -130,7 +132,7 @@ def test_several_roots_are_learned_and_said(here):
 def test_arcs_are_replaced_in_conllu(here):
     result = done("parse", "parser", "new.conllu", "-o", "out.conllu")
     assert result.stdout == "out.conllu: parses of 12 sentences\n"
-    assert result.stderr == "DEPS of 12 sentences became _: the old arcs there would contradict the new ones.\n"
+    assert result.stderr == "DEPS of 12 of 12 sentences became _: the old arcs there would contradict the new ones.\n"
     expected = conllu(best())
     for head in range(6):
         expected = expected.replace(f"\t{head}:x\t", "\t_\t")
@@ -157,7 +159,7 @@ ODD = """\
 def test_ranges_empty_nodes_comments_and_missing_heads(here, end):
     Path("odd.conllu").write_bytes(ODD.replace("\n", end).encode())  # heads are missing, or form a circle
     result = done("parse", "parser", "odd.conllu", "-o", "out.conllu")
-    assert result.stderr.startswith("DEPS of 1 sentences became _")
+    assert result.stderr.startswith("DEPS of 1 of 2 sentences became _")
     expected = ODD.replace("A=B\t_\t_", "A=B\t2\tdet").replace("NN\t_\t_\t_", "NN\t_\t3\targ").replace("1:x", "_")
     expected = expected.replace("VBP\t_\t_\t_", "VBP\t_\t0\troot").replace("1\tdep", "0\troot")
     assert Path("out.conllu").read_bytes() == expected.replace("\n", end).encode()
