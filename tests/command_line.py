@@ -11,6 +11,20 @@ from typer.testing import CliRunner, Result
 
 from espalier.cli.main import app
 
+# For interrupt: runs a command with a function of the core that says when it begins, and goes on for ever.
+SLOW_CORE = """
+import sys
+from espalier import _core
+from espalier.cli.main import run
+name, real = sys.argv[1], getattr(_core, sys.argv[1])
+def slow(*arguments):
+    print("at work", file=sys.stderr, flush=True)
+    while True:
+        real(*arguments)
+setattr(_core, name, slow)
+run(sys.argv[2:])
+"""
+
 
 def invoke(*arguments: object) -> Result:
     """Run ``espalier`` with these arguments, on a wide terminal without colours."""

@@ -30,11 +30,6 @@ from espalier.structures.sequence import TaggedSequence
 N_CANDIDATES = 10  # that .jsonl gets by default
 
 
-def texts_of(files: Sequence[Path], encoding: str) -> dict[Path, str]:
-    """Read the texts of files, each once: it may be a pipe."""
-    return {file: read_text(file, encoding=encoding) for file in files}
-
-
 def are_conllu(texts: dict[Path, str]) -> bool:
     """Say whether files are CoNLL-U; it is an error if only some are."""
     found = {file: is_conllu(text) for file, text in texts.items()}

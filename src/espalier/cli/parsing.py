@@ -47,8 +47,8 @@ def grammar(
     """
     options.check_output(output, "A grammar", *treebank)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.dependencies import are_conllu, learn, refuse, texts_of
-    from espalier.cli.proposals import trees_to_learn
+    from espalier.cli.dependencies import are_conllu, learn, refuse
+    from espalier.cli.proposals import texts_of, trees_to_learn
     from espalier.parsing import PCFG
 
     texts = texts_of(treebank, encoding)
@@ -189,18 +189,13 @@ def candidates(
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.dependencies import are_conllu, texts_of
-    from espalier.cli.proposals import SearchingGrammar, trees_to_learn
+    from espalier.cli.proposals import SearchingGrammar, texts_of, trees_to_learn
     from espalier.cli.ranking import candidates_found
-    from espalier.errors import InputError
     from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
-    texts = texts_of(treebank, encoding)
-    if are_conllu(texts):
-        raise InputError(f"{treebank[0]} is CoNLL-U, and candidates are made from bracketed trees.")
-    trees = trees_to_learn(texts, skip=skip)
+    trees = trees_to_learn(texts_of(treebank, encoding), skip=skip)
     check_fold_count("--folds", folds, trees)
     narrowed: list[bool] = []
     search = {"coarse": coarse, "chart_memory": memory}

@@ -109,8 +109,9 @@ class TreeFile:
         try:
             trees = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
-            if _holds_groups(text):
-                raise InputError(f"{file} looks like groups of candidates, but trees in brackets are needed.") from None
+            for what, is_it in (("groups of candidates", _holds_groups), ("CoNLL-U", is_conllu)):
+                if is_it(text):
+                    raise InputError(f"{file} looks like {what}, but trees in brackets are needed.") from None
             raise error from None
         if not trees:
             raise InputError(f"{file} contains no tree.")
@@ -136,6 +137,11 @@ class TreeFile:
         """Make the error for a tree, which is shown as the file spells it."""
         spelled = " ".join(split_words(locate_tree(self.text, row)[1]))
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
+
+
+def texts_of(files: Sequence[Path], encoding: str) -> dict[Path, str]:
+    """Read the texts of files, each once: it may be a pipe."""
+    return {file: read_text(file, encoding=encoding) for file in files}
 
 
 def trees_to_learn(texts: Mapping[Path, str], *, skip: bool) -> list[Tree]:

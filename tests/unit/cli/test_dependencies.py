@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.command_line import done, interrupt, refused
+from tests.command_line import SLOW_CORE, done, interrupt, refused
 
 import espalier as es
 from espalier import DependencyTree
@@ -256,7 +256,8 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["grammar", "odd.conllu", "-o", "p"], "odd.conllu, sentence 1 from line 1 on"),
         (["grammar", "circle.conllu", "-o", "p"], "The heads form a circle"),
         (["grammar", "known.conllu", "-o", "folder"], "this is a folder"),
-        (["candidates", "known.conllu", "-o", "k.jsonl"], "known.conllu is CoNLL-U, and candidates are made from"),
+        (["candidates", "known.conllu", "-o", "k.jsonl"], "known.conllu looks like CoNLL-U, but trees in brackets"),
+        (["evaluate", "new.conllu", "new.conllu"], "new.conllu looks like CoNLL-U, but trees in brackets are needed"),
         (["parse", "parser", "empty"], "empty contains no sentence"),
         (["parse", "parser", "empty", "--tagger", "tagger"], "empty contains no sentence"),
         (["parse", "parser", "empty", "--format", "conllu"], "empty contains no sentence"),
@@ -300,20 +301,6 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     assert message in refused(*arguments)
 
 
-SLOW = """
-import sys
-from espalier import _core
-from espalier.cli.main import run
-name, real = sys.argv[1], getattr(_core, sys.argv[1])
-def slow(*arguments):
-    print("at work", file=sys.stderr, flush=True)
-    while True:
-        real(*arguments)
-setattr(_core, name, slow)
-run(sys.argv[2:])
-"""
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -324,4 +311,4 @@ run(sys.argv[2:])
     ],
 )
 def test_an_interruption_exits_with_130_and_leaves_nothing(here, command):
-    interrupt(SLOW, "at work", *command)
+    interrupt(SLOW_CORE, "at work", *command)

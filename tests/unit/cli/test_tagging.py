@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.command_line import done, interrupt, invoke, refused
+from tests.command_line import SLOW_CORE, done, interrupt, invoke, refused
 
 import espalier as es
 from espalier.parsing import PCFG, PerceptronTagger, Tagger
@@ -198,20 +198,6 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     assert message in refused("tag", *arguments)
 
 
-SLOW = """
-import sys
-from espalier import _core
-from espalier.cli.main import run
-name, real = sys.argv[1], getattr(_core, sys.argv[1])
-def slow(*arguments):
-    print("at work", file=sys.stderr, flush=True)
-    while True:
-        real(*arguments)
-setattr(_core, name, slow)
-run(sys.argv[2:])
-"""
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -222,4 +208,4 @@ run(sys.argv[2:])
 )
 def test_an_interruption_exits_with_130_and_leaves_nothing(here, command):
     PerceptronTagger.from_sentences(KNOWN).save("perceptron")
-    interrupt(SLOW, "at work", *command)
+    interrupt(SLOW_CORE, "at work", *command)
