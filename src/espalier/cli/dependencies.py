@@ -11,7 +11,7 @@ import typer
 
 from espalier.cli.conllu_files import load_tagger, some_sentence, tag_column
 from espalier.cli.options import TagColumn, is_json
-from espalier.cli.proposals import read_sentences
+from espalier.cli.proposals import Texts, read_sentences
 from espalier.cli.ranking import lines_of
 from espalier.cli.reporting import say, write_lines, write_whole
 from espalier.errors import InputError
@@ -30,9 +30,9 @@ from espalier.structures.sequence import TaggedSequence
 N_CANDIDATES = 10  # that .jsonl gets by default
 
 
-def are_conllu(texts: dict[Path, str]) -> bool:
+def are_conllu(texts: Texts) -> bool:
     """Say whether files are CoNLL-U; it is an error if only some are."""
-    found = {file: is_conllu(text) for file, text in texts.items()}
+    found = {file: is_conllu(text) for file, text in texts}
     if len(set(found.values())) > 1:
         yes, no = (next(file for file, own in found.items() if own is wanted) for wanted in (True, False))
         raise InputError(f"{yes} is CoNLL-U and {no} is not: a treebank has one kind of trees.")
@@ -46,9 +46,9 @@ def refuse(owner: str, options: Mapping[str, object]) -> None:
             raise InputError(f"{name} belongs to {owner}.")
 
 
-def learn(texts: dict[Path, str], output: Path, *, tags: TagColumn, folds: int | None, options: dict[str, Any]) -> None:
+def learn(texts: Texts, output: Path, *, tags: TagColumn, folds: int | None, options: dict[str, Any]) -> None:
     """Learn a dependency parser, and save it."""
-    read = [documents_of(conllu_sentences(text, str(file), tags)) for file, text in texts.items()]
+    read = [documents_of(conllu_sentences(text, str(file), tags)) for file, text in texts]
     documents = [document for own in read for document in own]
     trees = [tree for document in documents for tree in document]
     if folds is not None:

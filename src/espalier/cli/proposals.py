@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -139,17 +139,20 @@ class TreeFile:
         return InputError(f"{self.name}, {self.place(row)}: {what} {spelled[:80]}")
 
 
-def texts_of(files: Sequence[Path], encoding: str) -> dict[Path, str]:
+Texts = Sequence[tuple[Path, str]]  # files and what they contain
+
+
+def texts_of(files: Sequence[Path], encoding: str) -> Texts:
     """Read the texts of files, each once: it may be a pipe."""
-    return {file: read_text(file, encoding=encoding) for file in files}
+    return [(file, read_text(file, encoding=encoding)) for file in files]
 
 
-def trees_to_learn(texts: Mapping[Path, str], *, skip: bool) -> list[Tree]:
+def trees_to_learn(texts: Texts, *, skip: bool) -> list[Tree]:
     """Return the trees in the texts of files that a grammar can learn from, and report how many were left out."""
-    given = [TreeFile.of(file, text) for file, text in texts.items()]
+    given = [TreeFile.of(file, text) for file, text in texts]
     kept = [tree for file in given for tree in file.plain_trees(_unlearnable, skip=skip).values()]
     if not kept:
-        raise InputError(f"There is no tree with words and tags in {', '.join(map(str, texts))}.")
+        raise InputError(f"There is no tree with words and tags in {', '.join(str(file) for file, _ in texts)}.")
     _tell_skipped(len(kept), sum(len(file.trees) for file in given), "have no words, or a word without a tag")
     return kept
 

@@ -98,6 +98,7 @@ def test_a_parser_is_learned_from_several_files(here, given, options):
     assert result.stderr == ""
     own = DependencyParser.from_treebank(KNOWN, **options)
     assert es.load("p").parse_all(NEW, 5) == own.parse_all(NEW, 5)
+    assert done("grammar", "a.conllu", "a.conllu", "-o", "p", "--epochs", 1).stdout.endswith("of 40 trees\n")
 
 
 def test_the_tags_to_learn_from_are_chosen(here):
