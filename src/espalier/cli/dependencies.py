@@ -104,13 +104,16 @@ class Parsing:
         given = self._read()
         tagged = self._tagged(given)
         self._warn_of_tags(tagged)
+        golds: list[DependencyTree | None] = [None] * len(tagged)
+        if given.text is not None and is_json(self.output):
+            golds = given.text.trees(tagged)  # before anything is computed: heads may be wrong
+        # The memory is that for one sentence, whatever the number of threads.
+        schedule = Schedule.of(self.threads, self.memory)
+        memory = schedule.memory * schedule.n_threads
         with bar(f"{len(tagged):,} sentences") as progress:
-            # The memory is that for one sentence, whatever the number of threads.
-            schedule = Schedule.of(self.threads, self.memory)
-            memory = schedule.memory * schedule.n_threads
             found = self.parser.parse_all(tagged, k, n_threads=schedule.n_threads, memory=memory, progress=progress)
         if is_json(self.output):
-            self._write_lists(given, tagged, found)
+            self._write_lists(given, golds, found)
         elif given.text is not None:
             self._write_conllu(given.text, [own[0].tree for own in found])
         else:
@@ -183,16 +186,13 @@ class Parsing:
             )
 
     def _write_lists(
-        self, given: _Given, tagged: Sequence[TaggedSequence], found: Sequence[KBest[DependencyParse]]
+        self, given: _Given, golds: Sequence[DependencyTree | None], found: Sequence[KBest[DependencyParse]]
     ) -> None:
         assert self.output is not None
-        golds: list[DependencyTree | None] = [None] * len(found)
-        names: Sequence[str | None] = [None] * len(found)
-        if given.text is not None:
-            golds, names = given.text.trees(tagged), given.text.names
+        names: Sequence[str | None] = [None] * len(found) if given.text is None else given.text.names
         listed = zip(found, golds, names, strict=True)
         write_groups([Group(own.candidates, own.scores, gold, name=name) for own, gold, name in listed], self.output)
-        n_without = golds.count(None)
+        n_without = sum(gold is None for gold in golds)
         if given.text is not None and n_without:
             say(f"{n_without:,} of {len(golds):,} sentences lack heads, so that their lists have no gold tree.")
 
