@@ -23,14 +23,17 @@ from espalier.corpus.forest import Forest
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.storage.checksums import sealed
 from espalier.structures import (
+    TaggedSequence,
     read_brackets,
     read_conllu,
     read_conllu_documents,
     read_groups,
     read_klp,
     read_table,
+    read_text,
     write_brackets,
 )
+from espalier.structures.conllu_text import ConlluText
 
 pytestmark = pytest.mark.fuzz
 
@@ -185,12 +188,21 @@ def test_compressed_brackets():
         tried(lambda data=data: read_brackets(io.BytesIO(data)), data)
 
 
+def kept_text(text: str) -> ConlluText:
+    """The sentences of CoNLL-U, of which nothing is lost if nothing is replaced."""
+    found = ConlluText.of(text)
+    assert found.replaced([{}] * len(found)) == text
+    found.trees([TaggedSequence(words, words) for words in found.forms()])
+    return found
+
+
 # Each id starts with the name of its reader.
 TEXTS = [
     pytest.param(KLP, read_klp, id="klp"),
     pytest.param(CONLLU, read_conllu, id="conllu"),
     pytest.param(CONLLU, lambda file: read_conllu(file, tags="xpos"), id="conllu-xpos"),
     pytest.param(CONLLU, lambda file: read_conllu(file, tags="joint"), id="conllu-joint"),
+    pytest.param(CONLLU, lambda file: kept_text(read_text(file)), id="conllu-text"),
     pytest.param(f"# newdoc id = a\n{CONLLU}", read_conllu_documents, id="conllu_documents"),
     pytest.param(CSV, lambda file: read_table(file, format="csv", numeric=["score"]), id="table-csv"),
     pytest.param(TSV, lambda file: read_table(file, format="tsv", numeric=["score"]), id="table-tsv"),
