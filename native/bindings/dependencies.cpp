@@ -1,9 +1,5 @@
 // Bindings of the perceptron tagger and of the dependency parser.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <bit>
-#include <string>
 #include <string_view>
 
 #include "bindings/bindings.hpp"
@@ -87,13 +83,17 @@ void bind_dependencies(nb::module_& m) {
   m.attr("N_ATTRIBUTES") = static_cast<int>(kAttributes);
   m.def(
       "text_keys",
-      [](const std::vector<std::string>& texts, std::uint64_t kind) {
+      [](List<nb::bytes> texts, std::uint64_t kind) {
         std::vector<std::uint64_t> out;
-        out.reserve(texts.size());
-        for (const std::string& text : texts) out.push_back(text_key(text, kind));
+        out.reserve(nb::len(texts));
+        for (nb::handle text : texts) {
+          const auto bytes = nb::cast<nb::bytes>(text);
+          out.push_back(text_key({bytes.c_str(), bytes.size()}, kind));
+        }
         return to_numpy(std::move(out));
       },
-      "texts"_a, "kind"_a, "A key for each text; equal texts of one kind have equal keys, on every machine.");
+      "texts"_a, "kind"_a,
+      "A key for each text, given as bytes; equal texts of one kind have equal keys, on every machine.");
   nb::class_<SparseClassifier>(m, "SparseClassifier")
       .def(
           "__init__",

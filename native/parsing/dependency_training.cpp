@@ -28,12 +28,13 @@ class AveragedWeights {
   void next() { ++time_; }
   void add(std::size_t place, double by) {
     weight_[place] = static_cast<float>(weight_[place] + by);
-    moved_[place] += by * static_cast<double>(time_);
+    moved_[place] += by * static_cast<double>(time_ - 1);
   }
   // Rounded to multiples of 2^-14, so that sums of some thousands are exact in any order.
   LargeVector<float> average() {
+    const auto n_moments = static_cast<double>(std::max<std::int64_t>(time_, 1));
     for (std::size_t k = 0; k < weight_.size(); ++k) {
-      const double mean = weight_[k] - moved_[k] / static_cast<double>(time_);
+      const double mean = weight_[k] - moved_[k] / n_moments;
       weight_[k] = static_cast<float>(std::round(mean * 16384.0) / 16384.0);
     }
     return std::move(weight_);
@@ -43,7 +44,7 @@ class AveragedWeights {
   int bits_;
   LargeVector<float> weight_;
   LargeVector<double> moved_;
-  std::int64_t time_ = 1;
+  std::int64_t time_ = 0;  // how many moments there were, with this one
 };
 
 // How much each part of some trees is to gain. Trees share most of their parts, so gains are summed up by parts before

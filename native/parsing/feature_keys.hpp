@@ -13,9 +13,9 @@ constexpr std::uint64_t salt(std::uint64_t number) {
   return out ^ (out >> 31);
 }
 
-// A key and a value after it.
+// A key and a value after it; in the other order they are another key.
 constexpr std::uint64_t joined(std::uint64_t key, std::uint64_t value) {
-  key = (key ^ value) * 0xD6E8FEB86659FD93ULL;
+  key = (key * 0x9FB21C651E98DF25ULL ^ value) * 0xD6E8FEB86659FD93ULL;
   return key ^ (key >> 32);
 }
 

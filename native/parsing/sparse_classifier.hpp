@@ -81,7 +81,8 @@ class SparseClassifier {
   KeyIndex index_;
 };
 
-// The same while it learns by mistakes; what it returns at the end is the average over all moments.
+// The same while it learns by mistakes; what it returns at the end is the average over all moments, of which next()
+// begins each.
 class LearningClassifier {
  public:
   void add(std::uint64_t key, double* score) const {
@@ -97,7 +98,7 @@ class LearningClassifier {
     auto own = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.of_class == of_class; });
     if (own == entries.end()) own = entries.insert(own, {of_class, 0.0, 0.0});
     own->weight += by;
-    own->moved += by * static_cast<double>(time_);
+    own->moved += by * static_cast<double>(time_ - 1);
   }
   // Weights are multiples of 2^-14, so that sums are exact in any order; those that are 0 are left out.
   ClassifierArrays average() const {
@@ -125,7 +126,7 @@ class LearningClassifier {
   };
   KeyIndex index_;
   std::vector<std::vector<Entry>> rows_;
-  std::int64_t time_ = 1;
+  std::int64_t time_ = 0;  // how many moments there were, with this one
 };
 
 }  // namespace espalier

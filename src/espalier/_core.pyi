@@ -448,7 +448,7 @@ def tag_sentences(
 
 N_ATTRIBUTES: int = 12
 
-def text_keys(texts: Sequence[str], kind: int) -> NDArray[numpy.uint64]: ...
+def text_keys(texts: list[bytes], kind: int) -> NDArray[numpy.uint64]: ...
 
 class SparseClassifier:
     def __init__(

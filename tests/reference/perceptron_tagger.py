@@ -31,18 +31,18 @@ def word_features(words: Sequence[str], i: int) -> list[Feature]:
         "bias",
         ("form", at(i, "form")),
         *((f"word {step:+d}", lower(i + step)) for step in (0, -1, 1, -2, 2)),
-        ("word and next", pair(lower(i), lower(i + 1))),
-        ("word and previous", pair(lower(i), lower(i - 1))),
-        ("previous and next", pair(lower(i - 1), lower(i + 1))),
+        ("word and next", lower(i), lower(i + 1)),
+        ("word and previous", lower(i), lower(i - 1)),
+        ("previous and next", lower(i - 1), lower(i + 1)),
         ("kinds", at(i, "kinds"), first),
         ("shape", at(i, "shape")),
         ("shape at the start", at(i, "shape"), first),
         *((part, at(i, part)) for n in range(1, 5) for part in (f"end {n}", f"begin {n}")),
         ("end of previous", end(i - 1)),
         ("end of next", end(i + 1)),
-        ("end and previous", pair(end(i), end(i - 1))),
-        ("end and next", pair(end(i), end(i + 1))),
-        ("kinds and next", pair(at(i, "kinds"), at(i + 1, "kinds"))),
+        ("end and previous", end(i), end(i - 1)),
+        ("end and next", end(i), end(i + 1)),
+        ("kinds and next", at(i, "kinds"), at(i + 1, "kinds")),
     ]
     return found
 
@@ -59,11 +59,6 @@ def tag_features(words: Sequence[str], i: int, before: str | None, earlier: str 
         ("tag and kinds", before, attribute(words[i], "kinds")),
         ("tags and word", before, earlier, word),
     ]
-
-
-def pair(a: object, b: object) -> Feature:
-    """Two values as one. The core does not tell which is first, nor which value it is if both are equal."""
-    return frozenset([a, b]) if a != b else "equal"
 
 
 def attribute(word: str, part: str) -> object:
@@ -118,7 +113,7 @@ def learned(sentences: Sequence[Sentence], *, epochs: int, width: int, seed: int
     tags = sorted({tag for sentence in sentences for _, tag in sentence})
     weights: Weights = {}
     total: dict[tuple[Feature, str], int] = {}
-    moments = 1
+    moments = 0
     order = list(range(len(sentences)))
     random = mersenne_twister_64(seed)
     for _ in range(epochs):
@@ -126,22 +121,21 @@ def learned(sentences: Sequence[Sentence], *, epochs: int, width: int, seed: int
             other = next(random) % k
             order[k - 1], order[other] = order[other], order[k - 1]
         for row in order:
-            moments += 1
-            for feature, by_tag in weights.items():
-                for tag, weight in by_tag.items():
-                    total[feature, tag] = total.get((feature, tag), 0) + int(weight)
             words, gold = [word for word, _ in sentences[row]], [tag for _, tag in sentences[row]]
             found = beams(words, tags, weights, width)
             so_far = [sum(step(words, j, gold, weights) for j in range(i + 1)) for i in range(len(words))]
             violations = [beam[0][0] - own for beam, own in zip(found, so_far, strict=True)]
-            if not violations or max(violations) < 0:
-                continue
-            last = max(i for i, violation in enumerate(violations) if violation == max(violations))
-            for tagging, by in ((gold, 1.0), (found[last][0][1], -1.0)):
-                for i in range(last + 1):
-                    for feature in features(words, i, tagging):
-                        own = weights.setdefault(feature, {})
-                        own[tagging[i]] = own.get(tagging[i], 0.0) + by
+            if violations and max(violations) >= 0:
+                last = max(i for i, violation in enumerate(violations) if violation == max(violations))
+                for tagging, by in ((gold, 1.0), (found[last][0][1], -1.0)):
+                    for i in range(last + 1):
+                        for feature in features(words, i, tagging):
+                            own = weights.setdefault(feature, {})
+                            own[tagging[i]] = own.get(tagging[i], 0.0) + by
+            moments += 1
+            for feature, by_tag in weights.items():
+                for tag, weight in by_tag.items():
+                    total[feature, tag] = total.get((feature, tag), 0) + int(weight)
     averages: Weights = {}
     for (feature, tag), summed in total.items():
         if weight := on_grid(Fraction(summed, moments)):

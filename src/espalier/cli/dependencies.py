@@ -16,7 +16,6 @@ from espalier.cli.ranking import lines_of
 from espalier.cli.reporting import say, write_lines, write_whole
 from espalier.errors import InputError
 from espalier.jobs.bar import bar
-from espalier.jobs.schedule import Schedule
 from espalier.parsing import DependencyParse, DependencyParser, KBest, jackknifed_tags
 from espalier.structures.conllu import conllu_sentences, documents_of, is_conllu, tag_columns
 from espalier.structures.conllu_text import DEPREL, DEPS, HEAD, ConlluText, columns_of_tags
@@ -107,11 +106,9 @@ class Parsing:
         golds: list[DependencyTree | None] = [None] * len(tagged)
         if given.text is not None and is_json(self.output):
             golds = given.text.trees(tagged)  # before anything is computed: heads may be wrong
-        # The memory is that for one sentence, whatever the number of threads.
-        schedule = Schedule.of(self.threads, self.memory)
-        memory = schedule.memory * schedule.n_threads
+        options: dict[str, Any] = {"n_threads": self.threads, "chart_memory": self.memory}
         with bar(f"{len(tagged):,} sentences") as progress:
-            found = self.parser.parse_all(tagged, k, n_threads=schedule.n_threads, memory=memory, progress=progress)
+            found = self.parser.parse_all(tagged, k, progress=progress, **options)
         if is_json(self.output):
             self._write_lists(given, golds, found)
         elif given.text is not None:

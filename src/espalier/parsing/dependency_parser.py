@@ -236,7 +236,7 @@ class DependencyParser(Storable):
         k: int = 1,
         *,
         n_threads: int | None = None,
-        memory: int | float | str | None = None,
+        chart_memory: int | float | str | None = "1 GiB",
         progress: Report | None = None,
     ) -> list[KBest[DependencyParse]]:
         """Return the ``k`` best trees of each sentence, over the heads that the pruner keeps.
@@ -250,11 +250,11 @@ class DependencyParser(Storable):
             different.
         n_threads, progress
             As for every :class:`Proposer`.
-        memory
-            What all threads together may use. If it is too little for a sentence, fewer heads are kept for its words,
-            and its ``narrowed`` is True.
+        chart_memory
+            What the search for one sentence may take; each thread holds one search. If it is too little for a sentence,
+            fewer heads are kept for its words, and its ``narrowed`` is True.
         """
-        schedule = Schedule.of(n_threads, memory, progress, what="parsing")
+        schedule = Schedule.of(n_threads, chart_memory, progress, what="parsing")
         listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
         start, token = self.tokens.rows(listed)
         arrays = _core.parse_dependencies(
@@ -269,7 +269,7 @@ class DependencyParser(Storable):
             start,
             token,
             whole_number("k", k, wanted=HOW_MANY),
-            schedule.memory // schedule.n_threads,
+            schedule.memory,
             schedule.n_threads,
             schedule.tell,
         )

@@ -23,6 +23,7 @@ from espalier.storage import State, Storable, require
 from espalier.structures.numbers import whole_number
 
 MAX_TAGS = 10_000
+MAX_WIDTH = 1_000
 MAX_SEED = 2**63 - 1
 N_ENDS = 4  # the longest beginning and ending of a word that is looked at, in characters
 
@@ -95,7 +96,7 @@ class PerceptronTagger(Storable):
         one, the weights move at the word where it does so by most (Huang, Fayong and Guo 2012). The weights that
         remain are averaged over all moments of learning (Collins 2002).
         """
-        epochs, width = whole_number("epochs", epochs), whole_number("width", width)
+        epochs, width = whole_number("epochs", epochs), whole_number("width", width, 1, MAX_WIDTH)
         seed = whole_number("random_state", random_state, 0, MAX_SEED)
         listed = [tagged_sentence(row, sentence) for row, sentence in enumerate(sentences)]
         tags = sorted({tag for sentence in listed for tag in sentence.tags})
@@ -176,7 +177,7 @@ class PerceptronTagger(Storable):
         tags = state.texts("tags")
         require(0 < len(tags) == len(set(tags)) <= MAX_TAGS, "its tags are not all different, or too many")
         weights = SparseWeights.from_part(state.part("weights"), len(tags))
-        sizes = state.whole("width", 1, 1_000), state.whole("sentences"), state.whole("words")
+        sizes = state.whole("width", 1, MAX_WIDTH), state.whole("sentences"), state.whole("words")
         return cls(tags, weights, *sizes)
 
     def trained_on(self) -> dict[str, object]:
@@ -206,7 +207,8 @@ def _attributes(words: list[str]) -> NDArray[np.uint64]:
     columns = [words, lower, [word_shape(word) for word in words], [_kinds(word) for word in words]]
     columns += [[word[-n:] for word in lower] for n in range(1, N_ENDS + 1)]
     columns += [[word[:n] for word in lower] for n in range(1, N_ENDS + 1)]
-    keys = np.stack([_core.text_keys(column, kind) for kind, column in enumerate(columns)], axis=1)
+    spelled = [[text.encode("utf-8", "surrogatepass") for text in column] for column in columns]
+    keys = np.stack([_core.text_keys(column, kind) for kind, column in enumerate(spelled)], axis=1)
     length = np.array([len(word) for word in lower])
     for n in range(1, N_ENDS + 1):
         keys[length < n, 3 + n] = keys[length < n, 3 + N_ENDS + n] = 0

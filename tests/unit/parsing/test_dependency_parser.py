@@ -175,10 +175,18 @@ def test_damaged_files_are_refused(parser, tmp_path, change, message):
         es.load(path)
 
 
+def test_little_memory_narrows_alike_for_any_number_of_threads(parser):
+    rng = np.random.default_rng(2)
+    sentences = [random_tree(rng, 40) for _ in range(6)]
+    one = parser.parse_all(sentences, 2, chart_memory=60_000, n_threads=1)
+    assert any(own.narrowed for own in one)
+    assert parser.parse_all(sentences, 2, chart_memory=60_000, n_threads=3) == one
+
+
 def test_little_memory_keeps_fewer_heads_and_says_so(parser):
     rng = np.random.default_rng(7)
     sentence = random_tree(rng, 60)
-    whole, narrow = parser.parse(sentence), parser.parse(sentence, memory=100_000, n_threads=1)
+    whole, narrow = parser.parse(sentence), parser.parse(sentence, chart_memory=100_000)
     assert not whole.narrowed
     assert narrow.narrowed
     assert len(narrow[0].tree.roots) == 1
