@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "corpus/hashing.hpp"
+#include "parsing/weight_table.hpp"
 
 namespace espalier {
 
@@ -21,17 +22,18 @@ class KeyIndex {
   explicit KeyIndex(std::span<const std::uint64_t> keys = {}) {
     std::size_t size = 64;
     while (size < 2 * keys.size()) size *= 2;
-    slots_.assign(size, -1);
+    slots_.assign(size, Slot{});
     for (const std::uint64_t key : keys) number(key);
   }
 
   // The number of a key, or -1.
-  std::int32_t find(std::uint64_t key) const { return slots_[slot(key)]; }
+  std::int32_t find(std::uint64_t key) const { return slots_[slot(key)].number; }
   // The number of a key, a new one where it has none.
   std::int32_t number(std::uint64_t key) {
-    std::int32_t& found = slots_[slot(key)];
-    if (found >= 0) return found;
-    const std::int32_t own = found = static_cast<std::int32_t>(keys_.size());
+    Slot& found = slots_[slot(key)];
+    if (found.number >= 0) return found.number;
+    const auto own = static_cast<std::int32_t>(keys_.size());
+    found = {key, own};
     keys_.push_back(key);
     if (2 * keys_.size() > slots_.size()) grow();
     return own;
@@ -39,19 +41,24 @@ class KeyIndex {
   const std::vector<std::uint64_t>& keys() const { return keys_; }
 
  private:
+  // A key lies beside its number: most lookups read one line of the cache.
+  struct Slot {
+    std::uint64_t key = 0;
+    std::int32_t number = -1;
+  };
   std::size_t slot(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash_(key) & mask;
-    while (slots_[at] >= 0 && keys_[slots_[at]] != key) at = (at + 1) & mask;
+    while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask;
     return at;
   }
   void grow() {
-    slots_.assign(2 * slots_.size(), -1);
-    for (std::size_t k = 0; k < keys_.size(); ++k) slots_[slot(keys_[k])] = static_cast<std::int32_t>(k);
+    slots_.assign(2 * slots_.size(), Slot{});
+    for (std::size_t k = 0; k < keys_.size(); ++k) slots_[slot(keys_[k])] = {keys_[k], static_cast<std::int32_t>(k)};
   }
 
   Hasher hash_;
-  std::vector<std::int32_t> slots_;
+  LargeVector<Slot> slots_;
   std::vector<std::uint64_t> keys_;
 };
 
