@@ -123,7 +123,7 @@ Order = Annotated[
     int | None,
     typer.Option(min=1, max=3, help="The parts of a dependency tree that are scored: 1, 2 (the default) or 3 arcs."),
 ]
-Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through the dependency trees; 10 by default.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through the dependency trees; 6 by default.")]
 TagsToParse = Annotated[
     TagColumn | None, typer.Option(help="Which column of CoNLL-U gives the tags; joint, which is both, by default.")
 ]
