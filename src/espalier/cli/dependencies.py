@@ -34,7 +34,7 @@ def are_conllu(texts: Texts) -> bool:
     found = {file: is_conllu(text) for file, text in texts}
     if len(set(found.values())) > 1:
         yes, no = (next(file for file, own in found.items() if own is wanted) for wanted in (True, False))
-        raise InputError(f"{yes} is CoNLL-U and {no} is not: a treebank has one kind of trees.")
+        raise InputError(f"{yes} is CoNLL-U and {no} is not. Give files of one kind.")
     return all(found.values())
 
 

@@ -215,7 +215,7 @@ def candidates(
 @app.command()
 @reported
 def evaluate(
-    gold: Annotated[Path, options.input_file("GOLD", "A file of bracketed trees")],
+    gold: Annotated[Path, options.input_file("GOLD", "A file of bracketed trees or of CoNLL-U")],
     parsed: Annotated[Path, options.input_file("PARSED", "As many parses, in the same order")],
     all_punctuation: Annotated[
         bool, typer.Option("--all-punctuation", help="Count punctuation like other words.")
@@ -233,10 +233,19 @@ def evaluate(
     Compares labelled constituents, as evalb counts them with the rules of Collins.
 
     Traces and function tags are left out of both.
-    """
-    from espalier.cli.measures import compared, measures_table
-    from espalier.cli.proposals import TreeFile
 
-    files = [TreeFile.read(file, encoding) for file in (gold, parsed)]
+    Of CoNLL-U, compares the heads (UAS) and the heads with their relations (LAS), as the scorers of CoNLL count them;
+    universal relations are those before a colon. Tags are not compared.
+    """
+    from espalier.cli.dependencies import are_conllu, refuse
+    from espalier.cli.measures import arcs_table, compared, measures_table
+    from espalier.cli.proposals import TreeFile, texts_of
+
+    texts = texts_of([gold, parsed], encoding)
+    if are_conllu(texts):
+        refuse("bracketed trees", {"--all-punctuation": all_punctuation, "--all-labels": all_labels})
+        console().print(arcs_table(texts, skip=skip))
+        return
+    files = [TreeFile.of(file, text) for file, text in texts]
     found = compared(*files, all_punctuation=all_punctuation, all_labels=all_labels, skip=skip)
     console().print(measures_table(found))

@@ -1,0 +1,100 @@
+"""``espalier evaluate`` for dependency parses: the counts, the sentences that are left out, and bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.command_line import done, refused
+
+from dependency_files import conllu
+from espalier import DependencyTree
+from espalier.parsing import evaluate_attachment
+
+FIRST = DependencyTree(
+    ["cats", "sleep", "here", "!"],
+    ["NOUN|NNS", "VERB|VBP", "ADV|RB", "PUNCT|."],
+    [2, 0, 2, 2],
+    ["nsubj", "root", "advmod:lmod", "punct"],
+)
+SECOND = DependencyTree(["dogs", "bark"], ["NOUN|NNS", "VERB|VBP"], [2, 0], ["nsubj", "root"])
+PARSES = [
+    replace(FIRST, heads=(2, 0, 2, 3), relations=("obj", "root", "advmod", "punct")),  # 3 heads, 1 arc, 2 universal
+    SECOND,
+]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("gold.conllu").write_text(conllu([FIRST, SECOND]))
+    Path("parsed.conllu").write_text(conllu(PARSES))
+    return tmp_path
+
+
+def table(*arguments: object) -> dict[str, list[str]]:
+    lines = done("evaluate", *arguments).stdout.splitlines()
+    cells = [[own.strip() for own in line.split("  ") if own.strip()] for line in lines]
+    return {own[0]: own[1:] for own in cells}
+
+
+def test_all_tokens_and_those_without_punctuation(here):
+    assert table("gold.conllu", "parsed.conllu") == {
+        "all tokens": ["without punctuation"],
+        "sentences": ["2", "2"],
+        "tokens": ["6", "5"],
+        "UAS": ["83.33", "100.00"],
+        "LAS": ["50.00", "60.00"],
+        "LAS, universal relations": ["66.67", "80.00"],
+        "exact": ["50.00", "50.00"],
+    }
+    for column, counts in enumerate((True, False)):
+        own = evaluate_attachment([FIRST, SECOND], PARSES, punctuation=counts)
+        assert table("gold.conllu", "parsed.conllu")["LAS"][column] == f"{own.las:.2f}"
+    assert table("gold.conllu", "gold.conllu")["exact"] == ["100.00", "100.00"]
+
+
+def test_tags_and_lemmas_are_not_compared_and_tags_may_be_missing(here):
+    bare = [line.split("\t") for line in conllu(PARSES).splitlines()]
+    text = "\n".join("\t".join([*own[:2], "l", "_", "_", "_", *own[6:]]) if own[1:] else own[0] for own in bare)
+    Path("bare.conllu").write_text(text)
+    assert table("gold.conllu", "bare.conllu") == table("gold.conllu", "parsed.conllu")
+
+
+def test_the_table_fits_in_60_columns(here):
+    assert max(map(len, done("evaluate", "gold.conllu", "parsed.conllu").stdout.splitlines())) <= 60
+
+
+def test_sentences_with_other_words_are_left_out(here):
+    Path("other.conllu").write_text(conllu(PARSES).replace("dogs", "wolves"))
+    assert "other.conllu, sentence 2 (s2): it has different words from its gold tree" in (
+        refused("evaluate", "gold.conllu", "other.conllu")
+    )
+    found = table("gold.conllu", "other.conllu", "--skip")
+    assert found["sentences"] == ["1", "1"] and found["left out"] == ["1", "1"] and found["tokens"] == ["4", "3"]
+    assert "left out" not in table("gold.conllu", "parsed.conllu", "--skip")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gold.conllu", "one.conllu"], "gold.conllu has 2 sentences and one.conllu 1. Each parse needs its gold tree"),
+        (["gold.conllu", "trees.mrg"], "gold.conllu is CoNLL-U and trees.mrg is not"),
+        (["trees.mrg", "gold.conllu"], "gold.conllu is CoNLL-U and trees.mrg is not"),
+        (["gold.conllu", "empty"], "gold.conllu is CoNLL-U and empty is not"),
+        (["gold.conllu", "circle.conllu"], "circle.conllu, sentence 1 from line 1 on"),
+        (["gold.conllu", "headless.conllu"], "has no head"),
+        (["gold.conllu", "nowhere"], "nowhere: No such file or directory"),
+        (["gold.conllu", "parsed.conllu", "--all-punctuation"], "--all-punctuation belongs to bracketed trees"),
+        (["gold.conllu", "parsed.conllu", "--all-labels"], "--all-labels belongs to bracketed trees"),
+        (["-", "-"], "standard input, which can be read only once"),
+    ],
+)
+def test_a_mistake_is_one_message(arguments, message, here):
+    Path("one.conllu").write_text(conllu([FIRST]))
+    Path("trees.mrg").write_text("(S (N a))")
+    Path("empty").write_text("\n")
+    Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
+    Path("headless.conllu").write_text("1\ta\t_\tX\tY\t_\t_\tx\t_\t_\n")
+    assert message in refused("evaluate", *arguments)
