@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ import typer
 
 from espalier.cli.conllu_files import load_tagger, some_sentence, tag_column
 from espalier.cli.options import TagColumn, is_json
-from espalier.cli.proposals import Texts, read_sentences
-from espalier.cli.ranking import lines_of
+from espalier.cli.proposals import Searching, Texts, read_sentences
+from espalier.cli.ranking import candidates_found, lines_of, named
 from espalier.cli.reporting import say, write_lines, write_whole
 from espalier.errors import InputError
 from espalier.jobs.bar import bar
 from espalier.parsing import DependencyParse, DependencyParser, KBest, jackknifed_tags
+from espalier.rerank.candidates import check_fold_count, jackknifed
 from espalier.structures.conllu import conllu_sentences, documents_of, is_conllu, tag_columns
 from espalier.structures.conllu_text import DEPREL, DEPS, HEAD, ConlluText, columns_of_tags
 from espalier.structures.dependency import DependencyTree
@@ -27,6 +28,7 @@ from espalier.structures.notation import BLANKS
 from espalier.structures.sequence import TaggedSequence
 
 N_CANDIDATES = 10  # that .jsonl gets by default
+_NEEDS_MORE = "need more memory than {}, so that fewer heads were tried"
 
 
 def are_conllu(texts: Texts) -> bool:
@@ -45,15 +47,43 @@ def refuse(owner: str, options: Mapping[str, object]) -> None:
             raise InputError(f"{name} belongs to {owner}.")
 
 
+@dataclass(frozen=True)
+class Treebank:
+    """The trees of files, their names, and which of them must stay in one part; None if only the same words must."""
+
+    trees: list[DependencyTree]
+    names: list[str | None]
+    documents: list[Hashable] | None
+
+    @staticmethod
+    def of(texts: Texts, tags: TagColumn) -> Treebank:
+        """Read the trees in the texts of files."""
+        read = [conllu_sentences(text, str(file), tags) for file, text in texts]
+        documents: list[Hashable] = []
+        marked = False
+        for number, own in enumerate(map(documents_of, read)):
+            if any(len(document) > 1 for document in own):
+                marked = True
+                documents += [(number, row) for row, document in enumerate(own) for _ in document]
+            else:  # there are no documents, and the same sentence may be there twice
+                documents += [tree.words for document in own for tree in document]
+        sentences = [sentence for own in read for sentence in own]
+        names = [sentence.metadata.get("sent_id") for sentence in sentences]
+        return Treebank([sentence.tree for sentence in sentences], names, documents if marked else None)
+
+    def tagged(self, folds: int | None, option: str, threads: int | None = None) -> list[DependencyTree]:
+        """The trees with tags of taggers that have not seen them, if an option asks for so many parts."""
+        if folds is None:
+            return self.trees
+        check_fold_count(option, folds, self.trees, self.documents)
+        parts: dict[str, Any] = {"folds": folds, "documents": self.documents, "n_threads": threads}
+        with bar(f"Tags in {folds} parts") as progress:
+            return jackknifed_tags(self.trees, progress=progress, **parts)
+
+
 def learn(texts: Texts, output: Path, *, tags: TagColumn, folds: int | None, options: dict[str, Any]) -> None:
     """Learn a dependency parser, and save it."""
-    read = [documents_of(conllu_sentences(text, str(file), tags)) for file, text in texts]
-    documents = [document for own in read for document in own]
-    trees = [tree for document in documents for tree in document]
-    if folds is not None:
-        numbers = [number for number, document in enumerate(documents) for _ in document]
-        with bar(f"Tags in {folds} parts") as progress:
-            trees = jackknifed_tags(trees, folds=folds, documents=numbers, progress=progress)
+    trees = Treebank.of(texts, tags).tagged(folds, "--folds")
     with bar(f"{len(trees):,} trees") as progress:
         parser = DependencyParser.from_treebank(trees, progress=progress, **options)
     parser.save(output)
@@ -64,6 +94,31 @@ def learn(texts: Texts, output: Path, *, tags: TagColumn, folds: int | None, opt
         f"{output}: a dependency parser of order {parser.order} with {len(parser.relations):,} relations, of "
         f"{len(trees):,} trees"
     )
+
+
+def propose_unseen(
+    texts: Texts,
+    output: Path,
+    k: int | None,
+    *,
+    tags: TagColumn,
+    tag_folds: int | None,
+    memory: str,
+    options: dict[str, Any],
+) -> None:
+    """Write lists of trees, each of a parser that has not seen the sentence; the options are those of jackknifed."""
+    treebank = Treebank.of(texts, tags)
+    check_fold_count("--folds", options["folds"], treebank.trees, treebank.documents)
+    trees = treebank.tagged(tag_folds, "--tag-folds", options["n_threads"])
+    make = Searching(DependencyParser, {"chart_memory": memory})
+    with bar(f"{len(trees):,} trees in {options['folds']} parts") as progress:
+        groups = jackknifed(
+            trees, k or N_CANDIDATES, make=make, documents=treebank.documents, progress=progress, **options
+        )
+    write_groups(named(groups, treebank.names), output)
+    if any(make.narrowed):
+        say(f"{sum(make.narrowed):,} of {len(make.narrowed):,} sentences {_NEEDS_MORE.format(memory)}.")
+    typer.echo(f"{output}: {candidates_found(groups, 'gold tree')}")
 
 
 @dataclass(frozen=True)
@@ -118,8 +173,8 @@ class Parsing:
         narrowed = [row for row, own in enumerate(found) if own.narrowed]
         if narrowed:
             say(
-                f"{len(narrowed):,} of {len(found):,} sentences need more memory than {self.memory}, so that fewer "
-                f"heads were tried; the first is on {given.place(narrowed[0])}."
+                f"{len(narrowed):,} of {len(found):,} sentences {_NEEDS_MORE.format(self.memory)}; the first is on "
+                f"{given.place(narrowed[0])}."
             )
         if self.output is not None:
             what = "parses" if k == 1 else f"up to {k:,} parses"

@@ -82,7 +82,12 @@ SplitTags = Annotated[
     bool, typer.Option("--split-tags", help="Let tags remember their parents; with --markov 2,2 and --least 10.")
 ]
 Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together at least this many times.")]
-Candidates = Annotated[int, typer.Option("-k", min=1, help="How many parses of each sentence at most.")]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        "-k", min=1, help="How many parses of each sentence at most; 100 trees or 10 dependency trees by default."
+    ),
+]
 
 
 def positive(value: float | None) -> float | None:
@@ -132,7 +137,6 @@ TagFolds = Annotated[
     typer.Option(min=2, help="Learn from tags of taggers that have not seen the sentence, in so many parts."),
 ]
 OrderSeed = Annotated[int | None, typer.Option(min=0, help="The order in which dependency trees are learned from.")]
-Treebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees, plain or .gz")]
 ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
 Several = Annotated[
@@ -144,6 +148,10 @@ Several = Annotated[
     ),
 ]
 Folds = Annotated[int, typer.Option(min=2, help="The number of parts into which sentences are divided.")]
+PartsFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep finished parts in this folder, and use those that are there."),
+]
 FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
 Skip = Annotated[
     bool,

@@ -13,7 +13,6 @@ from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
     from espalier.cli.proposals import Proposals
-    from espalier.structures.tree import Tree
 
 app = typer.Typer()
 
@@ -164,9 +163,9 @@ def _lines(found: Proposals) -> list[str]:
 @app.command()
 @reported
 def candidates(
-    treebank: options.Treebank,
+    treebank: options.AnyTreebank,
     output: options.GroupsOutput,
-    k: options.Candidates = 100,
+    k: options.Candidates = None,
     folds: options.Folds = 5,
     markov: options.Markov = None,
     split_tags: options.SplitTags = False,
@@ -177,38 +176,53 @@ def candidates(
     coarse: options.Coarse = None,
     memory: options.Memory = "1 GiB",
     skip: options.Skip = False,
+    order: options.Order = None,
+    epochs: options.Epochs = None,
+    tags: options.TagsToParse = None,
+    tag_folds: options.TagFolds = None,
+    folder: options.PartsFolder = None,
     seed: options.FoldSeed = 0,
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Make candidates to learn from.
 
-    Each sentence is parsed by a grammar that has not seen it.
+    Each sentence is parsed by a parser that has not seen it.
 
-    The trees are divided into parts, and each part is parsed by a grammar of the others.
+    The trees are divided into parts, and each part is parsed by a parser of the others. With --folder, a command that
+    was interrupted can be given again: it only computes what is missing.
+
+    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags and --tag-folds are for this.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.proposals import SearchingGrammar, texts_of, trees_to_learn
+    from espalier.cli.dependencies import are_conllu, propose_unseen, refuse
+    from espalier.cli.proposals import Searching, texts_of, trees_to_learn
     from espalier.cli.ranking import candidates_found
     from espalier.parsing import PCFG
     from espalier.rerank.candidates import check_fold_count, jackknifed
     from espalier.structures.groups import write_groups
 
-    trees = trees_to_learn(texts_of(treebank, encoding), skip=skip)
+    texts = texts_of(treebank, encoding)
+    parts: dict[str, Any] = {"folds": folds, "random_state": seed, "n_threads": threads, "folder": folder}
+    if are_conllu(texts):
+        changed = {"--least": least != 0, "--unknown": unknown != 2, "--smoothing": smoothing != 1.0}
+        own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, **changed}
+        refuse("treebanks of bracketed trees", {**own, "--beam": beam, "--coarse": coarse})
+        parts |= {name: own for name, own in (("order", order), ("epochs", epochs)) if own is not None}
+        propose_unseen(texts, output, k, tags=tags or "joint", tag_folds=tag_folds, memory=memory, options=parts)
+        return
+    own = {"--order": order, "--epochs": epochs, "--tags": tags, "--tag-folds": tag_folds}
+    refuse("treebanks of CoNLL-U", own)
+    trees = trees_to_learn(texts, skip=skip)
     check_fold_count("--folds", folds, trees)
-    narrowed: list[bool] = []
-    search = {"coarse": coarse, "chart_memory": memory}
-
-    def make(trees: list[Tree], **rules: Any) -> SearchingGrammar:
-        return SearchingGrammar(PCFG.from_treebank(trees, **rules), search, narrowed)
-
-    rules |= {"folds": folds, "beam": beam, "random_state": seed, "unknown": unknown, "smoothing": smoothing}
+    make = Searching(PCFG, {"coarse": coarse, "chart_memory": memory})
+    rules |= {"beam": beam, "unknown": unknown, "smoothing": smoothing}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
-        groups = jackknifed(trees, k, make=make, n_threads=threads, progress=progress, **rules)
+        groups = jackknifed(trees, k or 100, make=make, progress=progress, **parts, **rules)
     write_groups(groups, output)
-    if any(narrowed):
-        say(f"{sum(narrowed):,} of {len(groups):,} sentences {_NEEDS_MORE.format(memory)}.")
+    if any(make.narrowed):
+        say(f"{sum(make.narrowed):,} of {len(make.narrowed):,} sentences {_NEEDS_MORE.format(memory)}.")
     typer.echo(f"{output}: {candidates_found(groups, 'gold tree')}")
 
 

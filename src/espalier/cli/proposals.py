@@ -13,7 +13,7 @@ from typing import Any
 from espalier.cli.reporting import say
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.jobs.progress import Tell, part_of, report_to
-from espalier.parsing import PCFG, KBest, Parse
+from espalier.parsing import PCFG, DependencyParser, KBest
 from espalier.parsing.treebank import has_bare_word, plain
 from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
@@ -70,24 +70,41 @@ class Proposals:
 
 
 @dataclass(frozen=True)
-class SearchingGrammar:
-    """A grammar, how it searches, and a list of the sentences so far: whether memory did not suffice for each."""
+class Searching:
+    """Makes parsers that all search in one way; records of each sentence whether memory did not suffice.
 
-    parser: PCFG
+    Two calls with equal text do the same: parts of an interrupted call can be used by another.
+    """
+
+    kind: type[PCFG | DependencyParser]
     search: dict[str, Any]
-    narrowed: list[bool]
+    narrowed: list[bool] = field(default_factory=list, repr=False)
 
-    def propose(self, sentences: Iterable[Sequence[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
+    def __call__(self, trees: Sequence[Any], **options: Any) -> SearchingParser:
+        return SearchingParser(self.kind.from_treebank(trees, **options), self)
+
+
+@dataclass(frozen=True)
+class SearchingParser:
+    """A parser, and how it searches."""
+
+    parser: PCFG | DependencyParser
+    made_by: Searching
+
+    def propose(self, sentences: Iterable[Sequence[Any]], k: int, **options: Any) -> list[KBest[Any]]:
         """The best parses of each sentence."""
-        found = _quietly_parsed(self.parser, sentences, k, **self.search, **options)
-        self.narrowed.extend(parses.narrowed for parses in found)
+        found = _quietly_parsed(self.parser, sentences, k, **self.made_by.search, **options)
+        self.made_by.narrowed.extend(parses.narrowed for parses in found)
         return found
 
 
-def _quietly_parsed(parser: PCFG, sentences: Iterable[Sequence[Any]], k: int, **options: Any) -> list[KBest[Parse]]:
+def _quietly_parsed(
+    parser: PCFG | DependencyParser, sentences: Iterable[Sequence[Any]], k: int, **options: Any
+) -> list[KBest[Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of memory that did not suffice: told once, at the end
-        return parser.parse_all(sentences, k, **options)
+        found: list[KBest[Any]] = list(parser.propose(sentences, k, **options))
+        return found
 
 
 @dataclass(frozen=True)

@@ -208,9 +208,11 @@ def _groups_of(
     return groups
 
 
-def check_fold_count(name: str, folds: int, golds: Iterable[Candidate]) -> None:
-    """Raise if there are more folds than different sentences."""
-    held_out_rows([words_of(gold) for gold in golds], folds, generator(0), name=name)
+def check_fold_count(
+    name: str, folds: int, golds: Iterable[Candidate], documents: Sequence[Hashable] | None = None
+) -> None:
+    """Raise if there are more folds than different sentences, or than documents if these are given."""
+    held_out_rows([words_of(gold) for gold in golds], folds, generator(0), documents, name=name)
 
 
 def _proposed(parser: Proposer, sentences: Mapping[int, Any], k: int, **options: Any) -> list[Group]:

@@ -218,7 +218,6 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["grammar", "odd.conllu", "-o", "p"], "odd.conllu, sentence 1 from line 1 on"),
         (["grammar", "circle.conllu", "-o", "p"], "The heads form a circle"),
         (["grammar", "known.conllu", "-o", "folder"], "this is a folder"),
-        (["candidates", "known.conllu", "-o", "k.jsonl"], "known.conllu looks like CoNLL-U, but trees in brackets"),
         (["parse", "parser", "empty"], "empty contains no sentence"),
         (["parse", "parser", "empty", "--tagger", "tagger"], "empty contains no sentence"),
         (["parse", "parser", "empty", "--format", "conllu"], "empty contains no sentence"),

@@ -1,0 +1,150 @@
+"""``espalier candidates`` for CoNLL-U: lists of dependency trees from parsers that have not seen the sentence."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.command_line import SLOW_CORE, done, interrupt, refused
+
+import espalier as es
+from dependency_files import conllu, verb_between_nouns
+from espalier.parsing import DependencyParser, jackknifed_tags
+from espalier.rerank import jackknifed
+
+RNG = random.Random(6)
+TREES = [verb_between_nouns(RNG) for _ in range(24)]
+DOCUMENTS = [row // 4 for row in range(24)]
+MAKE = DependencyParser.from_treebank
+QUICK = ["--folds", "2", "--epochs", "1", "--order", "1"]
+AS_QUICK = {"folds": 2, "epochs": 1, "order": 1}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("marked.conllu").write_text(conllu(TREES, documents=4))
+    Path("plain.conllu").write_text(conllu(TREES))
+    return tmp_path
+
+
+def lists(file: str = "k.jsonl") -> list[tuple[object, ...]]:
+    return [(group.candidates, group.scores, group.gold) for group in es.read_groups(file)]
+
+
+def expected(trees=TREES, k=10, **options) -> list[tuple[object, ...]]:
+    found = jackknifed(trees, k, make=MAKE, **options)
+    return [(group.candidates, group.scores, group.gold) for group in found]
+
+
+def test_parts_are_documents_and_names_are_kept(here):
+    told = done("candidates", "marked.conllu", "-o", "k.jsonl", "-k", 3, "--seed", 2, *QUICK).stdout
+    assert lists() == expected(k=3, random_state=2, documents=DOCUMENTS, **AS_QUICK)
+    groups = es.read_groups("k.jsonl")
+    assert [group.name for group in groups] == [f"s{row + 1}" for row in range(24)]
+    n_found = sum(any(own.heads == group.gold.heads for own in group.candidates) for group in groups)
+    total = sum(map(len, groups))
+    assert told == f"k.jsonl: {total} candidates of 24 sentences; {n_found} have the gold tree among them\n"
+
+
+def test_without_documents_sentences_with_the_same_words_are_in_one_part(here):
+    assert len({tree.words for tree in TREES}) < len(TREES)
+    done("candidates", "plain.conllu", "-o", "k.jsonl", *QUICK)
+    assert lists() == expected(**AS_QUICK)  # 10 candidates by default
+    Path("single.conllu").write_text(conllu(TREES[:4], documents=1))
+    done("candidates", "marked.conllu", "single.conllu", "single.conllu", "-o", "k.jsonl", *QUICK)
+    both = [*TREES, *TREES[:4], *TREES[:4]]
+    assert lists() == expected(both, documents=[*DOCUMENTS, *(tree.words for tree in both[24:])], **AS_QUICK)
+
+
+def test_tags_are_those_of_a_column_or_of_taggers_that_have_not_seen_the_sentence(here):
+    done("candidates", "marked.conllu", "-o", "k.jsonl", "--tags", "upos", *QUICK)
+    assert lists() == expected(es.read_conllu("plain.conllu"), documents=DOCUMENTS, **AS_QUICK)
+    done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--seed", 1, *QUICK)
+    tagged = jackknifed_tags(TREES, folds=3, documents=DOCUMENTS)
+    assert lists() == expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
+
+
+def test_a_reranker_learns_from_the_lists(here):
+    done("candidates", "marked.conllu", "-o", "k.jsonl", "-k", 4, *QUICK)
+    done("rerank", "fit", "k.jsonl", "-o", "r")
+    assert "best of each list" in done("rerank", "score", "r", "k.jsonl").stdout
+
+
+def test_finished_parts_are_read_again(here, monkeypatch):
+    command = ["candidates", "marked.conllu", "-o", "k.jsonl", *QUICK, "--folder", "parts"]
+    done(*command)
+    first = lists()
+    Path("parts/part-2-of-2.jsonl").unlink()
+    made = []
+    monkeypatch.setattr(DependencyParser, "parse_all", _counting(DependencyParser.parse_all, made))
+    done(*command)
+    assert lists() == first and len(made) == 1
+    assert "parts holds parts of another call: k is '10' there and '3' here" in refused(*command, "-k", "3")
+    assert "parts holds parts of another call: make is " in refused(*command, "--memory", "2 GiB")
+
+
+def _counting(real, made):
+    def parse_all(self, *arguments, **options):
+        made.append(self)
+        return real(self, *arguments, **options)
+
+    return parse_all
+
+
+def test_parts_of_bracketed_trees_are_kept_too(here):
+    words = ["cats", "dogs", "mice", "men"]
+    Path("trees.mrg").write_text("\n".join(f"(S (NP (N {word})) (VP (V sleep)))" for word in words))
+    command = ["candidates", "trees.mrg", "-o", "k.jsonl", "--folds", "2", "--folder", "parts"]
+    done(*command)
+    first = lists()
+    Path("parts/part-1-of-2.jsonl").unlink()
+    done(*command)
+    assert lists() == first == expected_of_trees(Path("trees.mrg").read_text().splitlines())
+
+
+def expected_of_trees(trees: list[str]) -> list[tuple[object, ...]]:
+    return [(group.candidates, group.scores, group.gold) for group in jackknifed(trees, folds=2)]
+
+
+def test_sentences_that_need_more_memory_are_told(here):
+    lines = "".join(f"{n}\tdog\t_\tNOUN\tNN\t_\t{n - 1}\tx\t_\t_\n" for n in range(1, 301))
+    Path("long.conllu").write_text(conllu(TREES) + lines)
+    result = done("candidates", "long.conllu", "-o", "k.jsonl", "-k", 2, "--memory", "100 kB", *QUICK[:4])
+    assert result.stderr == "1 of 25 sentences need more memory than 100 kB, so that fewer heads were tried.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["marked.conllu", "-o", "k.jsonl", "--folds", "7"],
+            "--folds must be an integer from 2 to the number of docum",
+        ),
+        (["marked.conllu", "-o", "k.jsonl", "--tag-folds", "7"], "--tag-folds must be an integer from 2 to the number"),
+        (["plain.conllu", "-o", "k.jsonl", "--folds", "25"], "number of different sentences"),
+        (["marked.conllu", "trees.mrg", "-o", "k.jsonl"], "marked.conllu is CoNLL-U and trees.mrg is not"),
+        (["marked.conllu", "-o", "k.conllu"], "only .jsonl files hold these"),
+        (["marked.conllu", "-o", "k.jsonl", "--markov", "2,1"], "--markov belongs to treebanks of bracketed trees"),
+        (["marked.conllu", "-o", "k.jsonl", "--beam", "2"], "--beam belongs to treebanks of bracketed trees"),
+        (["marked.conllu", "-o", "k.jsonl", "--coarse", "2"], "--coarse belongs to treebanks of bracketed trees"),
+        (["marked.conllu", "-o", "k.jsonl", "--unknown", "3"], "--unknown belongs to treebanks of bracketed trees"),
+        (["marked.conllu", "-o", "k.jsonl", "--skip"], "--skip belongs to treebanks of bracketed trees"),
+        (["trees.mrg", "-o", "k.jsonl", "--order", "1"], "--order belongs to treebanks of CoNLL-U"),
+        (["trees.mrg", "-o", "k.jsonl", "--epochs", "1"], "--epochs belongs to treebanks of CoNLL-U"),
+        (["trees.mrg", "-o", "k.jsonl", "--tags", "upos"], "--tags belongs to treebanks of CoNLL-U"),
+        (["trees.mrg", "-o", "k.jsonl", "--tag-folds", "2"], "--tag-folds belongs to treebanks of CoNLL-U"),
+        (["marked.conllu", "-o", "k.jsonl", "--memory", "much"], "much"),
+        (["marked.conllu", "-o", "k.jsonl", "--folder", "trees.mrg"], "trees.mrg is a file, and a folder is needed"),
+        (["circle.conllu", "-o", "k.jsonl"], "The heads form a circle"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
+    Path("trees.mrg").write_text("(S (N a))")
+    Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
+    assert message in refused("candidates", *arguments)
+
+
+def test_an_interruption_exits_with_130_and_leaves_nothing(here):
+    interrupt(SLOW_CORE, "at work", "train_dependencies", "candidates", "marked.conllu", "-o", "k.jsonl", *QUICK)
