@@ -107,10 +107,10 @@ def propose_unseen(
     options: dict[str, Any],
 ) -> None:
     """Write lists of trees, each of a parser that has not seen the sentence; the options are those of jackknifed."""
+    make = Searching(DependencyParser, {"chart_memory": memory})
     treebank = Treebank.of(texts, tags)
     check_fold_count("--folds", options["folds"], treebank.trees, treebank.documents)
     trees = treebank.tagged(tag_folds, "--tag-folds", options["n_threads"])
-    make = Searching(DependencyParser, {"chart_memory": memory})
     with bar(f"{len(trees):,} trees in {options['folds']} parts") as progress:
         groups = jackknifed(
             trees, k or N_CANDIDATES, make=make, documents=treebank.documents, progress=progress, **options

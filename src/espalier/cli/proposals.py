@@ -12,6 +12,7 @@ from typing import Any
 
 from espalier.cli.reporting import say
 from espalier.errors import InputError, TreeSyntaxError
+from espalier.jobs.memory import parse_memory
 from espalier.jobs.progress import Tell, part_of, report_to
 from espalier.parsing import PCFG, DependencyParser, KBest
 from espalier.parsing.treebank import has_bare_word, plain
@@ -69,16 +70,20 @@ class Proposals:
                 yield Group(parses.candidates, parses.scores, gold)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Searching:
-    """Makes parsers that all search in one way; records of each sentence whether memory did not suffice.
-
-    Two calls with equal text do the same: parts of an interrupted call can be used by another.
-    """
+    """Makes parsers that all search in one way; records of each sentence whether memory did not suffice."""
 
     kind: type[PCFG | DependencyParser]
     search: dict[str, Any]
-    narrowed: list[bool] = field(default_factory=list, repr=False)
+    narrowed: list[bool] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        parse_memory(self.search["chart_memory"])  # a mistake is reported before a parser is learned
+
+    def __repr__(self) -> str:
+        # Parts of an interrupted call are used by calls in which this text is the same.
+        return f"{self.kind.__name__}({', '.join(f'{name}={value!r}' for name, value in self.search.items())})"
 
     def __call__(self, trees: Sequence[Any], **options: Any) -> SearchingParser:
         return SearchingParser(self.kind.from_treebank(trees, **options), self)

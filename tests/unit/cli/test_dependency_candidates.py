@@ -82,7 +82,8 @@ def test_finished_parts_are_read_again(here, monkeypatch):
     done(*command)
     assert lists() == first and len(made) == 1
     assert "parts holds parts of another call: k is '10' there and '3' here" in refused(*command, "-k", "3")
-    assert "parts holds parts of another call: make is " in refused(*command, "--memory", "2 GiB")
+    told = refused(*command, "--memory", "2 GiB")
+    assert "DependencyParser(chart_memory='1 GiB')\" there and \"DependencyParser(chart_memory='2 GiB')" in told
 
 
 def _counting(real, made):
@@ -106,6 +107,11 @@ def test_parts_of_bracketed_trees_are_kept_too(here):
 
 def expected_of_trees(trees: list[str]) -> list[tuple[object, ...]]:
     return [(group.candidates, group.scores, group.gold) for group in jackknifed(trees, folds=2)]
+
+
+def test_wrong_memory_is_reported_before_a_parser_is_learned(here, monkeypatch):
+    monkeypatch.setattr(DependencyParser, "from_treebank", None)
+    assert "much" in refused("candidates", "marked.conllu", "-o", "k.jsonl", "--memory", "much", *QUICK)
 
 
 def test_sentences_that_need_more_memory_are_told(here):
@@ -135,7 +141,6 @@ def test_sentences_that_need_more_memory_are_told(here):
         (["trees.mrg", "-o", "k.jsonl", "--epochs", "1"], "--epochs belongs to treebanks of CoNLL-U"),
         (["trees.mrg", "-o", "k.jsonl", "--tags", "upos"], "--tags belongs to treebanks of CoNLL-U"),
         (["trees.mrg", "-o", "k.jsonl", "--tag-folds", "2"], "--tag-folds belongs to treebanks of CoNLL-U"),
-        (["marked.conllu", "-o", "k.jsonl", "--memory", "much"], "much"),
         (["marked.conllu", "-o", "k.jsonl", "--folder", "trees.mrg"], "trees.mrg is a file, and a folder is needed"),
         (["circle.conllu", "-o", "k.jsonl"], "The heads form a circle"),
     ],
