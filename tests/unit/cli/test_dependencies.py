@@ -11,6 +11,7 @@ from tests.command_line import SLOW_CORE, done, interrupt, refused
 import espalier as es
 from dependency_files import conllu, verb_between_nouns
 from espalier import DependencyTree
+from espalier.cli.dependencies import Treebank
 from espalier.parsing import PCFG, DependencyParser, PerceptronTagger, jackknifed_tags
 
 RNG = random.Random(5)
@@ -78,7 +79,19 @@ def test_tags_of_taggers_that_have_not_seen_the_sentence(here):
     done("grammar", "documents.conllu", "-o", "p", "--folds", 3, "--epochs", 1)
     trees = jackknifed_tags(KNOWN, folds=3, documents=[row // 10 for row in range(60)])
     assert es.load("p").parse_all(NEW, 3) == DependencyParser.from_treebank(trees, epochs=1).parse_all(NEW, 3)
-    assert "number of documents, 6" in refused("grammar", "documents.conllu", "-o", "q", "--folds", 7)
+    assert "--folds must be an integer from 2 to the number of documents, 6" in (
+        refused("grammar", "documents.conllu", "-o", "q", "--folds", 7)
+    )
+
+
+def test_without_documents_no_tagger_has_seen_a_sentence_with_the_same_words():
+    rng = random.Random(2)
+    # Only who has seen a word knows its tag, and each sentence is there twice.
+    once = [DependencyTree([f"{n}"], [rng.choice(["NOUN|NN", "VERB|VB"])], [0], ["root"]) for n in range(20)]
+    found = Treebank.of([(Path("twice.conllu"), conllu([*once, *once]))], "joint").tagged(3, "--folds")
+    expected = jackknifed_tags([*once, *once], folds=3)
+    assert [tree.tags for tree in found] == [tree.tags for tree in expected]
+    assert expected != jackknifed_tags([*once, *once], folds=3, documents=range(40))
 
 
 def test_several_roots_are_learned_and_said(here):
