@@ -250,7 +250,8 @@ def speed() -> None:
         ["trees of each", "one thread", "two threads, times as fast"],
         speed_rows(parser, given),
         f"The {len(dev):,} development sentences of the English Web Treebank, of "
-        f"{np.mean([len(tree) for tree in dev]):.1f} words on average, with tags of the tagger; the parser learned from gold tags. The least of {RUNS} runs.",
+        f"{np.mean([len(tree) for tree in dev]):.1f} words on average, with tags of the tagger; the parser learned "
+        f"from gold tags. The least of {RUNS} runs.",
     )
     report.table("One long sentence, ten trees, milliseconds", ["words", "milliseconds"], long_rows(parser, given))
     report.table(

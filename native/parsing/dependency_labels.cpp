@@ -173,7 +173,12 @@ std::vector<std::int32_t> TreeLabeller::operator()(const std::int32_t* head) {
     const auto [found, is_new] = known_.try_emplace(arc.key(), -1);
     if (is_new) {
       std::fill(score_.begin(), score_.end(), 0.0);
-      label_features(keys_, arc, [&](std::uint64_t key) { model_.add(key, score_.data()); });
+      features_.clear();
+      label_features(keys_, arc, [&](std::uint64_t key) {
+        model_.expect(key);
+        features_.push_back(key);
+      });
+      for (const std::uint64_t key : features_) model_.add(key, score_.data());
       found->second = best_of(score_);
     }
     out[m] = found->second;

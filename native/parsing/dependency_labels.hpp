@@ -37,6 +37,7 @@ class TreeLabeller {
   const SparseClassifier& model_;
   const SentenceKeys& keys_;
   std::vector<double> score_;
+  std::vector<std::uint64_t> features_;
   std::unordered_map<std::uint64_t, std::int32_t> known_;
 };
 

@@ -70,22 +70,49 @@ struct ClassifierArrays {
   std::vector<float> weight;
 };
 
+// A lookup reads two lines of the cache: where a key lies with the place of its entries, and these entries. Callers that
+// know many keys beforehand announce them by expect().
 class SparseClassifier {
  public:
-  explicit SparseClassifier(ClassifierArrays arrays) : arrays_(std::move(arrays)), index_(arrays_.key) {}
+  explicit SparseClassifier(const ClassifierArrays& arrays) {
+    std::size_t size = 64;
+    while (size < 2 * arrays.key.size()) size *= 2;
+    slots_.assign(size, Slot{});
+    for (std::size_t row = 0; row < arrays.key.size(); ++row) {
+      slots_[slot(arrays.key[row])] = {arrays.key[row], arrays.start[row],
+                                       static_cast<std::int32_t>(arrays.start[row + 1] - arrays.start[row])};
+    }
+    for (std::size_t k = 0; k < arrays.weight.size(); ++k) entries_.push_back({arrays.of_class[k], arrays.weight[k]});
+  }
 
+  void expect(std::uint64_t key) const { __builtin_prefetch(&slots_[hash_(key) & (slots_.size() - 1)]); }
   // Adds the weights of a feature to the scores of the classes.
   void add(std::uint64_t key, double* score) const {
-    const std::int32_t row = index_.find(key);
-    if (row < 0) return;
-    for (std::int64_t k = arrays_.start[row]; k < arrays_.start[row + 1]; ++k) {
-      score[arrays_.of_class[k]] += arrays_.weight[k];
-    }
+    const Slot& found = slots_[slot(key)];
+    const Entry* entry = entries_.data() + found.start;
+    for (std::int32_t k = 0; k < found.n; ++k) score[entry[k].of_class] += entry[k].weight;
   }
 
  private:
-  ClassifierArrays arrays_;
-  KeyIndex index_;
+  struct Slot {
+    std::uint64_t key = 0;
+    std::int64_t start = 0;
+    std::int32_t n = 0;  // a free slot has none
+  };
+  struct Entry {
+    std::int32_t of_class;
+    float weight;
+  };
+  std::size_t slot(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash_(key) & mask;
+    while (slots_[at].n > 0 && slots_[at].key != key) at = (at + 1) & mask;
+    return at;
+  }
+
+  Hasher hash_;
+  LargeVector<Slot> slots_;
+  LargeVector<Entry> entries_;
 };
 
 // The same while it learns by mistakes; what it returns at the end is the average over all moments, of which next()

@@ -226,11 +226,17 @@ class Parsing:
             raise InputError(f"{error} A dependency parser needs tags: give a tagger by --tagger FILE.") from None
 
     def _warn_of_tags(self, tagged: Sequence[TaggedSequence]) -> None:
-        """Warn if the parser has not learned most of the tags."""
+        """Warn if the parser has not learned most of the tags; refuse if it has learned none."""
         known = set(self.parser.tokens.tags)
         fine = {tag: _fine(tag) for own in tagged for tag in own.tags}
         used = [tag for own in tagged for tag in own.tags]
         unknown = [tag for tag in used if fine[tag] not in known]
+        if used and len(unknown) == len(used):
+            raise InputError(
+                f"The parser knows none of these tags, such as {unknown[0]!r}; its own are such as {min(known)!r}. If "
+                "it learned joint tags, as espalier grammar does by default, use a tagger made with espalier tag fit "
+                "--tags joint."
+            )
         if 2 * len(unknown) > len(used):
             say(
                 f"Warning: the parser has not learned {len(unknown):,} of these {len(used):,} tags, such as "

@@ -98,9 +98,9 @@ def evaluate_attachment(
     Parameters
     ----------
     gold, parsed
-        Trees of the same sentences in one order. Tags, lemmas and features are not compared.
+        Trees of the same sentences in the same order. Tags, lemmas and features are not compared.
     punctuation
-        Whether tokens count whose characters are all punctuation, of a Unicode category P. Symbols such as ``$`` always
+        Whether to count tokens that are made only of punctuation, of a Unicode category P. Symbols such as ``$`` always
         count.
     subtypes
         Whether whole relations are compared; if False, only their universal part, which stands before the first colon.

@@ -91,7 +91,7 @@ def paired_bootstrap(
         ``"f1"``, ``"precision"``, ``"recall"``, ``"exact_match"`` or ``"tagging"`` of brackets; ``"uas"``, ``"las"``,
         ``"label_accuracy"``, ``"exact_match"`` or ``"exact_heads"`` of dependency trees. None is the first of these.
     n
-        How often as many sentences are drawn as there are.
+        The number of resamples, each of as many sentences as there are.
     probability
         Of the interval.
     random_state

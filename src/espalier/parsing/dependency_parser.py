@@ -14,7 +14,7 @@ from espalier.errors import InputError
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.parsing.kbest import DependencyParse, KBest
-from espalier.parsing.projective import LIFTED, PATH, crossing, projectivized, restored
+from espalier.parsing.projective import crossing, lifted_heads, projectivized, restored
 from espalier.parsing.requests import HOW_MANY, words_and_tags
 from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.token_numbers import TokenNumbers
@@ -53,15 +53,17 @@ class DependencyParser(Storable):
     relations
         The relations that it gives to arcs.
     pruner, weights
-        Weights of the features of the pruner, and of trees; each is as long as a power of two.
+        Weights of the features of the pruner, and of trees; the length of each is a power of two.
     labels
         The classifier of relations.
     order
-        The largest part that is scored; see :meth:`from_treebank`.
+        Which parts are scored; see :meth:`from_treebank`.
     heads, ratio
         How the pruner decides; see :meth:`from_treebank`.
     several_roots
         Whether trees may have several roots, as some of the treebank had.
+    restores
+        Whether relations have marks by which crossing arcs are restored.
     n_sentences, n_words
         The size of the treebank.
 
@@ -83,6 +85,7 @@ class DependencyParser(Storable):
     heads: int
     ratio: float
     several_roots: bool
+    restores: bool
     n_sentences: int
     n_words: int
 
@@ -113,21 +116,21 @@ class DependencyParser(Storable):
         Parameters
         ----------
         trees
-            Trees with tags, several roots and crossing arcs included.
+            Tagged trees; they may have several roots and crossing arcs.
         order
             The parts of a tree that are scored. 1: arcs. 2: also pairs of adjacent siblings, and grandparents. 3: also
             grandparents with two siblings.
         epochs
-            How often the training data is gone through.
+            The number of passes over the training data.
         learning
             What is learned from a sentence. ``"softmax"``: the right tree gains probability among its rivals, the best
             trees so far, each of which has an advantage for every wrong head (Gimpel and Smith 2010). ``"mira"``: the
-            weights move just so far that the right tree beats every rival by the number of wrong heads (Crammer et al.
-            2006).
+            weights change just enough for the right tree to beat every rival by the number of wrong heads (Crammer
+            et al. 2006).
         rivals
             How many of the best trees are rivals: by default 16, and 1 for MIRA.
         step
-            The size of a step. For MIRA, the largest share of one rival in it.
+            The size of a step. For MIRA, the upper limit of each rival's weight in an update.
         margin
             The advantage of a tree for each wrong head while learning: by default 1.5, and 1 for MIRA.
         heads
@@ -149,7 +152,7 @@ class DependencyParser(Storable):
         Notes
         -----
         Learning goes through the sentences one by one, in one thread. The weights that remain are averaged over all
-        moments of learning.
+        steps.
         """
         order_: int = whole_number("order", order, 1, 3)
         epochs, heads = whole_number("epochs", epochs), whole_number("heads", heads)
@@ -163,9 +166,11 @@ class DependencyParser(Storable):
         ratio = finite_number("ratio", ratio, zero=True)
         listed = _checked(trees)
         several = any(len(tree.roots) > 1 for tree in listed)
-        flat = [projectivized(tree) if crossing(tree.heads) else tree for tree in listed]
-        if not pseudo_projective:
-            flat = [replace(own, relations=tree.relations) for own, tree in zip(flat, listed, strict=True)]
+        restores = pseudo_projective and any(crossing(tree.heads) for tree in listed)
+        if restores:
+            flat = [projectivized(tree) for tree in listed]
+        else:
+            flat = [replace(tree, heads=lifted_heads(tree.heads)) for tree in listed]
         tagged = [tree.tagged() for tree in flat]
         tokens = TokenNumbers.of(tagged, rare)
         relations = sorted({relation for tree in flat for relation in tree.relations})
@@ -222,6 +227,7 @@ class DependencyParser(Storable):
             heads,
             ratio,
             several,
+            restores,
             len(flat),
             len(head) - len(flat),
         )
@@ -244,15 +250,16 @@ class DependencyParser(Storable):
         Parameters
         ----------
         sentences
-            Tagged sequences, lists of pairs of a word and its tag, or dependency trees, whose arcs are not looked at.
+            Tagged sequences, lists of pairs of a word and its tag, or dependency trees, whose arcs are ignored.
         k
-            The largest number of trees; there are fewer if the heads that are kept allow no more. They are all
-            different.
+            The largest number of trees; there are fewer if the heads that are kept allow no more, or if restored
+            crossing arcs make two trees equal. They differ in heads or relations.
         n_threads, progress
             As for every :class:`Proposer`.
         chart_memory
             What the search for one sentence may take; each thread holds one search. If it is too little for a sentence,
-            fewer heads are kept for its words, and its ``narrowed`` is True.
+            fewer heads are kept for its words, and its ``narrowed`` is True. One head is always kept, even if that
+            takes more.
         """
         schedule = Schedule.of(n_threads, chart_memory, progress, what="parsing")
         listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
@@ -288,14 +295,15 @@ class DependencyParser(Storable):
     def score(self, tree: DependencyTree) -> float:
         """Return the score of any tree, on the scale of the scores of parses; relations do not count.
 
-        Crossing arcs are lifted first, as they are in parses.
+        Crossing arcs are lifted first. Where a parse got its crossing arcs by marks, lifting may give another tree than
+        the one that was scored, and the score may differ from that of the parse.
         """
         return self.score_all([tree])[0]
 
     def score_all(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[float]:
         """Return the score of each tree, as :meth:`score` does."""
-        listed = _checked(trees)
-        heads = [projectivized(tree).heads if crossing(tree.heads) else tree.heads for tree in listed]
+        listed = _checked(trees, least=0)
+        heads = [lifted_heads(tree.heads) for tree in listed]
         start, token = self.tokens.rows([tree.tagged() for tree in listed])
         head = np.array([h for own in heads for h in (-1, *own)], np.int32)
         n = Schedule.of(n_threads).n_threads
@@ -332,6 +340,7 @@ class DependencyParser(Storable):
             "heads": self.heads,
             "ratio": self.ratio,
             "several_roots": self.several_roots,
+            "restores": self.restores,
             "sentences": self.n_sentences,
             "words": self.n_words,
         }
@@ -356,6 +365,7 @@ class DependencyParser(Storable):
             state.whole("heads", 1, 1_000),
             state.number("ratio", 0.0),
             state.truth("several_roots"),
+            state.truth("restores"),
             state.whole("sentences"),
             state.whole("words"),
         )
@@ -368,7 +378,6 @@ class DependencyParser(Storable):
         starts, scores = arrays["sentence_start"].tolist(), arrays["score"].tolist()
         heads, labels = arrays["head"].tolist(), arrays["label"].tolist()
         narrowed = arrays["narrowed"].tolist()
-        has_marks = any(relation.endswith((LIFTED, PATH)) for relation in self.relations)
         out, at = [], 0
         for s, sentence in enumerate(sentences):
             words, tags = tuple(sentence.words), tuple(sentence.tags)
@@ -378,7 +387,7 @@ class DependencyParser(Storable):
                 relations = tuple([self.relations[n] for n in labels[at:to]])
                 found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), relations), scores[rank]))
                 at = to
-            if has_marks:
+            if self.restores:
                 found = _restored(found)
             out.append(KBest(tuple(found), exact=False, narrowed=bool(narrowed[s])))
         return out
@@ -397,12 +406,14 @@ def _restored(parses: list[DependencyParse]) -> list[DependencyParse]:
     return list(seen.values())
 
 
-def _checked(trees: Iterable[DependencyTree]) -> list[DependencyTree]:
+def _checked(trees: Iterable[DependencyTree], least: int = 1) -> list[DependencyTree]:
+    if isinstance(trees, DependencyTree):
+        raise TypeError("trees must be several trees, got a single one. Write [tree].")
     listed = list(trees)
     for row, tree in enumerate(listed):
         if not isinstance(tree, DependencyTree):
             raise TypeError(f"Tree {row} must be a DependencyTree, got {tree!r:.80}.")
-    if not listed:
+    if len(listed) < least:
         raise InputError("A dependency parser needs at least one tree.")
     return listed
 

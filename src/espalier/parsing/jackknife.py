@@ -38,7 +38,7 @@ def held_out_rows(
         together, what = rows_by_sentence(sentences), "different sentences"
     else:
         if len(documents) != len(sentences):
-            raise InputError(f"There are {len(sentences):,} sentences, and documents names {len(documents):,}.")
+            raise InputError(f"There are {len(sentences):,} sentences, but documents has {len(documents):,} entries.")
         by_document: dict[Hashable, list[int]] = {}
         for row, document in enumerate(documents):
             by_document.setdefault(document, []).append(row)
@@ -61,7 +61,7 @@ def jackknifed_tags(
     executor: Executor | None = None,
     **options: object,
 ) -> list[Sentence]:
-    """Return the sentences with tags of a tagger that has not seen them, as new sentences will have.
+    """Return the sentences tagged by a tagger that has not seen them, as new sentences will be.
 
     A parser that learns from gold tags trusts tags too much: on new sentences they come from a tagger, and some are
     wrong.

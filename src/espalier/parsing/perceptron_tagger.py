@@ -34,7 +34,7 @@ class PerceptronTagger(Storable):
 
     It goes from left to right and keeps the best few taggings so far, a beam. The score of a tag is a sum of learned
     weights: of the word and its neighbours, of its beginnings, endings and shape, and of the two tags before it. On
-    new texts it makes fewer mistakes than the hidden Markov model of :class:`Tagger`; its scores are no probabilities.
+    new texts it makes fewer mistakes than the hidden Markov model of :class:`Tagger`; its scores are not probabilities.
 
     Joint tags, written ``UPOS|XPOS``, are learned like any others: ``read_conllu(path, tags="joint")``.
 
@@ -82,7 +82,7 @@ class PerceptronTagger(Storable):
         sentences
             As for :meth:`Tagger.from_sentences`.
         epochs
-            How often the training data is gone through.
+            The number of passes over the training data.
         width
             How many taggings the beam keeps, while it learns and later.
         random_state
@@ -93,8 +93,8 @@ class PerceptronTagger(Storable):
         Notes
         -----
         Learning goes through the sentences one by one, in one thread. Wherever the best tagging so far beats the right
-        one, the weights move at the word where it does so by most (Huang, Fayong and Guo 2012). The weights that
-        remain are averaged over all moments of learning (Collins 2002).
+        one, the weights are updated at the word where its lead is largest (Huang, Fayong and Guo 2012). The weights
+        that remain are averaged over all steps (Collins 2002).
         """
         epochs, width = whole_number("epochs", epochs), whole_number("width", width, 1, MAX_WIDTH)
         seed = whole_number("random_state", random_state, 0, MAX_SEED)
@@ -124,7 +124,7 @@ class PerceptronTagger(Storable):
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> list[KBest[Tagged]]:
-        """Return the ``k`` best taggings of each sentence that the beam holds at its end.
+        """Return the ``k`` best taggings left in the beam at the end of each sentence.
 
         Parameters
         ----------

@@ -1,7 +1,8 @@
-"""Crossing arcs for a parser that knows none: arcs are lifted until none cross, and relations say where from.
+"""Crossing arcs for a parser that cannot produce them: arcs are lifted until none cross, and relations say where from.
 
-Nivre and Nilsson (2005), with their encoding of paths: a lifted arc has the mark of lifting on its relation, and every
-arc over which it was lifted has the mark of a path. To undo it, a lifted word goes down along arcs with that mark.
+Nivre and Nilsson (2005), with their encoding of paths: a lifted arc is marked as lifted on its relation, and every arc
+over which it was lifted is marked as a path. To undo it, a lifted word goes down along arcs with that mark. Two paths
+below one head look alike, so some arcs are not restored.
 """
 
 from __future__ import annotations
@@ -44,13 +45,31 @@ def projectivized(tree: DependencyTree) -> DependencyTree:
     >>> restored(lifted) == tree
     True
     """
+    check_signs(tree)
+    heads, lifted, path = _lifted(tree.heads)
+    marks = [LIFTED * (word in lifted) + PATH * (word in path) for word in range(1, len(tree) + 1)]
+    relations = [relation + mark for relation, mark in zip(tree.relations, marks, strict=True)]
+    return replace(tree, heads=heads, relations=relations) if lifted else tree
+
+
+def lifted_heads(heads: Sequence[int]) -> list[int]:
+    """Return the heads after all lifting."""
+    return _lifted(heads)[0]
+
+
+def check_signs(tree: DependencyTree) -> None:
+    """Refuse a tree whose relations have a sign that marks lifted arcs."""
     for word, relation in enumerate(tree.relations, 1):
         if LIFTED in relation or PATH in relation:
             raise InputError(
                 f"The relation {relation!r} of word {word} has one of the signs {LIFTED} and {PATH}, which mark lifted "
-                "arcs."
+                "arcs. Rename the relation, or pass pseudo_projective=False."
             )
-    heads = list(tree.heads)
+
+
+def _lifted(heads: Sequence[int]) -> tuple[list[int], set[int], set[int]]:
+    """The heads after all lifting, the words that were lifted, and those over whose arcs they were."""
+    heads = list(heads)
     lifted, path = set(), set()
     while found := crossing(heads):
         word = found[0]
@@ -58,9 +77,7 @@ def projectivized(tree: DependencyTree) -> DependencyTree:
         lifted.add(word)
         path.add(above)
         heads[word - 1] = heads[above - 1]
-    marks = [LIFTED * (word in lifted) + PATH * (word in path) for word in range(1, len(tree) + 1)]
-    relations = [relation + mark for relation, mark in zip(tree.relations, marks, strict=True)]
-    return replace(tree, heads=heads, relations=relations) if lifted else tree
+    return heads, lifted, path
 
 
 def restored(tree: DependencyTree) -> DependencyTree:

@@ -31,7 +31,7 @@ def coarse_tag(tag: str) -> str:
 
 
 def word_shape(word: str) -> str:
-    """The word with X for capital and x for small letters, and 9 for digits; runs are cut to two.
+    """The word with X for capital and x for small letters, and 9 for digits; runs of one kind are shortened to two.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _texts(word: str, tag: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TokenNumbers:
-    """The words, tags and parts of words that a parser knows; all others are one unknown.
+    """The words, tags and parts of words that a parser knows; all others count as one unknown item.
 
     Parameters
     ----------

@@ -51,11 +51,12 @@ def to_dependencies(tree: Tree, head_rules: Mapping[str, str] = YAMADA_MATSUMOTO
     Parameters
     ----------
     tree
-        A tree with a tag above each word. Take traces, function tags and an outer label away before.
+        A tree with a tag above each word. Remove traces, function tags and an outer label
+        first: ``espalier.parsing.plain(tree)`` does so.
     head_rules
         By label, where to look for the head child: ``"r NN|NNS;l NP;r"`` looks from the right for a child with one of
-        two labels, then from the left for an ``NP``, and then takes the rightmost child. The rule of ``*`` serves
-        labels without one.
+        two labels, then from the left for an ``NP``, and then takes the rightmost child. The rule for ``*`` is
+        used for all other labels.
 
     Examples
     --------
@@ -126,11 +127,13 @@ def _head_child(labels: Sequence[str], rule: Rule) -> int:
 
 
 def _rule(label: str, text: str) -> Rule:
+    if not isinstance(text, str):
+        raise TypeError(f"The rule for {label!r} must be a text such as 'r NN|NNS;r', got {text!r}.")
     parts = [part.split(" ") for part in text.split(";")]
     for part in parts:
         if part[0] not in ("l", "r") or len(part) > 2:
             raise InputError(
-                f"The rule of {label!r} has the part {' '.join(part)!r}. A part is l or r, and perhaps labels, as in "
+                f"The rule for {label!r} contains {' '.join(part)!r}. A part is l or r, and perhaps labels, as in "
                 "'r NN|NNS'; parts are separated by semicolons."
             )
     return [(part[0] == "r", frozenset(part[1].split("|") if len(part) == 2 else ())) for part in parts]

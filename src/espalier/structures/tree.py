@@ -221,6 +221,7 @@ class Tree:
     def to_dependencies(self, head_rules: Mapping[str, str] | None = None) -> DependencyTree:
         """Return the dependency tree of a constituency tree with a tag above each word.
 
+        Remove traces, function tags and an outer label first, as :func:`espalier.parsing.plain` does.
         ``head_rules`` says by label which child is the head of a constituent, in the notation of
         :func:`espalier.structures.head_rules.to_dependencies`; None for the rules of Yamada and Matsumoto (2003).
         """

@@ -255,6 +255,7 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["parse", "parser", "new.conllu", "-o", "new.conllu"], "new.conllu is read"),
         (["parse", "parser", "new.conllu", "--tagger", "tagger", "-o", "tagger"], "tagger is read"),
         (["parse", "parser", "circle.conllu", "-o", "k.jsonl"], "circle.conllu, sentence 1, line 1: The heads form"),
+        (["parse", "parser", "strange.conllu"], "The parser knows none of these tags, such as 'X|Y'"),
         (["parse", "parser", "untagged.conllu"], "line 1: the word 'a' has no UPOS tag. A dependency parser needs t"),
         (["parse", "grammar", "trees.mrg", "--tagger", "tagger"], "--tagger belongs to dependency parsers"),
         (["parse", "grammar", "new.txt", "--tags", "xpos"], "--tags belongs to dependency parsers"),
@@ -268,7 +269,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("trees.mrg").write_text("(S (N a))")
     Path("odd.conllu").write_text(ODD)
     Path("pairs.txt").write_text("the/DET dog/NOUN\n")
-    Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
+    Path("circle.conllu").write_text("1\ta\t_\tDET\tDT\t_\t1\tx\t_\t_\n")
+    Path("strange.conllu").write_text("1\ta\t_\tX\tY\t_\t0\tx\t_\t_\n")
     Path("untagged.conllu").write_text("1\ta\t_\t_\t_\t_\t0\tx\t_\t_\n")
     PCFG.from_treebank(["(S (N a))"]).save("grammar")
     assert message in refused(*arguments)

@@ -85,6 +85,16 @@ def test_parses_have_the_crossing_arcs_of_the_treebank():
     assert parser.score(tree) == parser.parse(tree)[0].score
 
 
+def test_signs_of_lifting_are_kept_where_nothing_is_lifted():
+    tree = DependencyTree(["a", "b", "c"], ["X", "Y", "Z"], [2, 0, 2], ["d↑", "root", "d↓"])
+    parser = DependencyParser.from_treebank([tree] * 3, bits=12)
+    assert parser.parse(tree)[0].tree == tree
+    crossed = DependencyTree(["a", "b", "c", "d"], ["W", "X", "Y", "Z"], [3, 4, 0, 3], ["p", "q", "root", "s"])
+    with pytest.raises(InputError, match="'d↑' of word 1 has one of the signs"):
+        DependencyParser.from_treebank([crossed, tree], bits=12)
+    DependencyParser.from_treebank([crossed, tree], bits=12, pseudo_projective=False)
+
+
 def test_without_pseudo_projective_parsing_no_arcs_cross():
     parser = DependencyParser.from_treebank(treebank(2), epochs=2, bits=12, pseudo_projective=False)
     assert not any(crossing(parser.parse(tree)[0].tree.heads) for tree in treebank(2))

@@ -94,7 +94,7 @@ def test_folds_are_drawn_over_documents(seed):
 
 def test_documents_must_fit():
     trees = some_trees(6)
-    with pytest.raises(InputError, match="There are 6 sentences, and documents names 5"):
+    with pytest.raises(InputError, match="There are 6 sentences, but documents has 5 entries"):
         jackknifed(trees, folds=2, documents=range(5), make=Chain)
     with pytest.raises(ValueError, match="folds must be an integer from 2 to the number of documents, 2, got 3"):
         jackknifed(trees, folds=3, documents=[0, 0, 0, 1, 1, 1], make=Chain)

@@ -42,8 +42,8 @@ def test_one_word():
         ("(S (N dogs) bark)", None, "The word 'bark' has no tag above it"),
         ("(S (NP) (V bark))", None, "The word .NP. has no tag above it"),
         ("(X (N dogs) (V bark))", {"S": "r"}, r"constituent 'X'\. Add a rule for this label, or one for '\*'"),
-        ("(X (N dogs) (V bark))", {"X": "up N"}, "The rule of 'X' has the part 'up N'"),
-        ("(X (N dogs) (V bark))", {"X": "r N V"}, "The rule of 'X' has the part 'r N V'"),
+        ("(X (N dogs) (V bark))", {"X": "up N"}, "The rule for 'X' contains 'up N'"),
+        ("(X (N dogs) (V bark))", {"X": "r N V"}, "The rule for 'X' contains 'r N V'"),
     ],
 )
 def test_what_has_no_heads_is_refused(text, rules, message):
