@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.errors import InputError
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
+from espalier.parsing.dependency_trees import checked_trees, parses_of, tagged_sequence
 from espalier.parsing.kbest import DependencyParse, KBest
-from espalier.parsing.projective import crossing, lifted_heads, projectivized, restored
-from espalier.parsing.requests import HOW_MANY, words_and_tags
+from espalier.parsing.projective import crossing, lifted_heads, projectivized
+from espalier.parsing.requests import HOW_MANY
 from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.token_numbers import TokenNumbers
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
-from espalier.structures.dependency import DependencyTree, sound_tree
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.numbers import check_choice, finite_number, whole_number
-from espalier.structures.sequence import TaggedSequence
 
 Order = Literal[1, 2, 3]
 Learning = Literal["softmax", "mira"]
@@ -164,7 +163,7 @@ class DependencyParser(Storable):
         step = finite_number("step", step)
         margin = finite_number("margin", (1.0 if mira else 1.5) if margin is None else margin)
         ratio = finite_number("ratio", ratio, zero=True)
-        listed = _checked(trees)
+        listed = checked_trees(trees)
         several = any(len(tree.roots) > 1 for tree in listed)
         restores = pseudo_projective and any(crossing(tree.heads) for tree in listed)
         if restores:
@@ -262,7 +261,7 @@ class DependencyParser(Storable):
             takes more.
         """
         schedule = Schedule.of(n_threads, chart_memory, progress, what="parsing")
-        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        listed = [tagged_sequence(row, sentence) for row, sentence in enumerate(sentences)]
         start, token = self.tokens.rows(listed)
         arrays = _core.parse_dependencies(
             self.pruner,
@@ -280,7 +279,7 @@ class DependencyParser(Storable):
             schedule.n_threads,
             schedule.tell,
         )
-        return self._trees(arrays, listed)
+        return parses_of(arrays, listed, self.relations, restores=self.restores)
 
     def propose(
         self, sentences: Iterable[Any], k: int = 1, *, beam: float | None = None, **options: Any
@@ -302,7 +301,7 @@ class DependencyParser(Storable):
 
     def score_all(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[float]:
         """Return the score of each tree, as :meth:`score` does."""
-        listed = _checked(trees, least=0)
+        listed = checked_trees(trees, least=0)
         heads = [lifted_heads(tree.heads) for tree in listed]
         start, token = self.tokens.rows([tree.tagged() for tree in listed])
         head = np.array([h for own in heads for h in (-1, *own)], np.int32)
@@ -315,7 +314,7 @@ class DependencyParser(Storable):
 
         A gold head that is not among them cannot be found.
         """
-        listed = [_tagged(row, sentence) for row, sentence in enumerate(sentences)]
+        listed = [tagged_sequence(row, sentence) for row, sentence in enumerate(sentences)]
         start, token = self.tokens.rows(listed)
         n = Schedule.of(n_threads).n_threads
         sentence_start, head, modifier = _core.kept_arcs(self.pruner, self.ratio, self.heads, start, token, n)
@@ -374,61 +373,6 @@ class DependencyParser(Storable):
         """How many trees and words it learned from."""
         return {"rows": self.n_sentences, "items": "dependency trees", "words": self.n_words}
 
-    def _trees(self, arrays: dict[str, Any], sentences: Sequence[TaggedSequence]) -> list[KBest[DependencyParse]]:
-        starts, scores = arrays["sentence_start"].tolist(), arrays["score"].tolist()
-        heads, labels = arrays["head"].tolist(), arrays["label"].tolist()
-        narrowed = arrays["narrowed"].tolist()
-        out, at = [], 0
-        for s, sentence in enumerate(sentences):
-            words, tags = tuple(sentence.words), tuple(sentence.tags)
-            found = []
-            for rank in range(starts[s], starts[s + 1]):
-                to = at + len(words)
-                relations = tuple([self.relations[n] for n in labels[at:to]])
-                found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), relations), scores[rank]))
-                at = to
-            if self.restores:
-                found = _restored(found)
-            out.append(KBest(tuple(found), exact=False, narrowed=bool(narrowed[s])))
-        return out
-
     def __repr__(self) -> str:
         n = len(self.relations)
         return f"<DependencyParser of order {self.order}: {self.n_sentences:,} trees, {n:,} relations>"
-
-
-def _restored(parses: list[DependencyParse]) -> list[DependencyParse]:
-    """The parses with lifted arcs in their place; where that makes two equal, the first stays."""
-    trees = [restored(parse.tree) for parse in parses]
-    seen: dict[tuple[object, object], DependencyParse] = {}
-    for tree, parse in zip(trees, parses, strict=True):
-        seen.setdefault((tree.heads, tree.relations), DependencyParse(tree, parse.score))
-    return list(seen.values())
-
-
-def _checked(trees: Iterable[DependencyTree], least: int = 1) -> list[DependencyTree]:
-    if isinstance(trees, DependencyTree):
-        raise TypeError("trees must be several trees, got a single one. Write [tree].")
-    listed = list(trees)
-    for row, tree in enumerate(listed):
-        if not isinstance(tree, DependencyTree):
-            raise TypeError(f"Tree {row} must be a DependencyTree, got {tree!r:.80}.")
-    if len(listed) < least:
-        raise InputError("A dependency parser needs at least one tree.")
-    return listed
-
-
-def _tagged(row: int, sentence: Any) -> TaggedSequence:
-    """The words and tags of a sentence."""
-    if isinstance(sentence, TaggedSequence):
-        return sentence
-    if isinstance(sentence, DependencyTree):
-        return sentence.tagged()
-    pairs = words_and_tags(row, sentence)
-    tags = [tag for _, tag in pairs if tag is not None]
-    if len(tags) < len(pairs):
-        raise InputError(
-            f"Sentence {row} has words without tags, and a dependency parser needs tags. Give pairs of a word and its "
-            "tag, or tag the words first: tagger.tag(words)[0].sequence."
-        )
-    return TaggedSequence([word for word, _ in pairs], tags)
