@@ -32,6 +32,8 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 _HOOKS = ("_check_settings", "_check_targets", "_fit_matrix", "_keep_rows", "predict")
 
+LARGEST_SCORE = 1e100  # squares of larger ones overflow
+
 
 def _best_has(name: str) -> Callable[[object], None]:
     def check(search: Any) -> None:
@@ -259,6 +261,7 @@ class KernelGridSearch(MetaEstimatorMixin, Learner):  # type: ignore[misc]
         listed, scores = state.object("params", tuple), state.array("scores", np.float64, 2)
         whole = all(isinstance(params, dict) for params in listed)
         require(whole and len(listed) == len(scores) > 0 < scores.shape[1], "every candidate needs its scores")
+        require(not np.any(np.abs(scores) > LARGEST_SCORE), "a score is too large")
         search._set_results(list(listed), scores)
         search.n_matrices_ = state.whole("n_matrices")
         search.scorer_ = _scorer(estimator, search.scoring)
