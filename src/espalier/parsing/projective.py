@@ -23,7 +23,7 @@ def crossing(heads: Sequence[int]) -> list[int]:
     Examples
     --------
     >>> crossing([3, 4, 0, 3])
-    [1, 2]
+    [2]
     """
     found = []
     for word, head in enumerate(heads, 1):
@@ -38,7 +38,7 @@ def projectivized(tree: DependencyTree) -> DependencyTree:
 
     Examples
     --------
-    >>> tree = DependencyTree("a b c d".split(), "WXYZ", [3, 4, 0, 3], ["p", "q", "root", "s"])
+    >>> tree = DependencyTree(["a", "b", "c", "d"], ["W", "X", "Y", "Z"], [3, 4, 0, 3], ["p", "q", "root", "s"])
     >>> lifted = projectivized(tree)
     >>> lifted.heads, lifted.relations
     ((3, 3, 0, 3), ('p', 'q↑', 'root', 's↓'))
