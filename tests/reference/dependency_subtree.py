@@ -12,8 +12,43 @@ from espalier.structures import DependencyTree
 Features = Callable[[DependencyTree, int], Sequence[tuple[str, str]]]  # of the arc to a token: template and value
 
 
+def arc_features(tree: DependencyTree, token: int, templates: Sequence[str]) -> list[tuple[str, Any]]:
+    """The features of the arc to a token that templates give, one after the other; a value has a text for each part."""
+    h, m = tree.heads[token], token + 1
+
+    def at(texts: Sequence[str], position: int) -> list[str]:
+        if position == 0:
+            return ["ROOT"]
+        return [texts[position - 1]] if 1 <= position <= len(texts) else [""]
+
+    steps = abs(h - m)
+    told: dict[str, list[str]] = {
+        "head word": at(tree.words, h),
+        "head tag": at(tree.tags, h),
+        "head tag -1": at(tree.tags, h - 1),
+        "head tag +1": at(tree.tags, h + 1),
+        "word": at(tree.words, m),
+        "tag": at(tree.tags, m),
+        "tag -1": at(tree.tags, m - 1),
+        "tag +1": at(tree.tags, m + 1),
+        "between tag": sorted({tree.tags[k - 1] for k in range(1, len(tree.tags) + 1) if min(h, m) < k < max(h, m)}),
+        "relation": [tree.relations[token]],
+        "length": [str(steps) if steps <= 5 else "up to 10" if steps <= 10 else "far"],
+        "direction": ["before its head" if m < h else "after its head"],
+    }
+    found: list[tuple[str, Any]] = []
+    for template in templates:
+        if template == "own":
+            found += [("own", text) for text in dict.fromkeys((tree.features or [[]] * len(tree.words))[token])]
+            continue
+        names = f", {template}, ".replace(", words, ", ", head word, word, ").replace(", tags, ", ", head tag, tag, ")
+        names = "length" if template == "distance" else names[2:-2]
+        found += [(template, values) for values in product(*(told[name] for name in names.split(", ")))]
+    return found
+
+
 def children_of(tree: DependencyTree, head: int) -> list[int]:
-    """The modifiers of a token, from left to right; tokens from 0."""
+    """The modifiers of a token, from left to right; tokens from 0. Those of -1, which is ROOT, are the roots."""
     return [k for k in range(len(tree.words)) if tree.heads[k] == head + 1]
 
 
@@ -70,6 +105,7 @@ def dependency_subtree(
     decay: float,
     weight_of: Callable[[str], float],
     contiguous: bool = True,
+    root: bool = False,
 ) -> float:
-    a, b = (feature_trees(tree, features, contiguous) for tree in (s, t))
+    a, b = (feature_trees(tree, features, contiguous, range(-1 if root else 0, len(tree.words))) for tree in (s, t))
     return sum(n * b[form] * weight(form, decay, weight_of) for form, n in a.items())

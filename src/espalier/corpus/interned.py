@@ -26,6 +26,7 @@ class Corpus(Storable):
     _stored: ClassVar[tuple[str, ...]]  # the arrays from which all others follow
     _numbered: ClassVar[tuple[str, ...]] = ()  # the arrays of numbers in the vocabulary; -1 is none
     _settings: ClassVar[Mapping[str, str]] = {}  # the attribute of each setting, by its name in files
+    _defaults: ClassVar[Mapping[str, object]] = {}  # settings that files of older versions lack
     _check: ClassVar[Callable[..., None]]  # takes the arrays, the number of labels, a function to refuse with, settings
 
     def _take(self, arrays: Mapping[str, object], vocabulary: Vocabulary, *settings: object) -> None:
@@ -95,7 +96,9 @@ class Corpus(Storable):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make a corpus from the contents of a file."""
-        settings = cls._checked_settings(*(state.value(name) for name in cls._settings))
+        lacking = {name: value for name, value in cls._defaults.items() if name not in state}
+        own = [lacking[name] if name in lacking else state.value(name) for name in cls._settings]
+        settings = cls._checked_settings(*own)
         vocabulary, arrays = state.object("vocabulary", Vocabulary), stored(state, cls._stored)
         cls._check(arrays, len(vocabulary), require, *settings)
         return cls._of(cls._completed(arrays), vocabulary, *settings)

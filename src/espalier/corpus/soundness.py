@@ -66,8 +66,8 @@ def check_sequences(arrays: Arrays, n_symbols: int, require: Require, of: str) -
     require(_within(arrays["symbol"], 0, n_symbols), "a symbol is out of range")
 
 
-def check_arcs(arrays: Arrays, n_texts: int, require: Require, templates: Sequence[str]) -> None:
-    """Check that heads form trees and that features belong to arcs."""
+def check_arcs(arrays: Arrays, n_texts: int, require: Require, templates: Sequence[str], root: bool) -> None:
+    """Check that heads form trees, each with a ROOT in front if it has one, and that features belong to arcs."""
     _check_offsets(arrays, "start", "head", None, require)
     for name in FEATURE:
         _check_offsets(arrays, "feature_start", name, len(arrays["head"]), require)
@@ -75,6 +75,10 @@ def check_arcs(arrays: Arrays, n_texts: int, require: Require, templates: Sequen
     head, start, feature_start = (arrays[name] for name in ("head", "start", "feature_start"))
     sizes = np.diff(start)
     require(bool(np.all(sizes > 0)), "a tree has no words")
+    if root:
+        require(bool(np.all(sizes > 1)), "a tree has no words beside its ROOT")
+        is_root = np.flatnonzero(head == -1)
+        require(np.array_equal(is_root, start[:-1]), "a tree does not start with its ROOT, or a word has no head")
     size = np.repeat(sizes, sizes)
     require(bool(np.all((head >= -1) & (head < size))), "a head is out of range")
     require(bool(np.all(depths(head, start) >= 0)), "heads go round in a circle")

@@ -47,7 +47,10 @@ def word_shares(
     way = _WAYS.get(type(candidates[0]))
     if way is None:
         return ()
-    terms, others = parts_of(dual.kernel, lambda kernel: kernel.reads() == way.reads)
+    # The subtrees below ROOT belong to no word, so a kernel that counts them is not shared.
+    terms, others = parts_of(
+        dual.kernel, lambda kernel: kernel.reads() == way.reads and not getattr(kernel, "root", False)
+    )
     if others or not terms:
         return ()
     out = []

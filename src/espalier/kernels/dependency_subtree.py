@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.arcs import Arcs, check_templates
+from espalier.corpus.arc_templates import check_templates
+from espalier.corpus.arcs import Arcs
 from espalier.corpus.soundness import FEATURE
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.jobs.schedule import Schedule
@@ -20,6 +21,20 @@ from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerD
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import Grids, which_pairs
 from espalier.structures.numbers import truth_value
+
+_CONTEXTS = (
+    *("words", "tags", "head word, tag", "head tag, word"),
+    *("head tag -1, tag", "head tag -1, word", "head tag, tag -1", "head word, tag -1"),
+    *("head tag +1, tag", "head tag +1, word", "head tag, tag +1", "head word, tag +1"),
+    *("head tag -1, head tag, tag", "head tag, head tag +1, tag", "head tag, tag -1, tag", "head tag, tag, tag +1"),
+)
+# The 33 templates of table 1 of Qian and Liu (2015), in its order: pairs and triples of words and tags, each of them
+# again with length and direction, and the tags between head and modifier.
+ARC_TEMPLATES: tuple[str, ...] = (
+    *_CONTEXTS,
+    *(f"{template}, length, direction" for template in _CONTEXTS),
+    "head tag, between tag, tag",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,9 +54,14 @@ class DependencySubtree(BlockKernel):
     Parameters
     ----------
     features
-        The templates of features that an arc has: some of ``"words"`` (of head and child), ``"tags"``,
-        ``"head word, tag"``, ``"head tag, word"``, ``"relation"``, ``"direction"``, ``"distance"``, and ``"own"``, the
-        features that a :class:`DependencyTree` brings along for its arcs.
+        The templates of features that an arc has. A template joins one or more different parts by ``", "``:
+        ``"head word"``, ``"head tag"``, ``"head tag -1"``, ``"head tag +1"`` (the tags to the left and right of the
+        head), ``"word"``, ``"tag"``, ``"tag -1"``, ``"tag +1"`` (of the child), ``"between tag"`` (one feature for each
+        different tag between head and child), ``"relation"``, ``"length"`` (1 to 5, 6 to 10, or more) and
+        ``"direction"``. ``"words"`` means ``"head word, word"``, and ``"tags"`` means ``"head tag, tag"``, also inside
+        of a longer template. ``"distance"`` is another name of the template ``"length"``. The template ``"own"`` stands
+        for the features that a :class:`DependencyTree` brings along for its arcs. ``espalier.kernels.ARC_TEMPLATES``
+        is table 1 of the paper.
     decay
         The weight of one arc; 1 gives the paper's counts.
     weight
@@ -50,12 +70,17 @@ class DependencySubtree(BlockKernel):
         Whether the children that a subtree keeps must be neighbours, as in the paper's recursion.
     on
         The column to read if the input is a table.
+    root
+        Whether the arc to a root counts like any other: its head is ROOT, which stands before the first word, and its
+        head's word and tag are ``"ROOT"``. Several roots are siblings.
 
     Notes
     -----
     A pair of trees costs the product of their sizes, in time and, for each thread, in memory; a pair beyond the budget
-    raises a MemoryBudgetError. The arc to a root has no head and does not count. There may be several roots, and arcs
-    may cross: children are in the order of the sentence, wherever their head is.
+    raises a MemoryBudgetError. Without ``root``, the arc to a root has no head and does not count. There may be several
+    roots, and arcs may cross: children are in the order of the sentence, wherever their head is. The tag to the left of
+    the first word is ``"ROOT"``, with and without ``root``; the tags to the left of ROOT and to the right of the last
+    word are empty. ``decay`` and ``weight`` are not in the paper, which does not say how it groups lengths, either.
 
     Examples
     --------
@@ -63,6 +88,8 @@ class DependencySubtree(BlockKernel):
     >>> tree = DependencyTree(["cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"])
     >>> DependencySubtree(("tags", "relation"), decay=1.0).value(tree, tree)
     2.0
+    >>> DependencySubtree(("tags, direction", "relation"), decay=1.0, root=True).value(tree, tree)
+    8.0
     """
 
     _item: ClassVar = "tree"
@@ -75,12 +102,14 @@ class DependencySubtree(BlockKernel):
     weight: Hyperparameter = hyperparameter(Fixed(1.0))
     contiguous: bool = True
     on: str | None = None
+    root: bool = False
 
     def __post_init__(self) -> None:
         check_templates(self.features)
         object.__setattr__(self, "features", tuple(self.features))
         super().__post_init__()
         object.__setattr__(self, "contiguous", truth_value("contiguous", self.contiguous))
+        object.__setattr__(self, "root", truth_value("root", self.root))
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
         if isinstance(self.weight, PerLabel):
@@ -95,7 +124,7 @@ class DependencySubtree(BlockKernel):
         return "arcs"
 
     def _corpora(self, inputs: Inputs) -> Corpora:
-        return (inputs.arcs(self.on, self.features),)
+        return (inputs.arcs(self.on, self.features, self.root),)
 
     def _others(self) -> list[tuple[str, Floats]]:
         return [("decay", np.array([hyper.number_of(self.decay)]))]

@@ -148,9 +148,9 @@ class Inputs:
         """The column as sequences of words, characters or tags."""
         return self._interned("sequences", on, self.sequence_items, as_sequences, of)
 
-    def arcs(self, on: str | None, templates: tuple[str, ...]) -> Arcs:
-        """The column as dependency trees whose arcs have these features."""
-        return self._interned("arcs", on, self.column, as_arcs, templates)
+    def arcs(self, on: str | None, templates: tuple[str, ...], root: bool = False) -> Arcs:
+        """The column as dependency trees whose arcs have these features, with or without the arcs to roots."""
+        return self._interned("arcs", on, self.column, as_arcs, templates, root)
 
     def graphs(self, on: str | None, labels: NodeLabels) -> Graphs:
         """The column as graphs, with these labels of the nodes of dependency trees."""

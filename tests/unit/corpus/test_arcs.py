@@ -9,8 +9,10 @@ import pytest
 
 import espalier as es
 from espalier.corpus.arc_order import bottom_up, depths, previous_siblings
-from espalier.corpus.arcs import Arcs
+from espalier.corpus.arc_templates import PARTS
+from espalier.corpus.arcs import TEMPLATES, Arcs
 from espalier.errors import InputError
+from espalier.kernels import ARC_TEMPLATES
 
 CATS = es.DependencyTree(["cats", "sleep"], ["N", "V"], [2, 0], ["nsubj", "root"])
 DOGS = es.DependencyTree(["old", "dogs", "bark"], ["J", "N", "V"], [2, 3, 0], ["amod", "nsubj", "root"])
@@ -47,7 +49,20 @@ def test_no_rows_and_odd_ones_are_selected_or_refused():
 @pytest.mark.parametrize(
     ("templates", "error", "message"),
     [
-        (("tag",), ValueError, "There is no template 'tag'; there are 'words', 'tags'"),
+        (("relations",), ValueError, "no template 'relations'. Did you mean 'relation'. A template is 'own', or .*"),
+        (("colour",), ValueError, "no template 'colour'. A template .* 'head word', 'head tag', .* 'between tag', "),
+        (("tag, tag",), ValueError, "The template 'tag, tag' has the part 'tag' twice"),
+        (("tags, length, head tag",), ValueError, "has the part 'head tag' twice"),
+        (("head word,word",), ValueError, "Did you mean 'head word, word'"),
+        (("tag, Lenght",), ValueError, "Did you mean 'tag, length'"),
+        (("words, distance",), ValueError, "no template 'words, distance'. Did you mean 'words, length'"),
+        (("own, tag",), ValueError, "no template 'own, tag'"),
+        (("tag, ",), ValueError, "no template 'tag, '"),
+        (("",), ValueError, "no template ''"),
+        (("x, " * 1000,), ValueError, "no template 'x, x, "),
+        (("words", "head word, word"), ValueError, "'words' and 'head word, word' are the same template"),
+        (("tag, head tag", "tags"), ValueError, "'tag, head tag' and 'tags' are the same template"),
+        (("length", "distance"), ValueError, "'length' and 'distance' are the same template"),
         ((["tags"],), ValueError, "There is no template \\['tags'\\]"),
         ("tags", TypeError, "must list templates, such as"),
         (None, TypeError, "must list templates"),
@@ -60,6 +75,46 @@ def test_templates_are_checked(templates, error, message):
         Arcs.from_trees([CATS], templates)
     with pytest.raises(error, match=message):
         es.DependencySubtree(templates)
+
+
+def test_every_part_and_name_is_a_template():
+    for template in (*PARTS, *TEMPLATES, *ARC_TEMPLATES, "own", ", ".join(reversed(PARTS)), "tag, words"):
+        corpus = Arcs.from_trees([CATS, DOGS], (template,))
+        assert corpus.templates == (template,) and es.DependencySubtree((template,)).features == (template,)
+
+
+def test_distance_is_an_old_name_of_length():
+    old, new = (Arcs.from_trees([CATS, DOGS], (name,)) for name in ("distance", "length"))
+    assert old.arrays["second"].tolist() == new.arrays["second"].tolist()
+    assert list(old.vocabulary) == list(new.vocabulary)
+
+
+def test_what_templates_give():
+    corpus = Arcs.from_trees([DOGS], ("head tag -1", "tag -1, tag +1, length", "between tag"), root=True)
+    arrays, texts = corpus.arrays, list(corpus.vocabulary)
+    told = [
+        [None if k < 0 else texts[k] for k in own]
+        for own in zip(arrays["first"].tolist(), arrays["second"].tolist(), strict=True)
+    ]
+    assert told == [
+        *([None, "J"], ["ROOT", "N\t1"]),
+        *([None, "N"], ["J", "V\t1"]),
+        *([None, ""], ["N", "\t3"], [None, "J"], [None, "N"]),
+    ]
+    assert arrays["head"].tolist() == [-1, 2, 3, 0] and arrays["previous"].tolist() == [-1, -1, -1, -1]
+    assert arrays["feature_start"].tolist() == [0, 0, 2, 4, 8] and repr(corpus) == "<Arcs: 1 trees with 3 words>"
+    assert pickle.loads(pickle.dumps(corpus)).root
+
+
+def test_long_stretches_between_head_and_word_are_looked_at_in_pieces(monkeypatch):
+    n = 40
+    tree = es.DependencyTree(["w"] * n, [f"T{k % 7}" for k in range(n)], [0] + [1] * (n - 1), ["r"] * n)
+    whole = Arcs.from_trees([tree, CATS, tree], ("between tag, tag",), root=True)
+    for size in (1, 10, 100):
+        monkeypatch.setattr("espalier.corpus.arc_features._AT_ONCE", size)
+        pieces = Arcs.from_trees([tree, CATS, tree], ("between tag, tag",), root=True)
+        for name, array in whole.arrays.items():
+            np.testing.assert_array_equal(pieces.arrays[name], array)
 
 
 def test_half_a_character_is_an_error_that_names_the_row():

@@ -238,6 +238,33 @@ HOSTILE_ARCS = {
 }
 
 
+# The same trees, with ROOT: their heads are [-1, 2, 0], [-1, 0] and [-1, 3, 4, 0, 0].
+HOSTILE_ROOTS = {
+    "a word without a head": put("head", 2, -1),
+    "a ROOT with a head": put("head", 0, 1),
+    "a ROOT that is not in front": lambda header, arrays: arrays["head"].__setitem__(slice(0, 3), [1, -1, 1]),
+    "a ROOT without words": put("start", 1, 1),
+    "a setting that is neither true nor false": set_header(root="yes"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ROOTS)
+def test_a_hostile_file_of_trees_with_roots_is_refused(tmp_path, name) -> None:
+    path = tmp_path / "arcs.safetensors"
+    Arcs.from_trees(TREES, ("tags", "own"), root=True).save(path)
+    rewrite(path, HOSTILE_ROOTS[name])
+    with pytest.raises(InputError, match=str(path)):
+        Arcs.load(path)
+
+
+def test_dependency_trees_saved_before_roots_counted_load_without(saved_arcs) -> None:
+    rewrite(saved_arcs, lambda header, arrays: header.pop("root"))
+    again = Arcs.load(saved_arcs)
+    kernel = es.DependencySubtree(("tags", "own"))
+    assert again.root is False
+    np.testing.assert_array_equal(kernel(again), kernel(TREES))
+
+
 @pytest.mark.parametrize("name", HOSTILE_ARCS)
 def test_a_hostile_file_of_dependency_trees_is_refused(saved_arcs, name) -> None:
     rewrite(saved_arcs, HOSTILE_ARCS[name])

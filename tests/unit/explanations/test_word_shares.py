@@ -119,6 +119,15 @@ def test_heads_share_the_lead_by_the_subtrees_below_them(is_normalized):
     assert "Every subtree counts for its head" in why.to_html()
 
 
+def test_a_kernel_that_counts_the_arcs_to_roots_is_not_shared():
+    kernel = es.DependencySubtree(("words", "tags"), decay=0.6, root=True)
+    model = es.VotedPerceptron(kernel, score_weight=0.2, random_state=0).fit(dependency_groups(0))
+    group = dependency_groups(1)[0]
+    why = es.explain(model, group, winner=0, loser=1)
+    values = model.decision_function([group])[0]
+    assert why.value == pytest.approx(values[0] - values[1]) and why.elsewhere != 0 and why.trees == ()
+
+
 def test_words_of_crossing_arcs_and_several_roots_are_found_in_what_is_drawn():
     words = ["a", "b", "c", "d", "e"]
     tree = es.DependencyTree(words, list("ABCDE"), [3, 4, 0, 3, 0], ["r1", "r2", "r3", "r4", "r5"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.reference.dependency_subtree import children_of, dependency_subtree, feature_trees, subtrees
+from tests.reference.dependency_subtree import arc_features, children_of, dependency_subtree, feature_trees, subtrees
 
 import espalier as es
+from espalier.corpus.arc_templates import PARTS
 from espalier.corpus.arcs import TEMPLATES, Arcs
 from espalier.errors import InputError, MemoryBudgetError
+from espalier.kernels import ARC_TEMPLATES
 from espalier.structures import read_conllu
 from espalier.testing import check_gradients, check_kernel
 
@@ -22,12 +24,14 @@ EXAMPLE = es.DependencyTree(
 )
 
 
-def random_tree(rng):
-    n = int(rng.integers(1, 6))
+def random_tree(rng, n_words=(1, 6), roots=0.0):
+    """A tree whose arcs may cross; with ``roots``, this share of the other words have no head either."""
+    n = int(rng.integers(*n_words))
     order = rng.permutation(n)
     heads = np.zeros(n, int)
     for k in range(1, n):
-        heads[order[k]] = order[rng.integers(k)] + 1
+        if roots == 0.0 or rng.random() >= roots:
+            heads[order[k]] = order[rng.integers(k)] + 1
     words, tags = (list(map(str, rng.choice(list(letters), n))) for letters in ("xy", "NV"))
     own = [list(map(str, rng.choice(list("pqr"), rng.integers(0, 3)))) for _ in range(n)]
     return es.DependencyTree(words, tags, heads.tolist(), list(map(str, rng.choice(["s", "o"], n))), features=own)
@@ -43,33 +47,43 @@ KERNELS = [
 ]
 
 
+# Some words are roots beside others, arcs cross, and some sentences have one word.
+FOREST = [
+    random_tree(np.random.default_rng(100 + k), (n, n + 1), roots=0.3) for k, n in enumerate((4, 3, 1, 4, 2, 4, 1))
+]
+PARTS_MIXED = (
+    *(
+        "head tag -1, tag",
+        "tag +1, head word",
+        "tags, between tag",
+        "between tag",
+        "length",
+        "words, length, direction",
+    ),
+    *("relation, tag -1", "head tag +1, direction, tag", "head tag", "own"),
+)
+CONTEXT_KERNELS = [
+    es.DependencySubtree(PARTS_MIXED, 0.2, es.PerLabel(1.0, values={"between tag": 0.3, "own": 1.2}), root=root)
+    for root in (False, True)
+]
+CONTEXT_KERNELS += [
+    es.DependencySubtree(("words", "tags"), 1.0, root=True),
+    es.DependencySubtree(("relation", "head tag, between tag, tag"), 0.7, contiguous=False, root=True),
+    es.DependencySubtree((", ".join(PARTS), "tag -1, tag +1, head tag -1"), 0.9, contiguous=False),
+]
+
+
 def twin(kernel, a, b):
     def features(tree, token):
-        found, head = [], tree.heads[token] - 1
-        steps = abs(token - head)
-        told = {
-            "words": (tree.words[head], tree.words[token]),
-            "tags": (tree.tags[head], tree.tags[token]),
-            "head word, tag": (tree.words[head], tree.tags[token]),
-            "head tag, word": (tree.tags[head], tree.words[token]),
-            "relation": tree.relations[token],
-            "direction": token < head,
-            "distance": steps if steps <= 5 else "6-10" if steps <= 10 else "11-",
-        }
-        for name in kernel.features:
-            if name == "own":
-                found += [("own", value) for value in dict.fromkeys(tree.features[token])]
-            else:
-                found.append((name, told[name]))
-        return found
+        return arc_features(tree, token, kernel.features)
 
     own = dict(kernel.weight.values) if isinstance(kernel.weight, es.PerLabel) else {}
 
     def weight(name):
         return own.get(name, es.kernels.hyperparameters.default_of(kernel.weight))
 
-    decay = es.kernels.number_of(kernel.decay)
-    return np.array([[dependency_subtree(s, t, features, decay, weight, kernel.contiguous) for t in b] for s in a])
+    decay, options = es.kernels.number_of(kernel.decay), (kernel.contiguous, kernel.root)
+    return np.array([[dependency_subtree(s, t, features, decay, weight, *options) for t in b] for s in a])
 
 
 @pytest.mark.parametrize(("contiguous", "n_subtrees", "n_forms"), [(True, 11, 60), (False, 12, 64)])
@@ -110,6 +124,107 @@ def test_real_trees_with_every_template(data):
     assert gradient == kernel.vjp(trees, n_threads=1)[1](np.ones_like(values))
 
 
+@pytest.mark.parametrize("kernel", CONTEXT_KERNELS)
+def test_parts_of_templates_and_roots_are_those_of_listing(kernel):
+    np.testing.assert_allclose(kernel(FOREST, n_threads=2), twin(kernel, FOREST, FOREST), rtol=1e-12)
+    np.testing.assert_allclose(kernel(FOREST[:2], FOREST), twin(kernel, FOREST[:2], FOREST), rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(FOREST), twin(kernel, FOREST, FOREST).diagonal(), rtol=1e-12)
+    check_gradients(kernel, FOREST[:5])
+    assert eval(repr(kernel), vars(es)) == kernel
+
+
+def test_the_trees_of_the_twin_are_of_every_kind():
+    def crosses(tree):
+        spans = [sorted((k, head)) for k, head in enumerate(tree.heads, 1)]
+        return any(a < c < b < d for a, b in spans for c, d in spans)
+
+    assert any(len(tree) == 1 for tree in FOREST) and any(len(tree.roots) > 1 for tree in FOREST)
+    assert any(crosses(tree) for tree in FOREST)
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_long_arcs_have_the_features_of_listing(root):
+    rng = np.random.default_rng(1)
+    trees = [random_tree(rng, (12, 30), roots=0.1) for _ in range(12)]
+    templates = (*ARC_TEMPLATES, "length", "between tag", "tag -1", "tag +1", "head tag -1", "head tag +1", "own")
+    corpus = Arcs.from_trees(trees, templates, root=root)
+    arrays, found, true = corpus.arrays, [], []
+    keys = list(zip(*(arrays[name].tolist() for name in ("template", "first", "second")), strict=True))
+    for k, tree in enumerate(trees):
+        for token in range(len(tree)):
+            place = arrays["start"][k] + token + root
+            found.append(keys[slice(*arrays["feature_start"][place : place + 2])])
+            true.append(arc_features(tree, token, templates) if root or tree.heads[token] else [])
+    # Numbers and texts name the same features: one for each other, and every arc has as many.
+    names = {}
+    for own, listed in zip(found, true, strict=True):
+        assert len(own) == len(set(own)) == len(listed)
+        for number, name in enumerate(templates):
+            several = name == "own" or "between" in name
+            mine = [key for key in own if key[0] == number]
+            theirs = [value for value in listed if value[0] == name]
+            assert len(mine) == len(theirs)
+            if not several:
+                assert names.setdefault(mine[0], theirs[0]) == theirs[0] if mine else not theirs
+    assert len(set(names.values())) == len(names)
+
+
+def test_the_first_table_of_the_paper():
+    assert len(ARC_TEMPLATES) == 33 == len(set(ARC_TEMPLATES))
+    assert ARC_TEMPLATES[:4] == ("words", "tags", "head word, tag", "head tag, word")
+    assert ARC_TEMPLATES[16] == "words, length, direction" and ARC_TEMPLATES[-1] == "head tag, between tag, tag"
+    counts = np.diff(Arcs.from_trees([EXAMPLE], ARC_TEMPLATES).arrays["feature_start"])
+    assert counts.tolist() == [32, 0, 32, 33, 34]
+    trees = [tree for tree in FOREST if len(tree) < 4]
+    kernel = es.DependencySubtree(ARC_TEMPLATES, 1 / 16, root=True)  # powers of two: both sums are exact
+    np.testing.assert_array_equal(kernel(trees), twin(kernel, trees, trees))
+    assert eval(repr(kernel), vars(es)) == kernel
+
+
+def test_figure_1_of_the_paper_with_words_and_tags():
+    # As many features as the paper has for each arc; "NN" of game and today is told apart here, or tags would match.
+    tree = es.DependencyTree(EXAMPLE.words, ["PRP", "VBD", "DT", "NN", "NN'"], EXAMPLE.heads, EXAMPLE.relations)
+    assert es.DependencySubtree(("words",), decay=1.0).value(tree, tree) == 11.0
+    assert es.DependencySubtree(("words", "tags"), decay=1.0).value(tree, tree) == 60.0
+    forms = feature_trees(tree, lambda tree, token: arc_features(tree, token, ("words", "tags")), True)
+    assert sum(forms.values()) == len(forms) == 60
+    # ROOT has one child, won: alone, or with any of the 10 subtrees of won.
+    assert es.DependencySubtree(("words",), decay=1.0, root=True).value(tree, tree) == 11.0 + 1.0 + 10.0
+
+
+def test_arcs_to_roots_count_if_they_are_asked_for():
+    word = es.DependencyTree(["go"], ["V"], [0], ["root"])
+    other = es.DependencyTree(["go"], ["N"], [0], ["root"])
+    two = es.DependencyTree(["go", "on"], ["V", "R"], [0, 0], ["root", "root"])
+    kernel = es.DependencySubtree(("tags",), decay=1.0, root=True)
+    # Each root alone, and both as neighbours below ROOT.
+    assert kernel([word, other, two]).tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 3.0]]
+    assert kernel([]).shape == (0, 0)
+    named = es.DependencyTree(["ROOT", "go"], ["ROOT", "V"], [0, 1], ["root", "r"])
+    assert kernel.value(word, named) == 1.0  # the head's word and tag are texts like any other
+
+
+def test_neighbours_of_the_first_and_last_word_have_texts_too():
+    first = es.DependencyTree(["a", "b"], ["A", "B"], [0, 1], ["r", "r"])
+    inner = es.DependencyTree(["x", "a", "b"], ["ROOT", "A", "B"], [0, 0, 2], ["r", "r", "r"])
+    for template in ("head tag -1", "tag +1", "head tag -1, head tag, tag, tag +1"):
+        assert es.DependencySubtree((template,), decay=1.0).value(first, inner) == 1.0
+    empty = es.DependencyTree(["a", "b", "c"], ["A", "B", ""], [0, 1, 1], ["r", "r", "r"])
+    assert es.DependencySubtree(("tag +1",), decay=1.0).value(first, empty) == 2.0  # "" beside b and beside c
+
+
+def test_joined_texts_are_kept_apart():
+    pieces = [("a\tb", "c"), ("a", "b\tc"), ("a\\", "tb\tc"), ("a\\tb", "c"), ("", "a\tb\tc"), ("a\\\tb", "c")]
+    trees = [es.DependencyTree(["w", "v"], ["T", tag], [0, 1], ["r", relation]) for tag, relation in pieces]
+    kernel = es.DependencySubtree(("head tag, tag, relation",), decay=1.0)
+    assert kernel(trees).tolist() == np.eye(len(pieces)).tolist()
+
+
+def test_it_keeps_the_laws_with_roots_and_parts():
+    trees = [EXAMPLE, *(tree for tree in FOREST if len(tree) > 1)][:5]
+    check_kernel(es.DependencySubtree(("tags, length", "head tag, between tag, tag", "tag +1"), root=True), trees)
+
+
 def test_a_corpus_is_selected_and_translated():
     templates = ("tags", "relation")
     corpus = Arcs.from_trees(RANDOM, templates)
@@ -122,6 +237,26 @@ def test_a_corpus_is_selected_and_translated():
     assert len(machine.predict(Arcs.from_trees(RANDOM[:2], templates))) == 2
     with pytest.raises(InputError, match="interned with"):
         es.DependencySubtree(("words",))(corpus)
+    with pytest.raises(InputError, match="interned with root=False, not with root=True"):
+        es.DependencySubtree(templates, root=True)(corpus)
+
+
+def test_a_corpus_with_roots_is_selected_translated_and_saved(tmp_path):
+    templates = ("tags", "head word, word, length", "between tag")
+    corpus, kernel = Arcs.from_trees(FOREST, templates, root=True), es.DependencySubtree(templates, root=True)
+    whole = kernel(FOREST)
+    np.testing.assert_array_equal(kernel(corpus), whole)
+    np.testing.assert_array_equal(kernel(corpus[[4, 0, 4]]), whole[np.ix_([4, 0, 4], [4, 0, 4])])
+    other = Arcs.from_trees(FOREST[::-1], templates, root=True).with_vocabulary(corpus.vocabulary.extended())
+    np.testing.assert_allclose(kernel(corpus, other), whole[:, ::-1], rtol=1e-12)
+    corpus[1:].save(tmp_path / "arcs")
+    again = Arcs.load(tmp_path / "arcs")
+    assert again.root and repr(again) == repr(corpus[1:])
+    np.testing.assert_array_equal(kernel(again), whole[1:, 1:])
+    kernel.save(tmp_path / "kernel")
+    assert es.load(tmp_path / "kernel") == kernel
+    with pytest.raises(InputError, match="interned with root=True, not with root=False"):
+        es.DependencySubtree(templates)(corpus)
 
 
 def test_crossing_arcs_and_several_roots_count_as_any_other():
@@ -161,7 +296,7 @@ def test_a_pair_beyond_the_memory_is_refused():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: es.DependencySubtree(("word",)), ValueError, "There is no template 'word'; there are 'words'"),
+        (lambda: es.DependencySubtree(("wrods",)), ValueError, "no template 'wrods'. Did you mean 'words'"),
         (lambda: es.DependencySubtree("tags"), TypeError, "must list templates"),
         (lambda: es.DependencySubtree(()), ValueError, "one template or more"),
         (lambda: es.DependencySubtree(("tags", "tags")), ValueError, "each once"),
@@ -177,6 +312,7 @@ def test_a_pair_beyond_the_memory_is_refused():
             ValueError,
             "weight names 'tag', which is not a template",
         ),
+        (lambda: es.DependencySubtree(root="no"), TypeError, "root must be True or False, got 'no'"),
         (lambda: es.DependencySubtree()([3]), InputError, "Row 0"),
         (lambda: es.DependencySubtree(on="x")({"x": ["(S a)"]}), InputError, "Column 'x': Row 0"),
     ],
