@@ -155,6 +155,7 @@ void bind_spaces(nb::module_& m);
 void bind_parsing(nb::module_& m);
 void bind_dependencies(nb::module_& m);
 void bind_rerank(nb::module_& m);
+void bind_selection(nb::module_& m);
 void bind_gp(nb::module_& m);
 
 }  // namespace espalier

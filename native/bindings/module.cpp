@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   bind_parsing(m);
   bind_dependencies(m);
   bind_rerank(m);
+  bind_selection(m);
 }

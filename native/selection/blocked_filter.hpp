@@ -46,6 +46,14 @@ class BlockedFilter {
       }
     }
   }
+  // How often the key came, at most; not above the threshold.
+  int count(std::uint64_t key) const {
+    const std::uint64_t hash = features::salt(key);
+    const Line& line = lines_[line_of(hash)];
+    unsigned least = threshold_;
+    for (int k = 0; k < kHashes; ++k) least = std::min(least, counter(line, place_of(hash, k)));
+    return static_cast<int>(least);
+  }
   std::int64_t n_bytes() const { return static_cast<std::int64_t>(lines_.size() * sizeof(Line)); }
 
  private:
@@ -68,12 +76,10 @@ class BlockedFilter {
     return static_cast<std::size_t>(static_cast<Wide>(hash) * lines_.size() >> 64);
   }
   bool add(Line& line, std::uint64_t hash) const {
-    // The high bits of the hash chose the line; a product brings all others to where the counters are chosen.
-    const std::uint64_t places = hash * 0x9E3779B97F4A7C15ULL >> (64 - kHashes * kCounterBits);
     std::array<unsigned, kHashes> place;
     unsigned least = threshold_;
     for (int k = 0; k < kHashes; ++k) {
-      place[k] = static_cast<unsigned>(places >> (k * kCounterBits)) & 255;
+      place[k] = place_of(hash, k);
       least = std::min(least, counter(line, place[k]));
     }
     if (least == threshold_) return true;
@@ -82,6 +88,11 @@ class BlockedFilter {
       if (counter(line, place[k]) == least) line.words[place[k] >> kWordBits] += std::uint64_t{1} << shift_of(place[k]);
     }
     return false;
+  }
+  // The high bits of the hash chose the line; a product brings all others to where the counters are chosen.
+  static unsigned place_of(std::uint64_t hash, int k) {
+    const std::uint64_t places = hash * 0x9E3779B97F4A7C15ULL >> (64 - kHashes * kCounterBits);
+    return static_cast<unsigned>(places >> (k * kCounterBits)) & 255;
   }
   static unsigned shift_of(unsigned place) { return 2 * (place & ((1U << kWordBits) - 1)); }
   static unsigned counter(const Line& line, unsigned place) {

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -571,3 +571,173 @@ class CompressedTrees:
     def n_bytes(self) -> int: ...
     @property
     def n_bytes_in_all(self) -> int: ...
+
+MOST_ATOMS: int = 16777216
+
+MOST_CANDIDATES: int = 64
+
+MOST_ORDER: int = 8
+
+def frequent_codes(
+    arrays: dict[str, NDArray[Any]],
+    templates: list[Any],
+    root: bool,
+    threshold: float,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> NDArray[numpy.uint64]: ...
+
+class AtomTable:
+    def __init__(self, codes: NDArray[numpy.uint64]) -> None: ...
+
+class ArcGraphs:
+    def __init__(
+        self,
+        arrays: dict[str, NDArray[Any]],
+        templates: list[Any],
+        root: bool,
+        atoms: AtomTable,
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+class FeatureTrie:
+    def __init__(self, n_roots: int) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def keys(self) -> NDArray[numpy.uint64]: ...
+    def insert(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.uint32]: ...
+    def find(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.uint32]: ...
+
+class SlotGraphs:
+    def __init__(self, kind: int, gap: int, arrays: dict[str, NDArray[Any]]) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+def open_parts(
+    trie: FeatureTrie, kind: int, top: NDArray[numpy.uint32], needed: NDArray[numpy.uint8], n_threads: int
+) -> tuple[NDArray[numpy.uint8], int]: ...
+def first_features(trie: FeatureTrie, n_atoms: int, open: NDArray[numpy.uint8]) -> NDArray[numpy.uint32]: ...
+@overload
+def count_features(
+    graphs: ArcGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    right: NDArray[numpy.int32],
+    predicted: NDArray[numpy.int32],
+    root_of: NDArray[numpy.int32],
+    watched: NDArray[numpy.uint64],
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
+    filter_memory: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def count_features(
+    graphs: SlotGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    right: NDArray[numpy.int32],
+    predicted: NDArray[numpy.int32],
+    root_of: NDArray[numpy.int32],
+    watched: NDArray[numpy.uint64],
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
+    filter_memory: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def count_frequent(
+    graphs: ArcGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def count_frequent(
+    graphs: SlotGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def feature_scores(
+    graphs: ArcGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    weight: NDArray[numpy.float64],
+    root_of: NDArray[numpy.int32],
+    order: int,
+    presence: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> NDArray[numpy.float64]: ...
+@overload
+def feature_scores(
+    graphs: SlotGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    weight: NDArray[numpy.float64],
+    root_of: NDArray[numpy.int32],
+    order: int,
+    presence: bool,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> NDArray[numpy.float64]: ...
+@overload
+def feature_rows(
+    graphs: ArcGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    wanted: NDArray[numpy.uint8],
+    order: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def feature_rows(
+    graphs: SlotGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    wanted: NDArray[numpy.uint8],
+    order: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...

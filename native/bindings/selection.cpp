@@ -1,0 +1,254 @@
+// Bindings of feature selection: graphs of candidates, tries of features, counts and scores.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "bindings/bindings.hpp"
+#include "selection/mining.hpp"
+
+namespace espalier {
+
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+std::span<const T> view(const In<T>& array) {
+  return {array.data(), array.size()};
+}
+
+SentenceArrays sentences_of(nb::dict arrays, std::vector<nb::object>& kept) {
+  return {span_of<std::int64_t>(arrays, "start", kept), span_of<std::int32_t>(arrays, "word", kept),
+          span_of<std::int32_t>(arrays, "tag", kept), span_of<std::int64_t>(arrays, "candidate_start", kept),
+          span_of<std::int32_t>(arrays, "head", kept)};
+}
+
+std::vector<ArcTemplate> templates_of(List<nb::any> listed) {
+  std::vector<ArcTemplate> out;
+  for (nb::handle one : listed) {
+    const auto [parts, length, direction] = nb::cast<std::tuple<nb::list, bool, bool>>(one);
+    ArcTemplate own{{}, length, direction};
+    for (nb::handle part : parts) own.parts.push_back(static_cast<ArcPart>(nb::cast<int>(part)));
+    out.push_back(std::move(own));
+  }
+  return out;
+}
+
+// What every function of grown features takes after the graphs: trie, atoms, first features, open ones, order.
+Growing growing_of(const FeatureTrie& trie, std::int64_t n_atoms, const In<std::uint32_t>& first,
+                   const In<std::uint8_t>& open) {
+  return {&trie, n_atoms, first.data(), open.data()};
+}
+
+Settings as_dict(CountedFeatures found) {
+  Settings out;
+  out["key"] = to_numpy(std::move(found.key));
+  out["plus"] = to_numpy(std::move(found.plus));
+  out["minus"] = to_numpy(std::move(found.minus));
+  out["n_occurrences"] = found.n_occurrences;
+  out["n_emitted"] = found.n_emitted;
+  out["n_distinct"] = found.n_distinct;
+  out["n_spilled"] = found.n_spilled;
+  return out;
+}
+
+// Errors of the core that have a class of their own in Python.
+template <class Work>
+void counting(Gate& gate, int n_threads, const Progress& progress, const Work& work) {
+  try {
+    run_released(gate, n_threads, progress, work);
+  } catch (const CountingNeedsMemory& error) {
+    PyErr_SetString(nb::module_::import_("espalier.errors").attr("MemoryBudgetError").ptr(), error.what());
+    throw nb::python_error();
+  } catch (const SpillError& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+    throw nb::python_error();
+  }
+}
+
+template <class Graphs>
+void bind_mining(nb::module_& m) {
+  m.def(
+      "count_features",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, In<std::int32_t> right, In<std::int32_t> predicted, In<std::int32_t> root_of,
+         In<std::uint64_t> watched, int order, double threshold, std::int64_t memory, std::string folder,
+         std::int64_t filter_memory, int n_threads, Progress progress) {
+        CountedFeatures found;
+        Gate gate;
+        counting(gate, n_threads, progress, [&](Team& team) {
+          found = count_features(graphs, growing_of(trie, n_atoms, first, open),
+                                 {view(right), view(predicted), view(root_of)}, view(watched),
+                                 {order, threshold, memory, folder, filter_memory}, team);
+        });
+        return as_dict(std::move(found));
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "right"_a, "predicted"_a, "root_of"_a, "watched"_a,
+      "order"_a, "threshold"_a, "memory"_a, "folder"_a, "filter_memory"_a, "n_threads"_a, "progress"_a);
+  m.def(
+      "count_frequent",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, int order, double threshold, std::int64_t memory, std::string folder, int n_threads,
+         Progress progress) {
+        CountedFeatures found;
+        Gate gate;
+        counting(gate, n_threads, progress, [&](Team& team) {
+          found = count_frequent(graphs, growing_of(trie, n_atoms, first, open), {order, threshold, memory, folder, 0},
+                                 team);
+        });
+        return as_dict(std::move(found));
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "order"_a, "threshold"_a, "memory"_a, "folder"_a,
+      "n_threads"_a, "progress"_a);
+  m.def(
+      "feature_scores",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, In<double> weight, In<std::int32_t> root_of, int order, bool presence, int n_threads,
+         Progress progress) {
+        std::vector<double> out;
+        Gate gate;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          const auto values = presence ? FeatureValues::kPresence : FeatureValues::kOccurrences;
+          out = feature_scores(graphs, growing_of(trie, n_atoms, first, open), view(weight), view(root_of), order,
+                               values, team);
+        });
+        return to_numpy(std::move(out));
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "weight"_a, "root_of"_a, "order"_a, "presence"_a,
+      "n_threads"_a, "progress"_a);
+  m.def(
+      "feature_rows",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, In<std::uint8_t> wanted, int order, int n_threads, Progress progress) {
+        FeatureRows found;
+        Gate gate;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          found = feature_rows(graphs, growing_of(trie, n_atoms, first, open), view(wanted), order, team);
+        });
+        Settings out;
+        out["start"] = to_numpy(std::move(found.start));
+        out["node"] = to_numpy(std::move(found.node));
+        out["count"] = to_numpy(std::move(found.count));
+        return out;
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "wanted"_a, "order"_a, "n_threads"_a, "progress"_a);
+}
+
+template <class T>
+std::vector<T> copied(nb::dict arrays, const char* name) {
+  if (!arrays.contains(name)) return {};
+  std::vector<nb::object> kept;
+  const std::span<const T> own = span_of<T>(arrays, name, kept);
+  return {own.begin(), own.end()};
+}
+
+}  // namespace
+
+void bind_selection(nb::module_& m) {
+  m.attr("MOST_ATOMS") = kMostAtoms;
+  m.attr("MOST_CANDIDATES") = kMostCandidates;
+  m.attr("MOST_ORDER") = kMostOrder;
+  m.def(
+      "frequent_codes",
+      [](Arrays arrays, List<nb::any> templates, bool root, double threshold, int n_threads, Progress progress) {
+        std::vector<nb::object> kept;
+        const SentenceArrays sentences = sentences_of(arrays, kept);
+        const std::vector<ArcTemplate> listed = templates_of(templates);
+        std::vector<std::uint64_t> out;
+        Gate gate;
+        run_released(gate, n_threads, progress,
+                     [&](Team& team) { out = frequent_codes(sentences, listed, root, threshold, team); });
+        return to_numpy(std::move(out));
+      },
+      "arrays"_a, "templates"_a, "root"_a, "threshold"_a, "n_threads"_a, "progress"_a);
+  nb::class_<AtomTable>(m, "AtomTable")
+      .def(
+          "__init__",
+          [](AtomTable* self, In<std::uint64_t> codes) {
+            new (self) AtomTable(std::vector<std::uint64_t>(codes.data(), codes.data() + codes.size()));
+          },
+          "codes"_a);
+  nb::class_<ArcGraphs>(m, "ArcGraphs")
+      .def(
+          "__init__",
+          [](ArcGraphs* self, Arrays arrays, List<nb::any> templates, bool root, const AtomTable& atoms, int n_threads,
+             Progress progress) {
+            std::vector<nb::object> kept;
+            const SentenceArrays sentences = sentences_of(arrays, kept);
+            const std::vector<ArcTemplate> listed = templates_of(templates);
+            std::unique_ptr<ArcGraphs> made;
+            Gate gate;
+            run_released(gate, n_threads, progress,
+                         [&](Team& team) { made = std::make_unique<ArcGraphs>(sentences, listed, root, atoms, team); });
+            new (self) ArcGraphs(std::move(*made));
+          },
+          "arrays"_a, "templates"_a, "root"_a, "atoms"_a, "n_threads"_a, "progress"_a)
+      .def("__len__", &ArcGraphs::size)
+      .def_prop_ro("n_bytes", &ArcGraphs::n_bytes);
+  nb::class_<FeatureTrie>(m, "FeatureTrie")
+      .def(nb::init<std::uint32_t>(), "n_roots"_a)
+      .def("__len__", &FeatureTrie::size)
+      .def_prop_ro("n_bytes", &FeatureTrie::n_bytes)
+      .def("keys",
+           [](const FeatureTrie& trie) {
+             return to_numpy(std::vector<std::uint64_t>(trie.keys().begin(), trie.keys().end()));
+           })
+      .def(
+          "insert",
+          [](FeatureTrie& trie, In<std::uint64_t> keys) {
+            std::vector<std::uint32_t> out(keys.size());
+            trie.reserve(trie.size() + keys.size());
+            for (std::size_t k = 0; k < keys.size(); ++k) {
+              if (k + 16 < keys.size()) trie.prefetch(keys.data()[k + 16]);
+              out[k] = trie.insert(keys.data()[k]);
+            }
+            return to_numpy(std::move(out));
+          },
+          "keys"_a)
+      .def(
+          "find",
+          [](const FeatureTrie& trie, In<std::uint64_t> keys) {
+            std::vector<std::uint32_t> out(keys.size());
+            for (std::size_t k = 0; k < keys.size(); ++k) out[k] = trie.find(keys.data()[k]);
+            return to_numpy(std::move(out));
+          },
+          "keys"_a);
+  nb::class_<SlotGraphs>(m, "SlotGraphs")
+      .def(
+          "__init__",
+          [](SlotGraphs* self, int kind, std::int32_t gap, Arrays arrays) {
+            new (self)
+                SlotGraphs(static_cast<SlotKind>(kind), gap,
+                           {copied<std::int64_t>(arrays, "start"), copied<std::int32_t>(arrays, "n_starts"),
+                            copied<std::int32_t>(arrays, "n_candidates"), copied<std::int32_t>(arrays, "slot"),
+                            copied<std::uint32_t>(arrays, "atom"), copied<Mask>(arrays, "mask"),
+                            copied<std::int32_t>(arrays, "first_child"), copied<std::int32_t>(arrays, "last_child"),
+                            copied<std::int32_t>(arrays, "last_sibling"), copied<std::uint32_t>(arrays, "above")});
+          },
+          "kind"_a, "gap"_a, "arrays"_a)
+      .def("__len__", &SlotGraphs::size)
+      .def_prop_ro("n_bytes", &SlotGraphs::n_bytes);
+  m.def(
+      "open_parts",
+      [](const FeatureTrie& trie, int kind, In<std::uint32_t> top, In<std::uint8_t> needed, int n_threads) {
+        std::vector<std::uint8_t> open(trie.size(), 0);
+        std::int64_t n_lost = 0;
+        Gate gate;
+        run_released(gate, n_threads, {}, [&](Team& team) {
+          const auto own = kind < 0 ? SlotKind::kSets : static_cast<SlotKind>(kind);
+          n_lost = open_parts(trie, kind < 0, own, view(top), view(needed), open, team);
+        });
+        return std::make_pair(to_numpy(std::move(open)), n_lost);
+      },
+      "trie"_a, "kind"_a, "top"_a, "needed"_a, "n_threads"_a);
+  m.def(
+      "first_features",
+      [](const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint8_t> open) {
+        return to_numpy(first_features(trie, n_atoms, view(open)));
+      },
+      "trie"_a, "n_atoms"_a, "open"_a);
+  bind_mining<ArcGraphs>(m);
+  bind_mining<SlotGraphs>(m);
+}
+
+}  // namespace espalier

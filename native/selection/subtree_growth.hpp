@@ -1,0 +1,356 @@
+// Grows the sub feature trees of one sentence: rightmost extension, each anchored subtree once.
+//
+// A subtree has its arcs in pre-order. It grows by a child of its last arc, or by the next sibling of an arc on the path
+// to that. The place of a new arc is its depth. A sub feature tree picks one atom for each arc, so for each subtree there
+// is a list of entries: the features that are still of interest, with the atoms that were picked.
+//
+// Two neighbouring arcs (head and child, or adjacent siblings) are features of order 2. A larger feature can be of
+// interest only if all its pairs of neighbours are: each such relation keeps a table of the pairs of atoms that are.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "selection/arc_graphs.hpp"
+#include "selection/growing.hpp"
+
+namespace espalier {
+
+class SubtreeGrowth {
+ public:
+  explicit SubtreeGrowth(const Growing& growing) : growing_(growing) {}
+
+  // Tells `emit` the key of each feature of an order whose parts may all grow, and which of the candidates `wanted` have
+  // it. A feature comes once for each place in the sentence where it occurs.
+  template <class Emit>
+  void candidates(const ArcGraph& graph, Mask wanted, int order, std::uint32_t root, const Emit& emit) {
+    if (order == 1) {
+      for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+        const Mask mask = graph.mask[arc] & wanted;
+        if (!mask) continue;
+        for (const std::uint32_t atom : graph.atoms(arc)) emit(feature_key(root, 0, atom), mask);
+      }
+      return;
+    }
+    begin(graph, wanted, order, 0, root);
+    all_pairs_ = order == 2;
+    const auto finish = [&](int level, const Way& way) {
+      each_pick(level, way, [&](const Entry& entry, std::uint32_t atom, std::uint32_t) {
+        emit(feature_key(entry.node, place_of(way), atom), way.mask);
+      });
+    };
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      const Mask mask = graph.mask[arc] & wanted;
+      if (!mask || !n_atoms(arc)) continue;
+      plant(arc);
+      grow(1, order - 1, mask, finish, [](std::uint32_t, Mask) {});
+    }
+  }
+
+  // Tells `hit` each feature of the trie that may grow, up to an order, and which of the candidates `wanted` have it,
+  // once for each place where it occurs, but for places where exactly the candidates `skipped` have it.
+  template <class Hit>
+  void hits(const ArcGraph& graph, Mask wanted, int order, Mask skipped, std::uint32_t root, const Hit& hit) {
+    begin(graph, wanted, order, skipped, root);
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      const Mask mask = graph.mask[arc] & wanted;
+      if (!mask || !n_atoms(arc)) continue;
+      depth_ = 1;
+      path_[0] = {arc, 0};
+      if (!leads(1, mask)) continue;
+      plant(arc);
+      if (mask != skipped) {
+        for (const Entry& entry : levels_[1]) hit(entry.node, mask);
+      }
+      if (order > 1) grow(1, order, mask, [](int, const Way&) {}, hit);
+    }
+  }
+
+  // Tells `see` the pairs of atoms, with the place of the second, that must be open for a feature to be reached.
+  template <class SeePair>
+  static void each_pair(std::span<const std::uint32_t> places, std::span<const std::uint32_t> atoms,
+                        const SeePair& see) {
+    for (std::size_t k = 1; k < atoms.size(); ++k) {
+      bool is_first = true;  // of its siblings
+      for (std::size_t other = k; other-- > 0;) {
+        if (is_first && places[other] == places[k]) {
+          see(atoms[other], 1U, atoms[k]);
+          is_first = false;
+        }
+        if (places[other] + 1 == places[k]) {
+          see(atoms[other], 2U, atoms[k]);
+          break;
+        }
+      }
+    }
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t node;
+    std::array<std::uint16_t, kMostOrder> picked;  // by arc of the subtree, among the atoms that may grow
+  };
+  struct Member {
+    std::int32_t arc;
+    int position;  // in the subtree
+  };
+  struct Relation {
+    std::int32_t arc, other;
+    std::uint32_t place;      // of the other: 2 for a child, 1 for a sibling
+    std::int64_t bits, node;  // where the rows of its table begin; -1 before it is made
+  };
+  struct Way {
+    std::int32_t arc;
+    int depth;
+    Mask mask;
+    int near, above;                     // positions of its neighbours in the subtree; `above` may be -1
+    std::int64_t with_near, with_above;  // the relations to them
+  };
+  struct Kept {
+    int depth;
+    Member member;
+  };
+
+  static std::uint32_t place_of(const Way& way) { return static_cast<std::uint32_t>(way.depth); }
+  int n_atoms(std::int32_t arc) const { return atom_start_[arc + 1] - atom_start_[arc]; }
+
+  void begin(const ArcGraph& graph, Mask wanted, int order, Mask skipped, std::uint32_t root) {
+    graph_ = &graph;
+    order_ = order;
+    skipped_ = skipped;
+    all_pairs_ = false;
+    levels_.resize(kMostOrder + 1);
+    ways_.resize(kMostOrder + 1);
+    ahead_.resize(kMostOrder + 1);
+    atom_.clear();
+    node_.clear();
+    relations_.clear();
+    down_.clear();
+    bits_.clear();
+    pair_.clear();
+    atom_start_.assign(1, 0);
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      if (graph.mask[arc] & wanted) {
+        for (const std::uint32_t atom : graph.atoms(arc)) {
+          const std::uint32_t node = growing_.first_of(root, atom);
+          if (node == kNoFeature) continue;
+          atom_.push_back(atom);
+          node_.push_back(node);
+        }
+      }
+      atom_start_.push_back(static_cast<std::int32_t>(atom_.size()));
+    }
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      down_.push_back(std::ssize(relations_));
+      const std::int32_t child = graph.modifier[arc];
+      for (std::int32_t below = graph.first_of_head[child]; below < graph.first_of_head[child + 1]; ++below) {
+        relations_.push_back({arc, below, 2, -1, -1});
+      }
+    }
+    right_ = std::ssize(relations_);
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      for (std::int64_t k = graph.next_start[arc]; k < graph.next_start[arc + 1]; ++k) {
+        relations_.push_back({arc, graph.next_arc[k], 1, -1, -1});
+      }
+    }
+  }
+
+  void plant(std::int32_t arc) {
+    auto& entries = levels_[1];
+    entries.clear();
+    for (int k = 0; k < n_atoms(arc); ++k) {
+      entries.push_back({node_[atom_start_[arc] + k], {}});
+      entries.back().picked[0] = static_cast<std::uint16_t>(k);
+    }
+    depth_ = 1;
+    path_[0] = {arc, 0};
+  }
+
+  // All ways to grow the subtree whose path is kept.
+  void find_ways(Mask mask, std::vector<Way>& out) const {
+    out.clear();
+    const ArcGraph& graph = *graph_;
+    const auto [last, at] = path_[depth_ - 1];
+    const std::int32_t child = graph.modifier[last], first = graph.first_of_head[child];
+    for (std::int32_t arc = first; arc < graph.first_of_head[child + 1]; ++arc) {
+      const Mask both = mask & graph.mask[arc];
+      if (both && n_atoms(arc)) out.push_back({arc, depth_ + 1, both, at, -1, down_[last] + arc - first, -1});
+    }
+    for (int d = depth_; d >= 1; --d) {
+      const auto [arc, position] = path_[d - 1];
+      for (std::int64_t k = graph.next_start[arc]; k < graph.next_start[arc + 1]; ++k) {
+        const std::int32_t next = graph.next_arc[k];
+        const Mask both = mask & graph.next_mask[k];
+        if (!both || !n_atoms(next)) continue;
+        Way way{next, d, both, position, -1, right_ + k, -1};
+        if (d > 1) {
+          const auto [head, above] = path_[d - 2];
+          way.above = above;
+          way.with_above = down_[head] + next - graph.first_of_head[graph.modifier[head]];
+        }
+        out.push_back(way);
+      }
+    }
+  }
+
+  // Moves the end of the path to a new arc.
+  Kept step(const Way& way, int position) {
+    const Kept kept{depth_, path_[way.depth - 1]};
+    depth_ = way.depth;
+    path_[depth_ - 1] = {way.arc, position};
+    return kept;
+  }
+  void restore(const Kept& kept) {
+    path_[depth_ - 1] = kept.member;
+    depth_ = kept.depth;
+  }
+
+  // Whether the subtree, or one that grows from it, is told of. What all candidates have need not be looked at.
+  bool leads(int level, Mask mask) {
+    if (mask != skipped_) return true;
+    if (level >= order_) return false;
+    auto& ways = ahead_[level];
+    find_ways(mask, ways);
+    for (const Way& way : ways) {
+      if (way.mask != skipped_) return true;
+    }
+    if (level + 1 >= order_) return false;
+    for (const Way& way : ways) {
+      const Kept kept = step(way, level);
+      const bool found = leads(level + 1, way.mask);
+      restore(kept);
+      if (found) return true;
+    }
+    return false;
+  }
+
+  // Grows the subtree of a level up to level `top`, and hands all ways to grow from there to `finish`.
+  template <class Finish, class Hit>
+  void grow(int level, int top, Mask mask, const Finish& finish, const Hit& hit) {
+    auto& ways = ways_[level];
+    find_ways(mask, ways);
+    for (const Way& way : ways) {
+      if (level == top) {
+        finish(level, way);
+        continue;
+      }
+      const Kept kept = step(way, level);
+      if (leads(level + 1, way.mask)) {
+        fill(level, way);
+        if (way.mask != skipped_) {
+          for (const Entry& entry : levels_[level + 1]) hit(entry.node, way.mask);
+        }
+        if (!levels_[level + 1].empty() && level + 1 < order_) grow(level + 1, top, way.mask, finish, hit);
+      }
+      restore(kept);
+    }
+  }
+
+  // The entries of the next level: those of this one with each atom of the new arc, as far as they may grow.
+  void fill(int level, const Way& way) {
+    auto& grown = levels_[level + 1];
+    grown.clear();
+    const auto add = [&](const Entry& entry, std::uint32_t node, std::uint32_t k) {
+      grown.push_back({node, entry.picked});
+      grown.back().picked[level] = static_cast<std::uint16_t>(k);
+    };
+    if (level == 1) {
+      const Relation& relation = with_table(way.with_near);
+      const std::uint32_t* pair = pair_.data() + relation.node;
+      const int n = n_atoms(way.arc);
+      each_pick(level, way, [&](const Entry& entry, std::uint32_t, std::uint32_t k) {
+        add(entry, pair[entry.picked[0] * n + static_cast<int>(k)], k);
+      });
+      return;
+    }
+    const FeatureTrie& trie = *growing_.trie;
+    each_pick(level, way, [&](const Entry& entry, std::uint32_t atom, std::uint32_t k) {
+      const std::uint64_t key = feature_key(entry.node, place_of(way), atom);
+      trie.prefetch(key);
+      add(entry, 0, k);
+      wanted_.push_back(key);
+    });
+    std::size_t n_kept = 0;
+    for (std::size_t k = 0; k < grown.size(); ++k) {
+      const std::uint32_t node = trie.find(wanted_[k]);
+      if (node == kNoFeature || !growing_.open[node]) continue;
+      grown[n_kept] = grown[k];
+      grown[n_kept++].node = node;
+    }
+    grown.resize(n_kept);
+    wanted_.clear();
+  }
+
+  // For each entry, the atoms of the new arc that go with those of its neighbours, and their places in its list.
+  template <class Take>
+  void each_pick(int level, const Way& way, const Take& take) {
+    const std::uint32_t* atom = atom_.data() + atom_start_[way.arc];
+    const int n = n_atoms(way.arc), n_words = (n + 63) / 64;
+    if (all_pairs_) {  // their keys are wanted, not what is known of them
+      for (const Entry& entry : levels_[1]) {
+        for (int k = 0; k < n; ++k) take(entry, atom[k], static_cast<std::uint32_t>(k));
+      }
+      return;
+    }
+    if (way.above >= 0) with_table(way.with_above);  // made first: tables move while others are made
+    const std::int64_t near = with_table(way.with_near).bits;
+    const std::int64_t above = way.above < 0 ? -1 : relations_[way.with_above].bits;
+    for (const Entry& entry : levels_[level]) {
+      const std::uint64_t* row = bits_.data() + near + entry.picked[way.near] * n_words;
+      const std::uint64_t* other = above < 0 ? row : bits_.data() + above + entry.picked[way.above] * n_words;
+      for (int word = 0; word < n_words; ++word) {
+        for (std::uint64_t bits = row[word] & other[word]; bits; bits &= bits - 1) {
+          const int k = 64 * word + std::countr_zero(bits);
+          take(entry, atom[k], static_cast<std::uint32_t>(k));
+        }
+      }
+    }
+  }
+
+  // The relation with its table: for each pair of atoms its feature of order 2, and a bit if that may grow.
+  const Relation& with_table(std::int64_t number) {
+    Relation& relation = relations_[number];
+    if (relation.bits >= 0) return relation;
+    relation.bits = std::ssize(bits_);
+    relation.node = std::ssize(pair_);
+    const FeatureTrie& trie = *growing_.trie;
+    const int rows = n_atoms(relation.arc), n = n_atoms(relation.other), n_words = (n + 63) / 64;
+    bits_.resize(bits_.size() + static_cast<std::size_t>(rows) * n_words, 0);
+    pair_.resize(pair_.size() + static_cast<std::size_t>(rows) * n);
+    const std::uint32_t* node = node_.data() + atom_start_[relation.arc];
+    const std::uint32_t* atom = atom_.data() + atom_start_[relation.other];
+    std::uint64_t* bits = bits_.data() + relation.bits;
+    std::uint32_t* pair = pair_.data() + relation.node;
+    for (int i = 0; i < rows; ++i) {
+      for (int k = 0; k < n; ++k) trie.prefetch(feature_key(node[i], relation.place, atom[k]));
+      for (int k = 0; k < n; ++k) {
+        const std::uint32_t found = trie.find(feature_key(node[i], relation.place, atom[k]));
+        pair[i * n + k] = found;
+        if (found != kNoFeature && growing_.open[found]) bits[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
+      }
+    }
+    return relation;
+  }
+
+  Growing growing_;
+  const ArcGraph* graph_ = nullptr;
+  int order_ = 0;
+  Mask skipped_ = 0;
+  bool all_pairs_ = false;
+  std::vector<std::uint32_t> atom_, node_;  // by arc, of the atoms that may grow
+  std::vector<std::int32_t> atom_start_;
+  std::vector<Relation> relations_;
+  std::vector<std::int64_t> down_;  // by arc: its first relation to a child
+  std::int64_t right_ = 0;          // the first relation to a sibling
+  std::vector<std::uint64_t> bits_, wanted_;
+  std::vector<std::uint32_t> pair_;
+  std::array<Member, kMostOrder + 1> path_{};
+  int depth_ = 0;
+  std::vector<std::vector<Entry>> levels_;      // by order
+  std::vector<std::vector<Way>> ways_, ahead_;  // by order
+};
+
+}  // namespace espalier

@@ -1,0 +1,321 @@
+"""Gradient mining (Qian and Liu 2015, algorithm 1): passes over examples that let features survive and move weights.
+
+Two signs of the printed algorithm are corrected, and the step of the penalty is proximal, so that a weight of 0 stays 0
+while the gradient is at most C. A feature counts once for an output, however often it occurs in it: only then can a
+feature never count more than a part of it. ``tests/reference/gradient_mining.py`` is the definition.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.errors import MemoryBudgetError
+from espalier.jobs.schedule import Schedule
+from espalier.spaces.grown import GrownSpace
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Nodes = NDArray[np.uint32]
+Steps = Literal["square root", "constant"]
+
+_LEAST_MEMORY = 1 << 25  # for counting, whatever else is held
+
+
+@dataclass(frozen=True)
+class OrderStep:
+    """What one pass did at one order.
+
+    Attributes
+    ----------
+    order
+        How many atoms these features have.
+    n_occurrences, n_candidates
+        How often candidates were met in mispredicted examples, and how many different ones there were.
+    n_survivors
+        How many stay: those that more than C right or more than C predicted outputs have, or whose weight was not 0.
+    n_weights
+        How many weights are not 0 after the step.
+    seconds, n_spilled
+        The time it took, and how many bytes went to a temporary file.
+    """
+
+    order: int
+    n_occurrences: int
+    n_candidates: int
+    n_survivors: int
+    n_weights: int
+    seconds: float
+    n_spilled: int
+
+
+@dataclass(frozen=True)
+class PassStep:
+    """What one pass met before it moved weights, and what it did at each order; no order if it was the last."""
+
+    objective: float
+    n_mispredicted: int
+    orders: tuple[OrderStep, ...]
+    seconds: float
+    memory: int  # bytes of the features, of the examples and for counting
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Examples to learn from.
+
+    Attributes
+    ----------
+    graphs
+        The examples, as the core holds them.
+    start
+        Where the outputs of each example begin: its candidates, or the classes.
+    right
+        Which output of each example is right, counted inside of it.
+    base, cost
+        By output: what is added to its score, and what is added while learning, 0 for the right one.
+    root_of
+        Of classes: the root of each in the trie, -1 if it has no features; empty for candidates.
+    """
+
+    graphs: _core.ArcGraphs | _core.SlotGraphs
+    start: Integers
+    right: NDArray[np.int32]
+    base: Floats
+    cost: Floats
+    root_of: NDArray[np.int32]
+
+    @property
+    def n_roots(self) -> int:
+        """How many roots the trie of features has."""
+        return int(self.root_of.max()) + 1 if len(self.root_of) else 1
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+
+@dataclass(eq=False)
+class Grown:
+    """Features that were met, as a trie with a weight for each node; roots are the first nodes."""
+
+    space: GrownSpace
+    n_atoms: int
+    top: Nodes
+    trie: _core.FeatureTrie
+    weight: Floats
+    order: NDArray[np.uint8]
+    intercept: Floats  # by class; all 0 for candidates
+    survives: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+
+    @staticmethod
+    def empty(space: GrownSpace, n_atoms: int, top: Nodes, n_roots: int, n_classes: int) -> Grown:
+        """No feature yet."""
+        return Grown(
+            space,
+            n_atoms,
+            top,
+            _core.FeatureTrie(n_roots),
+            np.zeros(n_roots),
+            np.zeros(n_roots, np.uint8),
+            np.zeros(n_classes),
+            np.zeros(n_roots, np.uint8),
+        )
+
+    def insert(self, keys: NDArray[np.uint64], order: int) -> Nodes:
+        """The nodes of some features of an order, new ones with a weight of 0."""
+        nodes = self.trie.insert(keys)
+        n_new = len(self.trie) - len(self.weight)
+        if n_new:
+            self.weight = np.concatenate([self.weight, np.zeros(n_new)])
+            self.order = np.concatenate([self.order, np.full(n_new, order, np.uint8)])
+            self.survives = np.concatenate([self.survives, np.zeros(n_new, np.uint8)])
+        return nodes
+
+    def reached(self, needed: NDArray[Any], n_threads: int) -> NDArray[np.uint8]:
+        """Which features must be grown to reach those that are needed."""
+        opened, _ = _core.open_parts(self.trie, self.space.kind, self.top, needed.astype(np.uint8), n_threads)
+        return opened
+
+    def first(self, opened: NDArray[np.uint8]) -> Nodes:
+        """By root and atom the feature of order 1, if it is open."""
+        return _core.first_features(self.trie, self.n_atoms, opened)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the features hold in memory."""
+        return int(self.trie.n_bytes + self.weight.nbytes + self.order.nbytes + self.survives.nbytes)
+
+
+def scores_of(
+    grown: Grown, graphs: Any, root_of: NDArray[np.int32], max_order: int, schedule: Schedule, *, presence: bool = True
+) -> Floats:
+    """The sum of the weights of the features of each output."""
+    needed = grown.weight != 0
+    opened = grown.reached(needed, schedule.n_threads)
+    order = int(grown.order[needed].max(initial=1))
+    scores = _core.feature_scores(
+        graphs,
+        grown.trie,
+        grown.n_atoms,
+        grown.first(opened),
+        opened,
+        grown.weight,
+        root_of,
+        min(order, max_order),
+        presence,
+        schedule.n_threads,
+        schedule.tell,
+    )
+    return scores + np.tile(grown.intercept, len(scores) // len(grown.intercept)) if len(root_of) else scores
+
+
+class Mining:
+    """Passes of the algorithm over a problem.
+
+    Parameters
+    ----------
+    C
+        A feature must be present in more than C right or more than C predicted outputs of mispredicted examples.
+    step, steps
+        The size of a step, constant or divided by the square root of the number of the pass.
+    filter_memory
+        Bytes of the filter that candidates must pass before they are counted; 0 for none.
+    folder
+        Where to keep counts that exceed the memory.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        grown: Grown,
+        *,
+        C: float,
+        step: float = 1.0,
+        steps: Steps = "square root",
+        filter_memory: int = 0,
+        folder: str = "",
+    ) -> None:
+        self.problem, self.grown, self._C = problem, grown, C
+        self._step, self._steps, self._filter_memory, self._folder = step, steps, filter_memory, folder
+        self.history: list[PassStep] = []
+        self._first = problem.start[:-1]
+        self._n_outputs = np.diff(problem.start)
+
+    def predict(self, max_order: int, schedule: Schedule) -> tuple[NDArray[np.int32], float, int]:
+        """What each example is predicted to be while learning, the objective, and how many are mispredicted."""
+        problem, grown = self.problem, self.grown
+        totals = problem.base + problem.cost
+        if grown.weight.any() or grown.intercept.any():
+            totals = totals + scores_of(grown, problem.graphs, problem.root_of, max_order, schedule)
+        best = np.maximum.reduceat(totals, self._first)
+        right = totals[self._first + problem.right]
+        # Among equals the right one, otherwise the first.
+        is_best = np.flatnonzero(totals == np.repeat(best, self._n_outputs))
+        example = np.repeat(np.arange(len(problem)), self._n_outputs)[is_best]
+        _, earliest = np.unique(example, return_index=True)
+        predicted = (is_best[earliest] - self._first).astype(np.int32)
+        predicted = np.where(right == best, problem.right, predicted)
+        losses = best - right
+        objective = self._C * float(np.abs(grown.weight).sum()) + float(losses.sum())
+        return predicted, objective, int((predicted != problem.right).sum())
+
+    def run(self, max_order: int, max_passes: int, tolerance: float, schedule: Schedule) -> None:
+        """Pass over the examples until the objective hardly changes; adds to the history."""
+        last: float | None = None
+        for t in range(1, max_passes + 1):
+            began = time.monotonic()
+            part = schedule.part(t - 1, max_passes)
+            predicted, objective, n_wrong = self.predict(max_order, part.between(0.0, 0.2))
+            if last is not None and abs(objective - last) < tolerance * max(1.0, abs(last)):
+                self.history.append(PassStep(objective, n_wrong, (), time.monotonic() - began, self._held()))
+                return
+            last = objective
+            rate = self._step if self._steps == "constant" else self._step / np.sqrt(t)
+            orders = self.move(predicted, rate, max_order, part.between(0.2, 1.0))
+            self.history.append(PassStep(objective, n_wrong, orders, time.monotonic() - began, self._held()))
+
+    def move(
+        self, predicted: NDArray[np.int32], rate: float, max_order: int, schedule: Schedule
+    ) -> tuple[OrderStep, ...]:
+        """Let features survive and move their weights, order by order."""
+        problem, grown = self.problem, self.grown
+        if len(problem.root_of):
+            wrong = predicted != problem.right
+            for sign, labels in ((1.0, problem.right), (-1.0, predicted)):
+                counts = np.bincount(labels[wrong], minlength=len(problem.root_of))
+                grown.intercept += sign * rate * counts * (problem.root_of >= 0)
+        had_weight = grown.weight != 0
+        opened = grown.reached(had_weight, schedule.n_threads)
+        survives = np.zeros(len(grown.weight), np.uint8)
+        done: list[OrderStep] = []
+        keys = grown.trie.keys()
+        for order in range(1, max_order + 1):
+            began = time.monotonic()
+            watched = keys[np.flatnonzero(had_weight & (grown.order[: len(had_weight)] == order))]
+            found = self._count(order, watched, opened, predicted, schedule.part(order - 1, max_order))
+            nodes = grown.insert(found["key"], order)
+            moved = grown.weight[nodes] + rate * (found["plus"].astype(np.float64) - found["minus"])
+            grown.weight[nodes] = np.copysign(np.maximum(np.abs(moved) - rate * self._C, 0.0), moved)
+            n_new = len(grown.weight) - len(opened)
+            opened = np.concatenate([opened, np.zeros(n_new, np.uint8)])
+            survives = np.concatenate([survives, np.zeros(n_new, np.uint8)])
+            opened[nodes] = survives[nodes] = 1
+            grown.survives = survives
+            seconds = time.monotonic() - began
+            n_weights = int(np.count_nonzero(grown.weight[nodes]))
+            done.append(
+                OrderStep(
+                    order,
+                    found["n_emitted"],
+                    found["n_distinct"],
+                    len(nodes),
+                    n_weights,
+                    seconds,
+                    found["n_spilled"],
+                )
+            )
+        return tuple(done)
+
+    def _count(
+        self,
+        order: int,
+        watched: NDArray[np.uint64],
+        opened: NDArray[np.uint8],
+        predicted: NDArray[np.int32],
+        schedule: Schedule,
+    ) -> dict[str, Any]:
+        problem, grown = self.problem, self.grown
+        memory = max(schedule.memory - self._held() - self._filter_memory, _LEAST_MEMORY * schedule.n_threads)
+        if memory > schedule.memory:
+            raise MemoryBudgetError(
+                f"Selecting features needs {self._held() + memory:,} bytes so far, but the budget is {schedule.memory:,} "
+                "bytes. Give more memory, or use a larger C or a smaller max_order."
+            )
+        found: dict[str, Any] = _core.count_features(
+            problem.graphs,
+            grown.trie,
+            grown.n_atoms,
+            grown.first(opened),
+            opened,
+            problem.right,
+            predicted,
+            problem.root_of,
+            watched,
+            order,
+            self._C,
+            memory,
+            self._folder,
+            self._filter_memory if order > 1 else 0,
+            schedule.n_threads,
+            schedule.tell,
+        )
+        return found
+
+    def _held(self) -> int:
+        """Bytes of the examples and of the features."""
+        return int(self.problem.graphs.n_bytes) + self.grown.n_bytes

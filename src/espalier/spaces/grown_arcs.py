@@ -1,0 +1,146 @@
+"""Sub feature trees of dependency trees: connected arcs, each with one of its atoms (Qian and Liu 2015, section 5).
+
+The children that a subtree keeps are neighbours. An atom is what a template says about an arc, and its code is exact: the
+template, the length and direction, and the numbers of words and tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.corpus.arc_features import DIRECTIONS, LENGTHS
+from espalier.corpus.arc_templates import BETWEEN, DIRECTION, LENGTH, LOOKS, OWN, RELATION, parts_of_template
+from espalier.errors import InputError
+from espalier.jobs.schedule import Schedule
+from espalier.kernels.inputs import Inputs
+from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_candidates
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.interop import as_dependency_tree
+
+_PARTS = [part for part in LOOKS if part != RELATION] + [BETWEEN]  # in the order of the core
+_WORD_BITS, _TAG_BITS = 26, 13
+_FIRST = ("", "ROOT")  # texts that every list has: that of what is outside of a sentence, and that of ROOT
+_UNKNOWN = 0  # the number of a text that training has not met; others count from 1
+
+
+class ArcSpace(GrownSpace):
+    """The subtrees that a ``DependencySubtree`` counts."""
+
+    kind: ClassVar = ARCS
+    what: ClassVar = "subtree"
+
+    def __init__(self, kernel: Any) -> None:
+        super().__init__(kernel)
+        if not kernel.contiguous:
+            raise InputError(
+                f"Features of {kernel!r} cannot be selected: children of a subtree must be neighbours. Leave out "
+                "contiguous=False."
+            )
+        self.templates = [_native_template(name) for name in kernel.features]
+        if len(self.templates) > 256:
+            raise InputError(f"Features are selected from at most 256 templates, got {len(self.templates)}.")
+
+    def learned(self, inputs: Inputs, bounds: Integers, threshold: float, schedule: Schedule) -> Atoms:
+        trees = self._trees(inputs)
+        texts = {
+            name: (*_FIRST, *sorted(set(chain.from_iterable(getattr(tree, name) for tree in trees)) - {*_FIRST}))
+            for name in ("words", "tags")
+        }
+        if len(texts["tags"]) >= 1 << _TAG_BITS:
+            raise InputError(f"Features are selected among fewer than {1 << _TAG_BITS:,} tags.")
+        arrays = self._arrays(trees, bounds, Atoms(np.empty(0, np.uint64), texts))
+        templates, root = self.templates, self.kernel.root
+        codes = _core.frequent_codes(arrays, templates, root, threshold, schedule.n_threads, schedule.tell)
+        if len(codes) > _core.MOST_ATOMS:
+            raise InputError(
+                f"There are {len(codes):,} different features of arcs in more than {threshold:g} sentences, and at most "
+                f"{_core.MOST_ATOMS:,} can be combined. Use a larger C or fewer templates."
+            )
+        return Atoms(codes, texts)
+
+    def graphs(self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule) -> _core.ArcGraphs:
+        arrays = self._arrays(self._trees(inputs), bounds, atoms)
+        table = _core.AtomTable(atoms.codes)
+        return _core.ArcGraphs(arrays, self.templates, self.kernel.root, table, schedule.n_threads, schedule.tell)
+
+    def write(self, atoms: Atoms, path: Path) -> str:
+        """A subtree: its arcs, each by its template and texts; those below an arc are in brackets behind it."""
+        pieces: list[str] = []
+        depth = 0
+        for place, atom in path:
+            own = max(place, 1)
+            pieces.append(")" * (depth - own) + " " * (0 < depth) + "(" * (own - depth - (depth == 0)))
+            pieces.append(self._arc(atoms, atom))
+            depth = own
+        return "".join(pieces) + ")" * (depth - 1)
+
+    def _arc(self, atoms: Atoms, atom: int) -> str:
+        """One atom: the template, then what it says."""
+        code = int(atoms.codes[atom])
+        name = self.kernel.features[code >> 56]
+        told, shift = [], 0
+        for part in parts_of_template(name):
+            if part == LENGTH:
+                told.append(LENGTHS[(code >> 53 & 7) - 1])
+            elif part == DIRECTION:
+                told.append(DIRECTIONS[code >> 52 & 1])
+            else:
+                is_word = LOOKS.get(part, (False, "tags", 0))[1] == "words"
+                bits = _WORD_BITS if is_word else _TAG_BITS
+                told.append(atoms.texts["words" if is_word else "tags"][(code >> shift & ((1 << bits) - 1)) - 1])
+                shift += bits
+        return f"[{name}: {' '.join(text or '-' for text in told)}]"
+
+    def _trees(self, inputs: Inputs) -> list[DependencyTree]:
+        found = []
+        for row, item in enumerate(inputs.items(self.kernel.on)):
+            try:
+                found.append(as_dependency_tree(item))
+            except (TypeError, InputError) as error:
+                raise InputError(f"Row {row}: {error}") from None
+        return found
+
+    def _arrays(self, trees: Sequence[DependencyTree], bounds: Integers, atoms: Atoms) -> dict[str, NDArray[Any]]:
+        """The sentences as the core reads them; candidates of one group have the words and tags of its first."""
+        check_candidates(bounds)
+        first = [trees[row] for row in bounds[:-1].tolist()]
+        sizes = np.fromiter((len(tree) + 1 for tree in first), np.int64, len(first))
+        columns = {}
+        for name in ("words", "tags"):
+            ids = atoms.ids(name)
+            known = chain.from_iterable(("ROOT", *getattr(tree, name)) for tree in first)
+            numbers = np.fromiter((ids.get(text, _UNKNOWN) for text in known), np.int32, int(sizes.sum()))
+            columns[name] = numbers
+        heads = np.fromiter(chain.from_iterable(tree.heads for tree in trees), np.int32)
+        return {
+            "start": np.concatenate([[0], np.cumsum(sizes)]),
+            "word": columns["words"],
+            "tag": columns["tags"],
+            "candidate_start": np.asarray(bounds, np.int64),
+            "head": heads,
+        }
+
+
+def _native_template(name: str) -> tuple[list[int], bool, bool]:
+    """A template as the core reads it: the numbers of its parts, and whether it tells length and direction."""
+    parts = parts_of_template(name)
+    for part in (RELATION, OWN):
+        if part in parts:
+            raise InputError(
+                f"Features are selected from words, tags, lengths and directions, not from {part!r}. Leave the template "
+                f"{name!r} out."
+            )
+    looked = [part for part in parts if part not in (LENGTH, DIRECTION)]
+    bits = sum(_WORD_BITS if LOOKS.get(part, (0, "tags", 0))[1] == "words" else _TAG_BITS for part in looked)
+    if bits > 52:
+        raise InputError(
+            f"The template {name!r} tells too much of an arc for selection: at most two words, a word and two tags, or "
+            "four tags, beside length and direction."
+        )
+    return [_PARTS.index(part) for part in looked], LENGTH in parts, DIRECTION in parts
