@@ -204,6 +204,18 @@ void bind_dependencies(nb::module_& m) {
       },
       "parser"_a, "order"_a, "start"_a, "token"_a, "head"_a, "n_threads"_a);
   m.def(
+      "label_dependencies",
+      [](const SparseClassifier& labels, std::int32_t n_labels, In<std::int64_t> start, In<std::int32_t> token,
+         In<std::int32_t> head, int n_threads) {
+        const DependencyView view = dependency_view(start, token, &head);
+        std::vector<std::int32_t> found;
+        Gate gate;
+        run_released(gate, n_threads, std::nullopt,
+                     [&](Team& team) { found = label_trees(labels, n_labels, view, team); });
+        return to_numpy(std::move(found));
+      },
+      "labels"_a, "n_labels"_a, "start"_a, "token"_a, "head"_a, "n_threads"_a);
+  m.def(
       "kept_arcs",
       [](In<float> pruner, double ratio, std::int32_t most_heads, In<std::int64_t> start, In<std::int32_t> token,
          int n_threads) {

@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "selection/mining.hpp"
+#include "selection/ranked_features.hpp"
 
 namespace espalier {
 
@@ -19,8 +20,8 @@ std::span<const T> view(const In<T>& array) {
 
 SentenceArrays sentences_of(nb::dict arrays, std::vector<nb::object>& kept) {
   return {span_of<std::int64_t>(arrays, "start", kept), span_of<std::int32_t>(arrays, "word", kept),
-          span_of<std::int32_t>(arrays, "tag", kept), span_of<std::int64_t>(arrays, "candidate_start", kept),
-          span_of<std::int32_t>(arrays, "head", kept)};
+          span_of<std::int32_t>(arrays, "tag", kept),   span_of<std::int64_t>(arrays, "candidate_start", kept),
+          span_of<std::int32_t>(arrays, "head", kept),  span_of<std::int32_t>(arrays, "relation", kept)};
 }
 
 std::vector<ArcTemplate> templates_of(List<nb::any> listed) {
@@ -134,6 +135,26 @@ void bind_mining(nb::module_& m) {
       "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "wanted"_a, "order"_a, "n_threads"_a, "progress"_a);
 }
 
+template <class Graphs, class Class>
+void bind_extraction(Class& ranked) {
+  ranked.def_static(
+      "extracted",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, In<std::int32_t> index, In<float> value, int order, bool presence, int n_threads,
+         Progress progress) {
+        RankedFeatures found;
+        Gate gate;
+        run_released(gate, n_threads, progress, [&](Team& team) {
+          const auto values = presence ? FeatureValues::kPresence : FeatureValues::kOccurrences;
+          found = RankedFeatures::extracted(graphs, growing_of(trie, n_atoms, first, open), view(index), view(value),
+                                            order, values, team);
+        });
+        return found;
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "index"_a, "value"_a, "order"_a, "presence"_a,
+      "n_threads"_a, "progress"_a);
+}
+
 template <class T>
 std::vector<T> copied(nb::dict arrays, const char* name) {
   if (!arrays.contains(name)) return {};
@@ -168,23 +189,23 @@ void bind_selection(nb::module_& m) {
             new (self) AtomTable(std::vector<std::uint64_t>(codes.data(), codes.data() + codes.size()));
           },
           "codes"_a);
-  nb::class_<ArcGraphs>(m, "ArcGraphs")
+  nb::class_<ArcUnions>(m, "ArcUnions")
       .def(
           "__init__",
-          [](ArcGraphs* self, Arrays arrays, List<nb::any> templates, bool root, const AtomTable& atoms, int n_threads,
+          [](ArcUnions* self, Arrays arrays, List<nb::any> templates, bool root, const AtomTable& atoms, int n_threads,
              Progress progress) {
             std::vector<nb::object> kept;
             const SentenceArrays sentences = sentences_of(arrays, kept);
             const std::vector<ArcTemplate> listed = templates_of(templates);
-            std::unique_ptr<ArcGraphs> made;
+            std::unique_ptr<ArcUnions> made;
             Gate gate;
             run_released(gate, n_threads, progress,
-                         [&](Team& team) { made = std::make_unique<ArcGraphs>(sentences, listed, root, atoms, team); });
-            new (self) ArcGraphs(std::move(*made));
+                         [&](Team& team) { made = std::make_unique<ArcUnions>(sentences, listed, root, atoms, team); });
+            new (self) ArcUnions(std::move(*made));
           },
           "arrays"_a, "templates"_a, "root"_a, "atoms"_a, "n_threads"_a, "progress"_a)
-      .def("__len__", &ArcGraphs::size)
-      .def_prop_ro("n_bytes", &ArcGraphs::n_bytes);
+      .def("__len__", &ArcUnions::size)
+      .def_prop_ro("n_bytes", &ArcUnions::n_bytes);
   nb::class_<FeatureTrie>(m, "FeatureTrie")
       .def(nb::init<std::uint32_t>(), "n_roots"_a)
       .def("__len__", &FeatureTrie::size)
@@ -247,7 +268,44 @@ void bind_selection(nb::module_& m) {
         return to_numpy(first_features(trie, n_atoms, view(open)));
       },
       "trie"_a, "n_atoms"_a, "open"_a);
-  bind_mining<ArcGraphs>(m);
+  nb::class_<RankedFeatures> ranked(m, "RankedFeatures");
+  bind_extraction<ArcUnions>(ranked);
+  bind_extraction<SlotGraphs>(ranked);
+  ranked.def("__len__", &RankedFeatures::size)
+      .def_prop_ro("n_bytes", &RankedFeatures::n_bytes)
+      .def_prop_ro("n_features", &RankedFeatures::n_features)
+      .def(
+          "scores",
+          [](const RankedFeatures& self, In<float> weight, int n_threads) {
+            std::vector<double> out;
+            Gate gate;
+            run_released(gate, n_threads, {}, [&](Team& team) { out = self.scores(view(weight), team); });
+            return to_numpy(std::move(out));
+          },
+          "weight"_a, "n_threads"_a);
+  nb::class_<RankingLearner>(m, "RankingLearner")
+      .def(
+          "__init__",
+          [](RankingLearner* self, std::int64_t n_features, int loss, double margin, double step, double l1, double l2,
+             bool adaptive) {
+            new (self) RankingLearner(n_features, {static_cast<RankingLoss>(loss), margin, step, l1, l2, adaptive});
+          },
+          "n_features"_a, "loss"_a, "margin"_a, "step"_a, "l1"_a, "l2"_a, "adaptive"_a)
+      .def(
+          "run_pass",
+          [](RankingLearner& self, const RankedFeatures& features, In<std::int64_t> order, In<std::int64_t> start,
+             In<std::int32_t> target, In<double> base, In<double> cost, Progress progress) {
+            std::int64_t out = 0;
+            Gate gate;
+            run_released(gate, 1, progress, [&](Team& team) {
+              out = self.pass(features, view(order), view(start), view(target), view(base), view(cost), team);
+            });
+            return out;
+          },
+          "features"_a, "order"_a, "start"_a, "target"_a, "base"_a, "cost"_a, "progress"_a)
+      .def("weights", [](const RankingLearner& self) { return to_numpy(self.weights()); })
+      .def("averaged", [](const RankingLearner& self) { return to_numpy(self.averaged()); });
+  bind_mining<ArcUnions>(m);
   bind_mining<SlotGraphs>(m);
 }
 

@@ -40,6 +40,19 @@ std::vector<double> score_trees(const WeightView& parser, int order, const Depen
   return out;
 }
 
+std::vector<std::int32_t> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
+                                      const DependencyView& trees, Team& team) {
+  std::vector<std::vector<std::int32_t>> found(trees.n_sentences);
+  team.run(trees.n_sentences, [&](std::int64_t s, int) {
+    SentenceKeys keys;
+    keys.set(trees.tokens(s), trees.n_words(s));
+    found[s] = TreeLabeller(labels, keys, n_labels)(trees.heads(s));
+  });
+  std::vector<std::int32_t> out;
+  for (const auto& own : found) out.insert(out.end(), own.begin() + 1, own.end());
+  return out;
+}
+
 std::vector<std::vector<ArcGraph::Arc>> kept_arcs(const WeightView& pruner, const HeadPruning& pruning,
                                                   const DependencyView& sentences, Team& team) {
   std::vector<std::vector<ArcGraph::Arc>> out(sentences.n_sentences);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "selection/arc_graphs.hpp"
+#include "selection/arc_unions.hpp"
 
 namespace espalier {
 

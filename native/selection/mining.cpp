@@ -7,40 +7,11 @@
 
 #include "selection/blocked_filter.hpp"
 #include "selection/feature_hits.hpp"
-#include "selection/slot_growth.hpp"
-#include "selection/subtree_growth.hpp"
+#include "selection/growth_for.hpp"
 
 namespace espalier {
 
 namespace {
-
-constexpr std::int64_t kRun = 8;  // examples of a task
-
-template <class Graphs>
-struct GrowthFor;
-template <>
-struct GrowthFor<ArcGraphs> {
-  using Type = SubtreeGrowth;
-};
-template <>
-struct GrowthFor<SlotGraphs> {
-  using Type = SlotGrowth;
-};
-template <class Graphs>
-using GrowthOf = typename GrowthFor<Graphs>::Type;
-
-template <class Graphs, class See>
-void each_example(const Graphs& graphs, Team& team, const See& see) {
-  const std::int64_t n = graphs.size();
-  team.run((n + kRun - 1) / kRun, [&](std::int64_t task, int worker) {
-    for (std::int64_t example = task * kRun; example < std::min(n, (task + 1) * kRun); ++example) see(example, worker);
-  });
-}
-
-template <class Graphs>
-std::vector<GrowthOf<Graphs>> growths(const Growing& growing, const Team& team) {
-  return std::vector<GrowthOf<Graphs>>(static_cast<std::size_t>(team.size()), GrowthOf<Graphs>(growing));
-}
 
 constexpr unsigned kPlus = OccurrenceCounter::kPlus, kMinus = OccurrenceCounter::kMinus;
 
@@ -333,17 +304,17 @@ std::vector<std::uint32_t> first_features(const FeatureTrie& trie, std::int64_t 
   return out;
 }
 
-template CountedFeatures count_features(const ArcGraphs&, const Growing&, const Outputs&,
+template CountedFeatures count_features(const ArcUnions&, const Growing&, const Outputs&,
                                         std::span<const std::uint64_t>, const CountSettings&, Team&);
 template CountedFeatures count_features(const SlotGraphs&, const Growing&, const Outputs&,
                                         std::span<const std::uint64_t>, const CountSettings&, Team&);
-template CountedFeatures count_frequent(const ArcGraphs&, const Growing&, const CountSettings&, Team&);
+template CountedFeatures count_frequent(const ArcUnions&, const Growing&, const CountSettings&, Team&);
 template CountedFeatures count_frequent(const SlotGraphs&, const Growing&, const CountSettings&, Team&);
-template std::vector<double> feature_scores(const ArcGraphs&, const Growing&, std::span<const double>,
+template std::vector<double> feature_scores(const ArcUnions&, const Growing&, std::span<const double>,
                                             std::span<const std::int32_t>, int, FeatureValues, Team&);
 template std::vector<double> feature_scores(const SlotGraphs&, const Growing&, std::span<const double>,
                                             std::span<const std::int32_t>, int, FeatureValues, Team&);
-template FeatureRows feature_rows(const ArcGraphs&, const Growing&, std::span<const std::uint8_t>, int, Team&);
+template FeatureRows feature_rows(const ArcUnions&, const Growing&, std::span<const std::uint8_t>, int, Team&);
 template FeatureRows feature_rows(const SlotGraphs&, const Growing&, std::span<const std::uint8_t>, int, Team&);
 
 }  // namespace espalier

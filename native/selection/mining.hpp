@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "jobs/team.hpp"
-#include "selection/arc_graphs.hpp"
+#include "selection/arc_unions.hpp"
 #include "selection/counting.hpp"
 #include "selection/growing.hpp"
 #include "selection/slot_graphs.hpp"

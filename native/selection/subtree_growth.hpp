@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "selection/arc_graphs.hpp"
+#include "selection/arc_unions.hpp"
 #include "selection/growing.hpp"
 
 namespace espalier {
@@ -26,7 +26,7 @@ class SubtreeGrowth {
   // Tells `emit` the key of each feature of an order whose parts may all grow, and which of the candidates `wanted` have
   // it. A feature comes once for each place in the sentence where it occurs.
   template <class Emit>
-  void candidates(const ArcGraph& graph, Mask wanted, int order, std::uint32_t root, const Emit& emit) {
+  void candidates(const ArcUnion& graph, Mask wanted, int order, std::uint32_t root, const Emit& emit) {
     if (order == 1) {
       for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
         const Mask mask = graph.mask[arc] & wanted;
@@ -53,7 +53,7 @@ class SubtreeGrowth {
   // Tells `hit` each feature of the trie that may grow, up to an order, and which of the candidates `wanted` have it,
   // once for each place where it occurs, but for places where exactly the candidates `skipped` have it.
   template <class Hit>
-  void hits(const ArcGraph& graph, Mask wanted, int order, Mask skipped, std::uint32_t root, const Hit& hit) {
+  void hits(const ArcUnion& graph, Mask wanted, int order, Mask skipped, std::uint32_t root, const Hit& hit) {
     begin(graph, wanted, order, skipped, root);
     for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
       const Mask mask = graph.mask[arc] & wanted;
@@ -117,7 +117,7 @@ class SubtreeGrowth {
   static std::uint32_t place_of(const Way& way) { return static_cast<std::uint32_t>(way.depth); }
   int n_atoms(std::int32_t arc) const { return atom_start_[arc + 1] - atom_start_[arc]; }
 
-  void begin(const ArcGraph& graph, Mask wanted, int order, Mask skipped, std::uint32_t root) {
+  void begin(const ArcUnion& graph, Mask wanted, int order, Mask skipped, std::uint32_t root) {
     graph_ = &graph;
     order_ = order;
     skipped_ = skipped;
@@ -172,7 +172,7 @@ class SubtreeGrowth {
   // All ways to grow the subtree whose path is kept.
   void find_ways(Mask mask, std::vector<Way>& out) const {
     out.clear();
-    const ArcGraph& graph = *graph_;
+    const ArcUnion& graph = *graph_;
     const auto [last, at] = path_[depth_ - 1];
     const std::int32_t child = graph.modifier[last], first = graph.first_of_head[child];
     for (std::int32_t arc = first; arc < graph.first_of_head[child + 1]; ++arc) {
@@ -336,7 +336,7 @@ class SubtreeGrowth {
   }
 
   Growing growing_;
-  const ArcGraph* graph_ = nullptr;
+  const ArcUnion* graph_ = nullptr;
   int order_ = 0;
   Mask skipped_ = 0;
   bool all_pairs_ = false;

@@ -14,13 +14,13 @@ from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.parsing.dependency_trees import checked_trees, parses_of, tagged_sequence
 from espalier.parsing.kbest import DependencyParse, KBest
-from espalier.parsing.projective import crossing, lifted_heads, projectivized
+from espalier.parsing.projective import crossing, lifted_heads, projectivized, without_marks
 from espalier.parsing.requests import HOW_MANY
 from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.token_numbers import TokenNumbers
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
-from espalier.structures.dependency import DependencyTree
+from espalier.structures.dependency import DependencyTree, sound_tree
 from espalier.structures.numbers import check_choice, finite_number, whole_number
 
 Order = Literal[1, 2, 3]
@@ -301,13 +301,28 @@ class DependencyParser(Storable):
 
     def score_all(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[float]:
         """Return the score of each tree, as :meth:`score` does."""
-        listed = checked_trees(trees, least=0)
-        heads = [lifted_heads(tree.heads) for tree in listed]
-        start, token = self.tokens.rows([tree.tagged() for tree in listed])
-        head = np.array([h for own in heads for h in (-1, *own)], np.int32)
+        start, token, head = self._lifted_rows(checked_trees(trees, least=0))
         n = Schedule.of(n_threads).n_threads
         scores: list[float] = _core.score_dependencies(self.weights, self.order, start, token, head, n).tolist()
         return scores
+
+    def as_parses(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[DependencyParse]:
+        """Return trees as this parser would have found them: with its relations in place of theirs, and its scores.
+
+        Learners that compare gold trees with parses need this: otherwise they learn to tell gold relations from those
+        of the classifier. Crossing arcs are kept; the classifier sees them lifted.
+        """
+        listed = checked_trees(trees, least=0)
+        start, token, head = self._lifted_rows(listed)
+        n = Schedule.of(n_threads).n_threads
+        labels = _core.label_dependencies(self.labels.core, len(self.relations), start, token, head, n).tolist()
+        found, at = [], 0
+        for tree, score in zip(listed, self.score_all(listed, n_threads=n_threads), strict=True):
+            named = [self.relations[number] for number in labels[at : at + len(tree)]]
+            at += len(tree)
+            relations = tuple([without_marks(name) for name in named] if self.restores else named)
+            found.append(DependencyParse(sound_tree(tree.words, tree.tags, tree.heads, relations), score))
+        return found
 
     def kept_heads(self, sentences: Iterable[Any], *, n_threads: int | None = None) -> list[list[tuple[int, ...]]]:
         """Return, for each word of each sentence, the heads that the pruner keeps, in ascending order.
@@ -326,6 +341,12 @@ class DependencyParser(Storable):
                 kept[word - 1].append(above)
             out.append([tuple(sorted(heads)) for heads in kept])
         return out
+
+    def _lifted_rows(self, trees: Sequence[DependencyTree]) -> tuple[Any, Any, NDArray[np.int32]]:
+        """Where each tree starts, its tokens, and the heads of these without crossing arcs."""
+        start, token = self.tokens.rows([tree.tagged() for tree in trees])
+        heads = [lifted_heads(tree.heads) for tree in trees]
+        return start, token, np.array([h for own in heads for h in (-1, *own)], np.int32)
 
     def to_state(self) -> dict[str, object]:
         """Return the settings, the words and tags, and all weights."""

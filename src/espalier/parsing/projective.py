@@ -89,7 +89,12 @@ def restored(tree: DependencyTree) -> DependencyTree:
         if LIFTED not in relations[word - 1]:
             continue
         heads[word - 1] = _lowest_on_path(heads, relations, word)
-    return replace(tree, heads=heads, relations=[relation.rstrip(LIFTED + PATH) for relation in relations])
+    return replace(tree, heads=heads, relations=[without_marks(relation) for relation in relations])
+
+
+def without_marks(relation: str) -> str:
+    """Return a relation without the marks of lifting."""
+    return relation.rstrip(LIFTED + PATH)
 
 
 def _lowest_on_path(heads: Sequence[int], relations: Sequence[str], lifted: int) -> int:

@@ -23,6 +23,7 @@ from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
 from espalier.rerank.part_files import PartFolder, settings_of
+from espalier.rerank.quality import alike
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, words_of
 from espalier.structures.numbers import whole_number
@@ -87,6 +88,7 @@ def jackknifed(
     progress: Report | None = None,
     executor: Executor | None = None,
     folder: str | os.PathLike[str] | None = None,
+    add_gold: bool = False,
     **grammar_options: object,
 ) -> list[Group]:
     """Return candidates for each tree's words, proposed by a parser that was made from other trees.
@@ -116,6 +118,9 @@ def jackknifed(
         Keep each finished part as a file in this folder. If the call is interrupted, the same call later reads finished
         parts and computes the others; it is an error if other settings or other trees are given. ``make`` must be a
         function of a module and ``random_state`` an integer.
+    add_gold
+        Whether to add the gold tree as the last candidate if no other has its heads, with the score and the relations
+        that the parser gives it, as Qian and Liu (2015) do. Only for dependency trees and for groups to learn from.
     **grammar_options
         Given to ``make``, such as ``markov=(2, 1)``.
 
@@ -140,10 +145,11 @@ def jackknifed(
     for number, part in enumerate(parts):
         held_out = set(part)
         if asked := [row for row in dict.fromkeys(wanted) if row in held_out]:
-            jobs.append(_Fold(number, golds, held_out, asked, make, grammar_options, k, beam, n_threads))
+            jobs.append(_Fold(number, golds, held_out, asked, make, grammar_options, k, beam, n_threads, add_gold))
     kept = None
     if folder is not None:
         own = {"k": k, "folds": folds, "beam": beam, "random_state": random_state, "make": make, **grammar_options}
+        own |= {"add_gold": add_gold} if add_gold else {}  # so that folders of older versions are read
         kept = PartFolder(folder, settings_of(golds, documents, None if rows is None else wanted, own), folds)
     groups = _groups_of(jobs, kept, executor, told_of(progress, "candidates"))
     return [groups[row] for row in wanted]
@@ -162,6 +168,7 @@ class _Fold:
     k: int
     beam: float | None
     n_threads: int | None
+    add_gold: bool = False
     progress: Report | None = None
 
     @property
@@ -175,8 +182,13 @@ class _Fold:
             parser = self.make([self.golds[row] for row in known], **self.grammar_options)
         except UntaggedWordError as error:
             raise error.in_list(known) from None
+        if self.add_gold and not hasattr(parser, "as_parses"):
+            raise TypeError(
+                f"add_gold needs a parser with a method as_parses, as DependencyParser has, got {parser!r}."
+            )
         options = {"beam": self.beam, "n_threads": self.n_threads, "progress": self.progress}
-        return _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **options)
+        groups = _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **options)
+        return _with_gold(parser, groups) if self.add_gold else groups
 
 
 def _groups_of(
@@ -227,6 +239,17 @@ def _proposed(parser: Proposer, sentences: Mapping[int, Any], k: int, **options:
             raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Candidate) else None
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
+    return groups
+
+
+def _with_gold(parser: Proposer, groups: list[Group]) -> list[Group]:
+    """The groups with the gold tree as another candidate, as the parser would have found it, where it is missing."""
+    missing = [row for row, group in enumerate(groups) if not any(alike(own, group.gold) for own in group.candidates)]
+    found = parser.as_parses([groups[row].gold for row in missing])  # type: ignore[attr-defined]  # checked before
+    groups = list(groups)
+    for row, (tree, score) in zip(missing, found, strict=True):
+        own = groups[row]
+        groups[row] = Group([*own.candidates, tree], [*(own.scores or ()), score], own.gold, name=own.name)
     return groups
 
 

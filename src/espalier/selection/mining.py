@@ -83,7 +83,7 @@ class Problem:
         Of classes: the root of each in the trie, -1 if it has no features; empty for candidates.
     """
 
-    graphs: _core.ArcGraphs | _core.SlotGraphs
+    graphs: _core.ArcUnions | _core.SlotGraphs
     start: Integers
     right: NDArray[np.int32]
     base: Floats

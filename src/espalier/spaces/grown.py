@@ -91,7 +91,7 @@ class GrownSpace(ABC):
     @abstractmethod
     def graphs(
         self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule
-    ) -> _core.ArcGraphs | _core.SlotGraphs:
+    ) -> _core.ArcUnions | _core.SlotGraphs:
         """The examples as graphs of positions."""
 
     @abstractmethod

@@ -23,7 +23,7 @@ from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 
-_PARTS = [part for part in LOOKS if part != RELATION] + [BETWEEN]  # in the order of the core
+_PARTS = (*LOOKS, BETWEEN)  # in the order of the core
 _WORD_BITS, _TAG_BITS = 26, 13
 _FIRST = ("", "ROOT")  # texts that every list has: that of what is outside of a sentence, and that of ROOT
 _UNKNOWN = 0  # the number of a text that training has not met; others count from 1
@@ -42,6 +42,7 @@ class ArcSpace(GrownSpace):
                 f"Features of {kernel!r} cannot be selected: children of a subtree must be neighbours. Leave out "
                 "contiguous=False."
             )
+        self._tells_relations = any(RELATION in parts_of_template(name) for name in kernel.features)
         self.templates = [_native_template(name) for name in kernel.features]
         if len(self.templates) > 256:
             raise InputError(f"Features are selected from at most 256 templates, got {len(self.templates)}.")
@@ -50,7 +51,7 @@ class ArcSpace(GrownSpace):
         trees = self._trees(inputs)
         texts = {
             name: (*_FIRST, *sorted(set(chain.from_iterable(getattr(tree, name) for tree in trees)) - {*_FIRST}))
-            for name in ("words", "tags")
+            for name in ("words", "tags", "relations")
         }
         if len(texts["tags"]) >= 1 << _TAG_BITS:
             raise InputError(f"Features are selected among fewer than {1 << _TAG_BITS:,} tags.")
@@ -64,10 +65,10 @@ class ArcSpace(GrownSpace):
             )
         return Atoms(codes, texts)
 
-    def graphs(self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule) -> _core.ArcGraphs:
+    def graphs(self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule) -> _core.ArcUnions:
         arrays = self._arrays(self._trees(inputs), bounds, atoms)
         table = _core.AtomTable(atoms.codes)
-        return _core.ArcGraphs(arrays, self.templates, self.kernel.root, table, schedule.n_threads, schedule.tell)
+        return _core.ArcUnions(arrays, self.templates, self.kernel.root, table, schedule.n_threads, schedule.tell)
 
     def write(self, atoms: Atoms, path: Path) -> str:
         """A subtree: its arcs, each by its template and texts; those below an arc are in brackets behind it."""
@@ -75,7 +76,7 @@ class ArcSpace(GrownSpace):
         depth = 0
         for place, atom in path:
             own = max(place, 1)
-            pieces.append(")" * (depth - own) + " " * (0 < depth) + "(" * (own - depth - (depth == 0)))
+            pieces.append(")" * (depth - own) + " " * (depth > 0) + "(" * (own - depth - (depth == 0)))
             pieces.append(self._arc(atoms, atom))
             depth = own
         return "".join(pieces) + ")" * (depth - 1)
@@ -91,9 +92,9 @@ class ArcSpace(GrownSpace):
             elif part == DIRECTION:
                 told.append(DIRECTIONS[code >> 52 & 1])
             else:
-                is_word = LOOKS.get(part, (False, "tags", 0))[1] == "words"
-                bits = _WORD_BITS if is_word else _TAG_BITS
-                told.append(atoms.texts["words" if is_word else "tags"][(code >> shift & ((1 << bits) - 1)) - 1])
+                bits = _WORD_BITS if _is_word(part) else _TAG_BITS
+                column = "tags" if part == BETWEEN else LOOKS[part][1]
+                told.append(atoms.texts[column][(code >> shift & ((1 << bits) - 1)) - 1])
                 shift += bits
         return f"[{name}: {' '.join(text or '-' for text in told)}]"
 
@@ -118,26 +119,35 @@ class ArcSpace(GrownSpace):
             numbers = np.fromiter((ids.get(text, _UNKNOWN) for text in known), np.int32, int(sizes.sum()))
             columns[name] = numbers
         heads = np.fromiter(chain.from_iterable(tree.heads for tree in trees), np.int32)
+        relations = np.empty(0, np.int32)
+        if self._tells_relations:
+            ids = atoms.ids("relations")
+            texts = chain.from_iterable(tree.relations for tree in trees)
+            relations = np.fromiter((ids.get(text, _UNKNOWN) for text in texts), np.int32, len(heads))
         return {
             "start": np.concatenate([[0], np.cumsum(sizes)]),
             "word": columns["words"],
             "tag": columns["tags"],
             "candidate_start": np.asarray(bounds, np.int64),
             "head": heads,
+            "relation": relations,
         }
+
+
+def _is_word(part: str) -> bool:
+    return part in LOOKS and LOOKS[part][1] == "words"
 
 
 def _native_template(name: str) -> tuple[list[int], bool, bool]:
     """A template as the core reads it: the numbers of its parts, and whether it tells length and direction."""
     parts = parts_of_template(name)
-    for part in (RELATION, OWN):
-        if part in parts:
-            raise InputError(
-                f"Features are selected from words, tags, lengths and directions, not from {part!r}. Leave the template "
-                f"{name!r} out."
-            )
+    if OWN in parts:
+        raise InputError(
+            f"Features are selected from words, tags, relations, lengths and directions, not from {OWN!r}. Leave out the "
+            f"template {OWN!r}."
+        )
     looked = [part for part in parts if part not in (LENGTH, DIRECTION)]
-    bits = sum(_WORD_BITS if LOOKS.get(part, (0, "tags", 0))[1] == "words" else _TAG_BITS for part in looked)
+    bits = sum(_WORD_BITS if _is_word(part) else _TAG_BITS for part in looked)
     if bits > 52:
         raise InputError(
             f"The template {name!r} tells too much of an arc for selection: at most two words, a word and two tags, or "

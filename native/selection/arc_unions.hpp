@@ -23,6 +23,7 @@ enum class ArcPart : std::uint8_t {
   kTag,
   kTagBefore,
   kTagAfter,
+  kRelation,
   kBetweenTag
 };
 struct ArcTemplate {
@@ -30,7 +31,8 @@ struct ArcTemplate {
   bool length, direction;
 };
 
-// A code is exact: 8 bits for the template, 4 for length and direction, 52 for words of 26 bits and tags of 13.
+// A code is exact: 8 bits for the template, 4 for length and direction, 52 for words of 26 bits, and tags and
+// relations of 13.
 inline constexpr int kWordBits = 26, kTagBits = 13;
 inline constexpr std::int32_t kUnknown = 0;  // a word or tag that training has not seen: no atom has it
 
@@ -38,7 +40,9 @@ struct SentenceArrays {
   std::span<const std::int64_t> start;      // of the tokens of each sentence; the first of each is ROOT
   std::span<const std::int32_t> word, tag;  // by token
   std::span<const std::int64_t> candidate_start;
-  std::span<const std::int32_t> head;  // candidate after candidate, by token but ROOT, counted from 1; 0 is ROOT
+  // Candidate after candidate, by token but ROOT: its head, counted from 1, 0 is ROOT; and its relation, if templates tell
+  // it, else empty.
+  std::span<const std::int32_t> head, relation;
 };
 
 // Numbers for codes, in a fixed order.
@@ -61,7 +65,7 @@ class AtomTable {
 };
 
 // One sentence. Arcs are sorted by head, then by modifier.
-struct ArcGraph {
+struct ArcUnion {
   std::int32_t n_arcs, n_candidates;
   Mask all;
   std::span<const std::int32_t> modifier;       // by arc
@@ -78,13 +82,13 @@ struct ArcGraph {
   }
 };
 
-class ArcGraphs {
+class ArcUnions {
  public:
-  ArcGraphs(const SentenceArrays& sentences, std::span<const ArcTemplate> templates, bool root, const AtomTable& atoms,
+  ArcUnions(const SentenceArrays& sentences, std::span<const ArcTemplate> templates, bool root, const AtomTable& atoms,
             Team& team);
 
   std::int64_t size() const { return std::ssize(sentences_); }
-  ArcGraph operator[](std::int64_t sentence) const;
+  ArcUnion operator[](std::int64_t sentence) const;
   std::int64_t n_bytes() const;
 
  private:

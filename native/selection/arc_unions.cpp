@@ -1,4 +1,4 @@
-#include "selection/arc_graphs.hpp"
+#include "selection/arc_unions.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,14 +10,17 @@ namespace {
 
 struct View {  // of one sentence
   const std::int32_t *word, *tag;
-  std::int32_t n;  // tokens with ROOT
-  const std::int32_t* head;
+  std::int32_t n;                       // tokens with ROOT
+  const std::int32_t *head, *relation;  // the second may be null
   std::int32_t n_candidates;
 
   // The tag at a position; 1 before ROOT and behind the last word.
   std::int32_t tag_at(std::int32_t position) const { return position < 0 || position >= n ? 1 : tag[position]; }
   std::int32_t head_of(std::int32_t candidate, std::int32_t token) const {
     return head[static_cast<std::int64_t>(candidate) * (n - 1) + token - 1];
+  }
+  std::int32_t relation_of(std::int32_t candidate, std::int32_t token) const {
+    return relation ? relation[static_cast<std::int64_t>(candidate) * (n - 1) + token - 1] : kUnknown;
   }
 };
 
@@ -32,8 +35,11 @@ std::vector<std::int64_t> head_starts(const SentenceArrays& all) {
 
 View view_of(const SentenceArrays& all, std::span<const std::int64_t> head_start, std::int64_t sentence) {
   const std::int64_t first = all.start[sentence];
-  return {all.word.data() + first, all.tag.data() + first, static_cast<std::int32_t>(all.start[sentence + 1] - first),
+  return {all.word.data() + first,
+          all.tag.data() + first,
+          static_cast<std::int32_t>(all.start[sentence + 1] - first),
           all.head.data() + head_start[sentence],
+          all.relation.empty() ? nullptr : all.relation.data() + head_start[sentence],
           static_cast<std::int32_t>(all.candidate_start[sentence + 1] - all.candidate_start[sentence])};
 }
 
@@ -42,10 +48,16 @@ std::uint64_t length_class(std::int32_t steps) {
   return static_cast<std::uint64_t>(steps <= 5 ? steps - 1 : steps <= 10 ? 5 : 6);
 }
 
+struct Arc {
+  std::int32_t head, modifier, relation;
+  Mask mask;
+};
+
 // Tells `take` the codes of an arc. Words and tags that are unknown have none.
 template <class Take>
-void codes_of(const View& view, std::int32_t head, std::int32_t modifier, std::span<const ArcTemplate> templates,
+void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> templates,
               std::vector<std::int32_t>& between, const Take& take) {
+  const std::int32_t head = arc.head, modifier = arc.modifier;
   between.clear();
   bool looked = false;
   const std::uint64_t direction = head < modifier, length = length_class(head - modifier);
@@ -84,6 +96,9 @@ void codes_of(const View& view, std::int32_t head, std::int32_t modifier, std::s
         case ArcPart::kTagAfter:
           value = view.tag_at(modifier + 1);
           break;
+        case ArcPart::kRelation:
+          value = arc.relation;
+          break;
         case ArcPart::kBetweenTag:
           tag_between = shift;
           value = 1;
@@ -110,27 +125,18 @@ void codes_of(const View& view, std::int32_t head, std::int32_t modifier, std::s
   }
 }
 
-struct Arc {
-  std::int32_t head, modifier;
-  Mask mask;
-};
-
 // The arcs of all candidates, sorted by head and modifier.
-void union_of(const View& view, bool root, std::vector<Arc>& arcs, std::vector<Mask>& heads_of) {
+void union_of(const View& view, bool root, std::vector<Arc>& arcs) {
   arcs.clear();
-  // Modifier by modifier there are few heads; sorted by head afterwards.
-  heads_of.assign(static_cast<std::size_t>(view.n), 0);
   for (std::int32_t m = 1; m < view.n; ++m) {
-    const std::size_t first = arcs.size();
+    const std::size_t first = arcs.size();  // one modifier has few heads
     for (std::int32_t k = 0; k < view.n_candidates; ++k) {
-      const std::int32_t h = view.head_of(k, m);
+      const std::int32_t h = view.head_of(k, m), relation = view.relation_of(k, m);
       if (h == 0 && !root) continue;
-      if (heads_of[h] == 0) arcs.push_back({h, m, 0});
-      heads_of[h] |= Mask{1} << k;
-    }
-    for (std::size_t a = first; a < arcs.size(); ++a) {
-      arcs[a].mask = heads_of[arcs[a].head];
-      heads_of[arcs[a].head] = 0;
+      std::size_t at = first;
+      while (at < arcs.size() && (arcs[at].head != h || arcs[at].relation != relation)) ++at;
+      if (at == arcs.size()) arcs.push_back({h, m, relation, 0});
+      arcs[at].mask |= Mask{1} << k;
     }
   }
   std::ranges::stable_sort(arcs, [](const Arc& a, const Arc& b) { return a.head < b.head; });
@@ -147,23 +153,22 @@ AtomTable::AtomTable(std::vector<std::uint64_t> codes)
   }
 }
 
-ArcGraphs::ArcGraphs(const SentenceArrays& all, std::span<const ArcTemplate> templates, bool root,
+ArcUnions::ArcUnions(const SentenceArrays& all, std::span<const ArcTemplate> templates, bool root,
                      const AtomTable& atoms, Team& team)
     : sentences_(all.start.size() - 1) {
   const std::vector<std::int64_t> head_start = head_starts(all);
   struct Workspace {
     std::vector<Arc> arcs;
-    std::vector<Mask> heads_of;
-    std::vector<std::int32_t> between, last;
+    std::vector<std::int32_t> between;
     std::vector<std::uint64_t> keys;
   };
   std::vector<Workspace> spaces(static_cast<std::size_t>(team.size()));
   team.run(size(), [&](std::int64_t s, int worker) {
-    auto& [arcs, heads_of, between, last, keys] = spaces[worker];
+    auto& [arcs, between, keys] = spaces[worker];
     Sentence& own = sentences_[s];
     const View view = view_of(all, head_start, s);
     own.n_candidates = view.n_candidates;
-    union_of(view, root, arcs, heads_of);
+    union_of(view, root, arcs);
     own.first_of_head.assign(static_cast<std::size_t>(view.n) + 1, 0);
     own.atom_start.push_back(0);
     for (const Arc& arc : arcs) {
@@ -171,7 +176,7 @@ ArcGraphs::ArcGraphs(const SentenceArrays& all, std::span<const ArcTemplate> tem
       own.modifier.push_back(arc.modifier);
       own.mask.push_back(arc.mask);
       keys.clear();
-      codes_of(view, arc.head, arc.modifier, templates, between, [&](std::uint64_t code) { keys.push_back(code); });
+      codes_of(view, arc, templates, between, [&](std::uint64_t code) { keys.push_back(code); });
       for (const std::uint64_t code : keys) {
         if (const std::uint32_t number = atoms.find(code); number != kNoFeature) own.atom.push_back(number);
       }
@@ -197,7 +202,7 @@ ArcGraphs::ArcGraphs(const SentenceArrays& all, std::span<const ArcTemplate> tem
   });
 }
 
-ArcGraph ArcGraphs::operator[](std::int64_t sentence) const {
+ArcUnion ArcUnions::operator[](std::int64_t sentence) const {
   const Sentence& own = sentences_[sentence];
   return {static_cast<std::int32_t>(own.modifier.size()),
           own.n_candidates,
@@ -212,7 +217,7 @@ ArcGraph ArcGraphs::operator[](std::int64_t sentence) const {
           own.next_mask.data()};
 }
 
-std::int64_t ArcGraphs::n_bytes() const {
+std::int64_t ArcUnions::n_bytes() const {
   std::size_t out = sentences_.capacity() * sizeof(Sentence);
   for (const Sentence& own : sentences_) {
     out += 4 * (own.modifier.capacity() + own.first_of_head.capacity() + own.next_arc.capacity() + own.atom.capacity());
@@ -232,15 +237,14 @@ std::vector<std::uint64_t> frequent_codes(const SentenceArrays& all, std::span<c
                                                              std::vector<std::vector<std::uint64_t>>(kParts));
   team.run((n + kRun - 1) / kRun, [&](std::int64_t task, int worker) {
     std::vector<Arc> arcs;
-    std::vector<Mask> heads_of;
     std::vector<std::int32_t> between;
     std::vector<std::uint64_t> codes;
     for (std::int64_t s = task * kRun; s < std::min(n, (task + 1) * kRun); ++s) {
       const View view = view_of(all, head_start, s);
-      union_of(view, root, arcs, heads_of);
+      union_of(view, root, arcs);
       codes.clear();
       for (const Arc& arc : arcs) {
-        codes_of(view, arc.head, arc.modifier, templates, between, [&](std::uint64_t code) { codes.push_back(code); });
+        codes_of(view, arc, templates, between, [&](std::uint64_t code) { codes.push_back(code); });
       }
       std::ranges::sort(codes);
       codes.erase(std::unique(codes.begin(), codes.end()), codes.end());

@@ -1,0 +1,90 @@
+// The selected features of many groups, extracted once: what a reranker learns from.
+//
+// A feature that all candidates of a group have decides nothing and is left out. Features of one place in the sentence
+// are had by the same candidates, so they share one mask.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "jobs/team.hpp"
+#include "selection/growing.hpp"
+#include "selection/mining.hpp"
+
+namespace espalier {
+
+class RankedFeatures {
+ public:
+  // `index` gives each feature of the trie its column, -1 if it has none, and `value` what it counts.
+  template <class Graphs>
+  static RankedFeatures extracted(const Graphs& graphs, const Growing& growing, std::span<const std::int32_t> index,
+                                  std::span<const float> value, int order, FeatureValues values, Team& team);
+
+  std::int64_t size() const { return std::ssize(groups_); }
+  std::int64_t n_bytes() const;
+  std::int64_t n_features() const;
+  // For each candidate, group after group, the sum of the weights of its features, up to a constant of each group.
+  std::vector<double> scores(std::span<const float> weight, Team& team) const;
+
+  struct Run {
+    Mask mask;
+    std::int32_t end;  // of its columns
+    float value;       // of its features
+  };
+  struct Group {
+    std::int32_t n_candidates = 0;
+    std::vector<Run> runs;
+    std::vector<std::int32_t> column;
+
+    void add_scores(std::span<const float> weight, double* scores) const;
+  };
+  const Group& operator[](std::int64_t group) const { return groups_[group]; }
+
+ private:
+  std::vector<Group> groups_;
+};
+
+// How candidates that are not right move weights.
+enum class RankingLoss : std::uint8_t {
+  kPerceptron,  // the best candidate, its cost included, if it is not below the right one
+  kSoftmax,     // all, by their probability, costs included
+  kRisk         // all, by probability and by how their cost differs from the expected one
+};
+
+struct RankingSettings {
+  RankingLoss loss;
+  double margin;  // how much a unit of cost adds to the score while learning
+  double step;    // the size of a step
+  double l1, l2;  // penalties of one group
+  bool adaptive;  // whether a weight's steps shrink with its earlier gradients (AdaGrad)
+};
+
+// Learns weights of features by one step for each group, and averages them over all steps.
+class RankingLearner {
+ public:
+  RankingLearner(std::int64_t n_features, const RankingSettings& settings)
+      : settings_(settings), cells_(static_cast<std::size_t>(n_features)) {}
+
+  // One pass in the order given. `target`, `base` and `cost` are as for mining: by group, and by candidate. Returns in how
+  // many groups something else than the target had the highest score, costs included.
+  std::int64_t pass(const RankedFeatures& features, std::span<const std::int64_t> order,
+                    std::span<const std::int64_t> start, std::span<const std::int32_t> target,
+                    std::span<const double> base, std::span<const double> cost, Team& team);
+  std::vector<float> weights() const;
+  std::vector<float> averaged() const;
+
+ private:
+  struct Cell {
+    float weight = 0, moved = 0;  // moved: the sum of all moves, each times the number of steps before it
+    float squares = 0;            // of the gradients
+    std::uint32_t seen = 0;       // the step up to which penalties are paid
+  };
+  void pay(Cell& cell) const;
+
+  RankingSettings settings_;
+  std::vector<Cell> cells_;
+  std::int64_t n_steps_ = 0;
+};
+
+}  // namespace espalier
