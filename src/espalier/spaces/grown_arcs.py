@@ -1,7 +1,7 @@
 """Sub feature trees of dependency trees: connected arcs, each with one of its atoms (Qian and Liu 2015, section 5).
 
-The children that a subtree keeps are neighbours. An atom is what a template says about an arc, and its code is exact: the
-template, the length and direction, and the numbers of words and tags.
+The children that a subtree keeps are neighbours. An atom is what a template says about an arc, and its code is exact:
+the template, the length and direction, and the numbers of words and tags.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from espalier.corpus.arc_templates import BETWEEN, DIRECTION, LENGTH, LOOKS, OWN
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_candidates
+from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_atoms, check_candidates
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 
@@ -57,11 +57,7 @@ class ArcSpace(GrownSpace):
         arrays = self._arrays(trees, bounds, Atoms(np.empty(0, np.uint64), texts))
         templates, root = self.templates, self.kernel.root
         codes = _core.frequent_codes(arrays, templates, root, threshold, schedule.n_threads, schedule.tell)
-        if len(codes) > _core.MOST_ATOMS:
-            raise InputError(
-                f"There are {len(codes):,} different features of arcs in more than {threshold:g} sentences, and at most "
-                f"{_core.MOST_ATOMS:,} can be combined. Use a larger C or fewer templates."
-            )
+        check_atoms(codes, threshold, "Use a larger C or fewer templates.")
         return Atoms(codes, texts)
 
     def graphs(self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule) -> _core.ArcGraphs:
@@ -75,7 +71,7 @@ class ArcSpace(GrownSpace):
         depth = 0
         for place, atom in path:
             own = max(place, 1)
-            pieces.append(")" * (depth - own) + " " * (0 < depth) + "(" * (own - depth - (depth == 0)))
+            pieces.append(")" * (depth - own) + " " * (depth > 0) + "(" * (own - depth - (depth == 0)))
             pieces.append(self._arc(atoms, atom))
             depth = own
         return "".join(pieces) + ")" * (depth - 1)
@@ -91,7 +87,7 @@ class ArcSpace(GrownSpace):
             elif part == DIRECTION:
                 told.append(DIRECTIONS[code >> 52 & 1])
             else:
-                is_word = LOOKS.get(part, (False, "tags", 0))[1] == "words"
+                is_word = _is_word(part)
                 bits = _WORD_BITS if is_word else _TAG_BITS
                 told.append(atoms.texts["words" if is_word else "tags"][(code >> shift & ((1 << bits) - 1)) - 1])
                 shift += bits
@@ -107,9 +103,15 @@ class ArcSpace(GrownSpace):
         return found
 
     def _arrays(self, trees: Sequence[DependencyTree], bounds: Integers, atoms: Atoms) -> dict[str, NDArray[Any]]:
-        """The sentences as the core reads them; candidates of one group have the words and tags of its first."""
+        """The sentences as the core reads them."""
         check_candidates(bounds)
         first = [trees[row] for row in bounds[:-1].tolist()]
+        for row, example in enumerate(np.repeat(np.arange(len(first)), np.diff(bounds)).tolist()):
+            if (trees[row].words, trees[row].tags) != (first[example].words, first[example].tags):
+                raise InputError(
+                    f"Row {row} must have the words and tags of row {bounds[example]}: both are candidates of one "
+                    "sentence, and features are selected by the arcs in which candidates differ."
+                )
         sizes = np.fromiter((len(tree) + 1 for tree in first), np.int64, len(first))
         columns = {}
         for name in ("words", "tags"):
@@ -127,17 +129,22 @@ class ArcSpace(GrownSpace):
         }
 
 
+def _is_word(part: str) -> bool:
+    """Whether a part of a template tells a word, not a tag."""
+    return part in LOOKS and LOOKS[part][1] == "words"
+
+
 def _native_template(name: str) -> tuple[list[int], bool, bool]:
     """A template as the core reads it: the numbers of its parts, and whether it tells length and direction."""
     parts = parts_of_template(name)
     for part in (RELATION, OWN):
         if part in parts:
             raise InputError(
-                f"Features are selected from words, tags, lengths and directions, not from {part!r}. Leave the template "
-                f"{name!r} out."
+                f"Features are selected from words, tags, lengths and directions, not from {part!r}. Leave out the "
+                f"template {name!r}."
             )
     looked = [part for part in parts if part not in (LENGTH, DIRECTION)]
-    bits = sum(_WORD_BITS if LOOKS.get(part, (0, "tags", 0))[1] == "words" else _TAG_BITS for part in looked)
+    bits = sum(_WORD_BITS if _is_word(part) else _TAG_BITS for part in looked)
     if bits > 52:
         raise InputError(
             f"The template {name!r} tells too much of an arc for selection: at most two words, a word and two tags, or "
