@@ -47,17 +47,15 @@ class Filters {
   void add(int worker, std::span<const std::uint64_t> keys) {
     filters_[worker]->add_batch(keys, [](std::size_t) {});
   }
-  template <class Passed>
-  void passing(std::span<const std::uint64_t> keys, const Passed& passed) const {
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      int sum = 0;
-      for (const auto& filter : filters_) {
-        const int own = filter->count(keys[k]);
-        sum += own;
-        if (own >= threshold_) sum = threshold_ + 1;
-      }
-      if (sum > threshold_ || threshold_ == 0) passed(k);
+  bool pass(std::uint64_t key) const {
+    int sum = 0;
+    for (const auto& filter : filters_) {
+      const int own = filter->count(key);
+      sum += own;
+      // A filter stops counting at the threshold.
+      if (own == threshold_ || sum > threshold_) return true;
     }
+    return false;
   }
 
  private:
@@ -113,18 +111,16 @@ CountedFeatures count_features(const Graphs& graphs, const Growing& growing, con
   each_example(graphs, team, [&](std::int64_t example, int worker) {
     if (outputs.right[example] == outputs.predicted[example]) return;
     counter.begin(worker, example);
-    each_candidate(graphs[example], growth[worker], outputs, example, settings.order,
-                   [&](std::uint64_t key, unsigned sides) {
-                     if (filtered) {
-                       bool passes = std::ranges::binary_search(kept_watched, key);
-                       for (const unsigned side : {kPlus, kMinus}) {
-                         const std::uint64_t own = filter_key(key, side);
-                         if (!passes && sides & side) filters->passing({&own, 1}, [&](std::size_t) { passes = true; });
-                       }
-                       if (!passes) return;
-                     }
-                     counter.add(worker, key, sides);
-                   });
+    each_candidate(
+        graphs[example], growth[worker], outputs, example, settings.order, [&](std::uint64_t key, unsigned sides) {
+          if (filtered) {
+            // By both sides, wherever it occurs: a feature that passes on one must be counted on both.
+            const bool passes = filters->pass(filter_key(key, kPlus)) || filters->pass(filter_key(key, kMinus)) ||
+                                std::ranges::binary_search(kept_watched, key);
+            if (!passes) return;
+          }
+          counter.add(worker, key, sides);
+        });
   });
   filters.reset();
   team.span(from + 0.8 * length, to);

@@ -548,6 +548,14 @@ def score_dependencies(
     head: NDArray[numpy.int32],
     n_threads: int,
 ) -> NDArray[numpy.float64]: ...
+def label_dependencies(
+    labels: SparseClassifier,
+    n_labels: int,
+    start: NDArray[numpy.int64],
+    token: NDArray[numpy.int32],
+    head: NDArray[numpy.int32],
+    n_threads: int,
+) -> NDArray[numpy.int32]: ...
 def kept_arcs(
     pruner: NDArray[numpy.float32],
     ratio: float,
@@ -590,7 +598,7 @@ def frequent_codes(
 class AtomTable:
     def __init__(self, codes: NDArray[numpy.uint64]) -> None: ...
 
-class ArcGraphs:
+class ArcUnions:
     def __init__(
         self,
         arrays: dict[str, NDArray[Any]],
@@ -623,9 +631,65 @@ def open_parts(
     trie: FeatureTrie, kind: int, top: NDArray[numpy.uint32], needed: NDArray[numpy.uint8], n_threads: int
 ) -> tuple[NDArray[numpy.uint8], int]: ...
 def first_features(trie: FeatureTrie, n_atoms: int, open: NDArray[numpy.uint8]) -> NDArray[numpy.uint32]: ...
+
+class RankedFeatures:
+    @overload
+    @staticmethod
+    def extracted(
+        graphs: ArcUnions,
+        trie: FeatureTrie,
+        n_atoms: int,
+        first: NDArray[numpy.uint32],
+        open: NDArray[numpy.uint8],
+        index: NDArray[numpy.int32],
+        value: NDArray[numpy.float32],
+        order: int,
+        presence: bool,
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> RankedFeatures: ...
+    @overload
+    @staticmethod
+    def extracted(
+        graphs: SlotGraphs,
+        trie: FeatureTrie,
+        n_atoms: int,
+        first: NDArray[numpy.uint32],
+        open: NDArray[numpy.uint8],
+        index: NDArray[numpy.int32],
+        value: NDArray[numpy.float32],
+        order: int,
+        presence: bool,
+        n_threads: int,
+        progress: Callable[[float], object] | None,
+    ) -> RankedFeatures: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    def scores(self, weight: NDArray[numpy.float32], n_threads: int) -> NDArray[numpy.float64]: ...
+
+class RankingLearner:
+    def __init__(
+        self, n_features: int, loss: int, margin: float, step: float, l1: float, l2: float, adaptive: bool
+    ) -> None: ...
+    def run_pass(
+        self,
+        features: RankedFeatures,
+        order: NDArray[numpy.int64],
+        start: NDArray[numpy.int64],
+        target: NDArray[numpy.int32],
+        base: NDArray[numpy.float64],
+        cost: NDArray[numpy.float64],
+        progress: Callable[[float], object] | None,
+    ) -> int: ...
+    def weights(self) -> NDArray[numpy.float32]: ...
+    def averaged(self) -> NDArray[numpy.float32]: ...
+
 @overload
 def count_features(
-    graphs: ArcGraphs,
+    graphs: ArcUnions,
     trie: FeatureTrie,
     n_atoms: int,
     first: NDArray[numpy.uint32],
@@ -663,7 +727,7 @@ def count_features(
 ) -> dict[str, Any]: ...
 @overload
 def count_frequent(
-    graphs: ArcGraphs,
+    graphs: ArcUnions,
     trie: FeatureTrie,
     n_atoms: int,
     first: NDArray[numpy.uint32],
@@ -691,7 +755,7 @@ def count_frequent(
 ) -> dict[str, Any]: ...
 @overload
 def feature_scores(
-    graphs: ArcGraphs,
+    graphs: ArcUnions,
     trie: FeatureTrie,
     n_atoms: int,
     first: NDArray[numpy.uint32],
@@ -719,7 +783,7 @@ def feature_scores(
 ) -> NDArray[numpy.float64]: ...
 @overload
 def feature_rows(
-    graphs: ArcGraphs,
+    graphs: ArcUnions,
     trie: FeatureTrie,
     n_atoms: int,
     first: NDArray[numpy.uint32],

@@ -246,9 +246,10 @@ class Mining:
         problem, grown = self.problem, self.grown
         if len(problem.root_of):
             wrong = predicted != problem.right
-            for sign, labels in ((1.0, problem.right), (-1.0, predicted)):
-                counts = np.bincount(labels[wrong], minlength=len(problem.root_of))
-                grown.intercept += sign * rate * counts * (problem.root_of >= 0)
+            n_right, n_predicted = (
+                np.bincount(labels[wrong], minlength=len(problem.root_of)) for labels in (problem.right, predicted)
+            )
+            grown.intercept += rate * (n_right - n_predicted) * (problem.root_of >= 0)
         had_weight = grown.weight != 0
         opened = grown.reached(had_weight, schedule.n_threads)
         survives = np.zeros(len(grown.weight), np.uint8)
@@ -293,8 +294,8 @@ class Mining:
         memory = max(schedule.memory - self._held() - self._filter_memory, _LEAST_MEMORY * schedule.n_threads)
         if memory > schedule.memory:
             raise MemoryBudgetError(
-                f"Selecting features needs {self._held() + memory:,} bytes so far, but the budget is {schedule.memory:,} "
-                "bytes. Give more memory, or use a larger C or a smaller max_order."
+                f"Selecting features needs {self._held() + memory:,} bytes so far, but the budget is "
+                f"{schedule.memory:,} bytes. Give more memory, or use a larger C or a smaller max_order."
             )
         found: dict[str, Any] = _core.count_features(
             problem.graphs,

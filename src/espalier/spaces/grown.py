@@ -1,9 +1,9 @@
 """Spaces whose features grow atom by atom: what the selection of features needs of a space.
 
 An *atom* is the smallest feature: what a template says about an arc, a dimension, a production, a token. A feature of
-order r has r atoms, and grows in one way only, so that a trie holds it: its parent, the place where it grew, and the atom
-that was added. A space reads items into graphs of positions that have atoms, and writes features as text. The growth
-itself is compiled (``native/selection``).
+order r has r atoms, and grows in one way only, so that a trie holds it: its parent, the place where it grew, and the
+atom that was added. A space reads items into graphs of positions that have atoms, and writes features as text. The
+growth itself is compiled (``native/selection``).
 """
 
 from __future__ import annotations
@@ -111,6 +111,15 @@ def in_enough_examples(codes: NDArray[np.uint64], example: Integers, threshold: 
     return kept
 
 
+def check_atoms(codes: NDArray[np.uint64], threshold: float, advice: str = "Use a larger C.") -> None:
+    """Refuse more atoms than can be numbered."""
+    if len(codes) > _core.MOST_ATOMS:
+        raise InputError(
+            f"There are {len(codes):,} different features of order 1 in more than {threshold:g} examples, and at most "
+            f"{_core.MOST_ATOMS:,} can be combined. {advice}"
+        )
+
+
 def check_candidates(bounds: Integers) -> None:
     """Refuse groups of more candidates than a mask has bits."""
     n = int(np.diff(bounds).max(initial=0))
@@ -131,8 +140,18 @@ def masks_of(bounds: Integers, row: Integers) -> NDArray[np.uint64]:
 def space_for(kernel: Kernel) -> GrownSpace:
     """The space in which features of a kernel are selected; an InputError if there is none."""
     from espalier.spaces.grown_arcs import ArcSpace
+    from espalier.spaces.grown_productions import FragmentSpace
+    from espalier.spaces.grown_sequences import SequenceSpace, SubsequenceSpace, TaggingSpace
+    from espalier.spaces.grown_sets import SetSpace
 
-    spaces: dict[str, type[GrownSpace]] = {"DependencySubtree": ArcSpace}
+    spaces: dict[str, type[GrownSpace]] = {
+        "DependencySubtree": ArcSpace,
+        "Polynomial": SetSpace,
+        "Spectrum": SequenceSpace,
+        "Subsequence": SubsequenceSpace,
+        "Tagging": TaggingSpace,
+        "SubsetTree": FragmentSpace,
+    }
     name = type(kernel).__name__
     if name not in spaces:
         raise InputError(f"Features of {kernel!r} cannot be selected. Those of {', '.join(spaces)} can.")

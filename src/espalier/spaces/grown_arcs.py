@@ -1,7 +1,7 @@
 """Sub feature trees of dependency trees: connected arcs, each with one of its atoms (Qian and Liu 2015, section 5).
 
-The children that a subtree keeps are neighbours. An atom is what a template says about an arc, and its code is exact: the
-template, the length and direction, and the numbers of words and tags.
+The children that a subtree keeps are neighbours. An atom is what a template says about an arc, and its code is exact:
+the template, the length and direction, and the numbers of words and tags.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from espalier.corpus.arc_templates import BETWEEN, DIRECTION, LENGTH, LOOKS, OWN
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_candidates
+from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_atoms, check_candidates
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 
@@ -58,11 +58,7 @@ class ArcSpace(GrownSpace):
         arrays = self._arrays(trees, bounds, Atoms(np.empty(0, np.uint64), texts))
         templates, root = self.templates, self.kernel.root
         codes = _core.frequent_codes(arrays, templates, root, threshold, schedule.n_threads, schedule.tell)
-        if len(codes) > _core.MOST_ATOMS:
-            raise InputError(
-                f"There are {len(codes):,} different features of arcs in more than {threshold:g} sentences, and at most "
-                f"{_core.MOST_ATOMS:,} can be combined. Use a larger C or fewer templates."
-            )
+        check_atoms(codes, threshold, "Use a larger C or fewer templates.")
         return Atoms(codes, texts)
 
     def graphs(self, inputs: Inputs, bounds: Integers, atoms: Atoms, schedule: Schedule) -> _core.ArcUnions:
@@ -108,9 +104,15 @@ class ArcSpace(GrownSpace):
         return found
 
     def _arrays(self, trees: Sequence[DependencyTree], bounds: Integers, atoms: Atoms) -> dict[str, NDArray[Any]]:
-        """The sentences as the core reads them; candidates of one group have the words and tags of its first."""
+        """The sentences as the core reads them."""
         check_candidates(bounds)
         first = [trees[row] for row in bounds[:-1].tolist()]
+        for row, example in enumerate(np.repeat(np.arange(len(first)), np.diff(bounds)).tolist()):
+            if (trees[row].words, trees[row].tags) != (first[example].words, first[example].tags):
+                raise InputError(
+                    f"Row {row} must have the words and tags of row {bounds[example]}: both are candidates of one "
+                    "sentence, and features are selected by the arcs in which candidates differ."
+                )
         sizes = np.fromiter((len(tree) + 1 for tree in first), np.int64, len(first))
         columns = {}
         for name in ("words", "tags"):
@@ -135,6 +137,7 @@ class ArcSpace(GrownSpace):
 
 
 def _is_word(part: str) -> bool:
+    """Whether a part of a template tells a word, not a tag."""
     return part in LOOKS and LOOKS[part][1] == "words"
 
 
@@ -143,8 +146,7 @@ def _native_template(name: str) -> tuple[list[int], bool, bool]:
     parts = parts_of_template(name)
     if OWN in parts:
         raise InputError(
-            f"Features are selected from words, tags, relations, lengths and directions, not from {OWN!r}. Leave out the "
-            f"template {OWN!r}."
+            f"Features are selected from words, tags, relations, lengths and directions. Leave out the template {OWN!r}."
         )
     looked = [part for part in parts if part not in (LENGTH, DIRECTION)]
     bits = sum(_WORD_BITS if _is_word(part) else _TAG_BITS for part in looked)
