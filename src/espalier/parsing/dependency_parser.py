@@ -20,7 +20,7 @@ from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.token_numbers import TokenNumbers
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
-from espalier.structures.dependency import DependencyTree, sound_tree
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.numbers import check_choice, finite_number, whole_number
 
 Order = Literal[1, 2, 3]
@@ -320,8 +320,8 @@ class DependencyParser(Storable):
         for tree, score in zip(listed, self.score_all(listed, n_threads=n_threads), strict=True):
             named = [self.relations[number] for number in labels[at : at + len(tree)]]
             at += len(tree)
-            relations = tuple([without_marks(name) for name in named] if self.restores else named)
-            found.append(DependencyParse(sound_tree(tree.words, tree.tags, tree.heads, relations), score))
+            relations = [without_marks(name) for name in named] if self.restores else named
+            found.append(DependencyParse(replace(tree, relations=relations), score))
         return found
 
     def kept_heads(self, sentences: Iterable[Any], *, n_threads: int | None = None) -> list[list[tuple[int, ...]]]:

@@ -1,0 +1,5 @@
+"""Selecting features in the space of a kernel: the few that matter among very many."""
+
+from espalier.selection.selector import KernelSpaceSelector
+
+__all__ = ["KernelSpaceSelector"]

@@ -8,6 +8,7 @@ feature never count more than a part of it. ``tests/reference/gradient_mining.py
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -63,6 +64,18 @@ class PassStep:
     orders: tuple[OrderStep, ...]
     seconds: float
     memory: int  # bytes of the features, of the examples and for counting
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The survivors of one order in one pass: in how many more right than predicted outputs each is, and figures."""
+
+    nodes: Nodes
+    slope: Floats
+    n_occurrences: int
+    n_candidates: int
+    n_spilled: int
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +195,14 @@ class Mining:
     C
         A feature must be present in more than C right or more than C predicted outputs of mispredicted examples.
     step, steps
-        The size of a step, constant or divided by the square root of the number of the pass.
+        The size of a step, constant or divided by the square root of the number of the pass. None chooses it in the
+        first pass of a run: the objective divided by the squared length of the gradient.
     filter_memory
         Bytes of the filter that candidates must pass before they are counted; 0 for none.
     folder
         Where to keep counts that exceed the memory.
+    included
+        Which examples to learn from; all if None.
     """
 
     def __init__(
@@ -195,13 +211,15 @@ class Mining:
         grown: Grown,
         *,
         C: float,
-        step: float = 1.0,
+        step: float | None = 1.0,
         steps: Steps = "square root",
         filter_memory: int = 0,
         folder: str = "",
+        included: NDArray[np.bool_] | None = None,
     ) -> None:
         self.problem, self.grown, self._C = problem, grown, C
         self._step, self._steps, self._filter_memory, self._folder = step, steps, filter_memory, folder
+        self._included = np.ones(len(problem), bool) if included is None else included
         self.history: list[PassStep] = []
         self._first = problem.start[:-1]
         self._n_outputs = np.diff(problem.start)
@@ -219,14 +237,15 @@ class Mining:
         example = np.repeat(np.arange(len(problem)), self._n_outputs)[is_best]
         _, earliest = np.unique(example, return_index=True)
         predicted = (is_best[earliest] - self._first).astype(np.int32)
-        predicted = np.where(right == best, problem.right, predicted)
-        losses = best - right
+        predicted = np.where((right == best) | ~self._included, problem.right, predicted).astype(np.int32)
+        losses = (best - right)[self._included]
         objective = self._C * float(np.abs(grown.weight).sum()) + float(losses.sum())
         return predicted, objective, int((predicted != problem.right).sum())
 
     def run(self, max_order: int, max_passes: int, tolerance: float, schedule: Schedule) -> None:
         """Pass over the examples until the objective hardly changes; adds to the history."""
         last: float | None = None
+        step = self._step
         for t in range(1, max_passes + 1):
             began = time.monotonic()
             part = schedule.part(t - 1, max_passes)
@@ -235,14 +254,46 @@ class Mining:
                 self.history.append(PassStep(objective, n_wrong, (), time.monotonic() - began, self._held()))
                 return
             last = objective
-            rate = self._step if self._steps == "constant" else self._step / np.sqrt(t)
-            orders = self.move(predicted, rate, max_order, part.between(0.2, 1.0))
+            counted = self.count(predicted, max_order, part.between(0.2, 1.0))
+            if step is None:
+                step = self._polyak(counted, objective)
+            rate = step if self._steps == "constant" else step / np.sqrt(t)
+            orders = self.move(counted, predicted, rate)
             self.history.append(PassStep(objective, n_wrong, orders, time.monotonic() - began, self._held()))
 
-    def move(
-        self, predicted: NDArray[np.int32], rate: float, max_order: int, schedule: Schedule
-    ) -> tuple[OrderStep, ...]:
-        """Let features survive and move their weights, order by order."""
+    def count(self, predicted: NDArray[np.int32], max_order: int, schedule: Schedule) -> list[Counted]:
+        """Count candidates order by order, and let features survive; no weight moves yet."""
+        grown = self.grown
+        had_weight = grown.weight != 0
+        opened = grown.reached(had_weight, schedule.n_threads)
+        survives = np.zeros(len(grown.weight), np.uint8)
+        counted: list[Counted] = []
+        keys = grown.trie.keys()
+        for order in range(1, max_order + 1):
+            began = time.monotonic()
+            watched = keys[np.flatnonzero(had_weight & (grown.order[: len(had_weight)] == order))]
+            found = self._count(order, watched, opened, predicted, schedule.part(order - 1, max_order))
+            nodes = grown.insert(found["key"], order)
+            n_new = len(grown.weight) - len(opened)
+            opened = np.concatenate([opened, np.zeros(n_new, np.uint8)])
+            survives = np.concatenate([survives, np.zeros(n_new, np.uint8)])
+            opened[nodes] = survives[nodes] = 1
+            grown.survives = survives
+            slope = found["plus"].astype(np.float64) - found["minus"]
+            counted.append(
+                Counted(
+                    nodes,
+                    slope,
+                    found["n_emitted"],
+                    found["n_distinct"],
+                    found["n_spilled"],
+                    time.monotonic() - began,
+                )
+            )
+        return counted
+
+    def move(self, counted: Sequence[Counted], predicted: NDArray[np.int32], rate: float) -> tuple[OrderStep, ...]:
+        """Move the weights of what was counted, and the intercepts of classes."""
         problem, grown = self.problem, self.grown
         if len(problem.root_of):
             wrong = predicted != problem.right
@@ -250,37 +301,33 @@ class Mining:
                 np.bincount(labels[wrong], minlength=len(problem.root_of)) for labels in (problem.right, predicted)
             )
             grown.intercept += rate * (n_right - n_predicted) * (problem.root_of >= 0)
-        had_weight = grown.weight != 0
-        opened = grown.reached(had_weight, schedule.n_threads)
-        survives = np.zeros(len(grown.weight), np.uint8)
-        done: list[OrderStep] = []
-        keys = grown.trie.keys()
-        for order in range(1, max_order + 1):
-            began = time.monotonic()
-            watched = keys[np.flatnonzero(had_weight & (grown.order[: len(had_weight)] == order))]
-            found = self._count(order, watched, opened, predicted, schedule.part(order - 1, max_order))
-            nodes = grown.insert(found["key"], order)
-            moved = grown.weight[nodes] + rate * (found["plus"].astype(np.float64) - found["minus"])
-            grown.weight[nodes] = np.copysign(np.maximum(np.abs(moved) - rate * self._C, 0.0), moved)
-            n_new = len(grown.weight) - len(opened)
-            opened = np.concatenate([opened, np.zeros(n_new, np.uint8)])
-            survives = np.concatenate([survives, np.zeros(n_new, np.uint8)])
-            opened[nodes] = survives[nodes] = 1
-            grown.survives = survives
-            seconds = time.monotonic() - began
-            n_weights = int(np.count_nonzero(grown.weight[nodes]))
+        done = []
+        for order, own in enumerate(counted, 1):
+            moved = grown.weight[own.nodes] + rate * own.slope
+            grown.weight[own.nodes] = np.copysign(np.maximum(np.abs(moved) - rate * self._C, 0.0), moved)
+            n_weights = int(np.count_nonzero(grown.weight[own.nodes]))
             done.append(
                 OrderStep(
                     order,
-                    found["n_emitted"],
-                    found["n_distinct"],
-                    len(nodes),
+                    own.n_occurrences,
+                    own.n_candidates,
+                    len(own.nodes),
                     n_weights,
-                    seconds,
-                    found["n_spilled"],
+                    own.seconds,
+                    own.n_spilled,
                 )
             )
         return tuple(done)
+
+    def _polyak(self, counted: Sequence[Counted], objective: float) -> float:
+        """The step that would bring the objective to 0 if it were linear; 1 if there is no gradient."""
+        squares = 0.0
+        for own in counted:
+            weight = self.grown.weight[own.nodes]
+            at_zero = np.maximum(np.abs(own.slope) - self._C, 0.0)
+            elsewhere = own.slope - self._C * np.sign(weight)
+            squares += float(np.sum(np.where(weight == 0, at_zero, elsewhere) ** 2))
+        return objective / squares if squares > 0 and objective > 0 else 1.0
 
     def _count(
         self,

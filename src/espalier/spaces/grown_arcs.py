@@ -146,7 +146,7 @@ def _native_template(name: str) -> tuple[list[int], bool, bool]:
     parts = parts_of_template(name)
     if OWN in parts:
         raise InputError(
-            f"Features are selected from words, tags, relations, lengths and directions. Leave out the template {OWN!r}."
+            f"Features are selected from words, tags, relations, lengths and directions. Leave {OWN!r} out."
         )
     looked = [part for part in parts if part not in (LENGTH, DIRECTION)]
     bits = sum(_WORD_BITS if _is_word(part) else _TAG_BITS for part in looked)

@@ -1,0 +1,270 @@
+"""``KernelSpaceSelector``: the features of a kernel that matter, selected by gradient mining (Qian and Liu 2015)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from espalier import _core
+from espalier.gp.sampling import generator
+from espalier.gram.estimator import KernelEstimator
+from espalier.jobs.memory import parse_memory
+from espalier.jobs.schedule import Schedule
+from espalier.kernels.inputs import Inputs
+from espalier.selection.examples import Cost, Examples, classified, ranked
+from espalier.selection.mining import Grown, Mining, PassStep, Problem, Steps, scores_of
+from espalier.spaces.grown import Atoms, GrownSpace, space_for
+from espalier.spaces.selected import SelectedFeatures
+from espalier.storage import State
+from espalier.structures.numbers import whole_number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_KEY_BITS = np.uint64(30)  # of place and atom, below the parent
+
+
+@dataclass(eq=False, repr=False)
+class KernelSpaceSelector(KernelEstimator):
+    r"""Select the features of a kernel that tell right outputs from wrong ones.
+
+    A kernel compares items by very many features, such as all subtrees of dependency trees. The selector minimises
+
+    .. math:: C \lVert w \rVert_1 + \sum_i \max_y \bigl(w \cdot f(x_i, y) + \delta_i(y) - w \cdot f(x_i, y_i)\bigr)
+
+    over weights of all of them, by proximal steps, and looks only at few: a feature can have a weight only if it is
+    present in more than C right outputs, or in more than C predicted ones, of examples that are mispredicted. A larger
+    feature is present in no more outputs than its parts, so it is looked at only if its parts survive. Features are
+    found order by order, and nothing is approximated: the result is that of looking at every feature.
+
+    Parameters
+    ----------
+    kernel
+        Says which features there are: ``DependencySubtree``, ``Polynomial`` (of binary columns), ``SubsetTree``,
+        ``Spectrum``, ``Subsequence`` or ``Tagging``. Its decays and weights play no part.
+    C
+        The penalty of a weight, and how many outputs must have a feature. A larger C selects fewer.
+    max_order
+        How many atoms a feature may have: arcs, columns, productions or tokens.
+    step
+        The size of the first step; None chooses one that would undo the loss if it were linear (Polyak's step).
+    steps
+        ``"square root"`` divides the step by the square root of the number of the pass; ``"constant"`` does not.
+    max_passes, tolerance
+        Passes end when the objective changes by less than this share of it, or after so many passes.
+    score_weight
+        Of groups: the weight of the parser's score in what is predicted while learning.
+    cost
+        Of groups: what a wrong candidate costs: 1 (``"zero-one"``), or the number of its errors (``"errors"``).
+    pretrain
+        An order, or None. A model of features up to this order is learned first, on all but one of ``pretrain_folds``
+        parts of the examples, and scores the part that it has not seen. Only what these models get wrong is then
+        mined. Without parts, features of low orders may fit all examples and leave nothing to mine.
+    counting
+        ``"exact"`` counts every candidate. ``"filter"`` first lets candidates pass a spectral Bloom filter of
+        ``filter_memory``, and counts only those that may be frequent enough: slower, the same result, less to hold.
+    folder
+        Where counts go that exceed ``memory``; the folder for temporary files if None.
+    random_state
+        The seed of the parts of pre-training.
+    n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+
+    Attributes
+    ----------
+    features_
+        The features that survived the last pass, with their weights: a
+        :class:`~espalier.spaces.selected.SelectedFeatures`. ``features_.weighted()`` are those whose weight is not 0.
+    history_
+        What each pass met and did: objective, mispredicted examples, candidates and survivors by order, seconds, bytes.
+    n_mispredicted_
+        How many examples were mispredicted in the first pass.
+    classes_
+        The classes, if it was fitted on these.
+
+    Notes
+    -----
+    A feature counts once for an output, however often it occurs in it. The paper prints the difference in the loss and
+    the sign of the penalty the other way round, and does not shrink proximally; see ``docs/notation.md``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from espalier.kernels import Polynomial
+    >>> X = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]] * 5)
+    >>> selector = KernelSpaceSelector(Polynomial(2), C=2.0, max_order=2).fit(X, [1, 0, 0, 1] * 5)
+    >>> [str(feature) for feature in selector.features_.heaviest(1)]
+    ['0 & 1']
+    """
+
+    _: KW_ONLY
+    C: float = 3.0
+    max_order: int = 2
+    step: float | None = None
+    steps: Steps = "square root"
+    max_passes: int = 100
+    tolerance: float = 1e-3
+    score_weight: float = 1.0
+    cost: Cost = "zero-one"
+    pretrain: int | None = None
+    pretrain_folds: int = 5
+    counting: Literal["exact", "filter"] = "exact"
+    filter_memory: int | str = "1 GiB"
+    folder: str | None = None
+    random_state: object = 0
+
+    _takes_matrices = True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features from groups with gold trees, or from items and their classes.
+
+        Parameters
+        ----------
+        X
+            Groups (:class:`~espalier.Group`), each with a gold tree; or items, as the kernel reads them.
+        y
+            The class of each item; None for groups.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it is interrupted; any error of ``progress`` is passed on, too. The selector then keeps what was selected
+            so far, if it got through one order of one pass.
+        """
+        space = self._checked_space()
+        with self._scheduled("selecting features") as schedule:
+            examples = ranked(X, self.cost, float(self.score_weight)) if y is None else classified(X, y)
+            if y is not None:
+                self._set_width(X)
+            atoms = space.learned(examples.inputs, examples.bounds, float(self.C), schedule.between(0.0, 0.02))
+            problem = examples.problem(space, atoms, schedule.between(0.02, 0.04))
+            self.classes_ = examples.classes
+            if examples.classes is None:
+                del self.classes_
+            problem = self._pretrained(problem, space, atoms, schedule.between(0.04, 0.2))
+            mining = self._mining(problem, Grown.empty(space, len(atoms), atoms.top, problem.n_roots, _n(examples)))
+            try:
+                mining.run(self.max_order, self.max_passes, float(self.tolerance), schedule.between(0.2, 1.0))
+            finally:
+                self.history_ = mining.history
+                self.n_mispredicted_ = mining.history[0].n_mispredicted if mining.history else 0
+                if mining.grown.survives.any() or mining.history:
+                    self.features_ = _selected(self.kernel, atoms, mining.grown, examples, schedule.n_threads)
+                    self._trained_on = {"rows": len(problem), "features": len(self.features_)}
+            schedule.done()
+        return self
+
+    def transform(self, X: Any) -> csr_matrix:
+        """One row for each item and one column for each feature that survived: 1 if the item has it, sparse."""
+        check_is_fitted(self, "features_")
+        with self._scheduled("finding features") as schedule:
+            return self.features_.matrix(Inputs.of(X), schedule)
+
+    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix:
+        """Select features, and return the matrix of the same items."""
+        return self.fit(X, y).transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+        """The features as texts, in the order of the columns of :meth:`transform`."""
+        check_is_fitted(self, "features_")
+        return np.array(self.features_.names_of(), object)
+
+    def to_state(self) -> dict[str, object]:
+        """Return the settings and the features; not the history."""
+        check_is_fitted(self, "features_")
+        return {**self._declared_state(), "features": self.features_}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the selector that a file holds."""
+        selector = cls._of_declared(state)
+        selector._checked_space()
+        selector.features_ = state.object("features", SelectedFeatures)
+        return selector
+
+    def _checked_space(self) -> GrownSpace:
+        space = space_for(self._checked_kernel())
+        self._check_positive("C", "tolerance", zero=True)
+        self._check_positive("step", none=True)
+        self._check_choice("steps", "square root", "constant")
+        self._check_choice("cost", "zero-one", "errors")
+        self._check_choice("counting", "exact", "filter")
+        largest = _core.MOST_ORDER if space.largest_order is None else min(_core.MOST_ORDER, space.largest_order)
+        whole_number("max_order", self.max_order, 1, largest, wanted=f"an integer from 1 to {largest}")
+        self._check_whole("max_passes")
+        if self.pretrain is not None:
+            wanted = f"None or an integer from 1 to max_order ({self.max_order})"
+            whole_number("pretrain", self.pretrain, 1, self.max_order, wanted=wanted)
+            self._check_whole("pretrain_folds", least=2)
+        if not np.isfinite(self.score_weight):
+            raise ValueError(f"score_weight must be a finite number, got {self.score_weight!r}.")
+        parse_memory(self.filter_memory)
+        return space
+
+    def _mining(self, problem: Problem, grown: Grown, included: NDArray[np.bool_] | None = None) -> Mining:
+        return Mining(
+            problem,
+            grown,
+            C=float(self.C),
+            step=None if self.step is None else float(self.step),
+            steps=self.steps,
+            filter_memory=parse_memory(self.filter_memory) if self.counting == "filter" else 0,
+            folder=tempfile.gettempdir() if self.folder is None else str(self.folder),
+            included=included,
+        )
+
+    def _pretrained(self, problem: Problem, space: GrownSpace, atoms: Atoms, schedule: Schedule) -> Problem:
+        """The problem with what models of a lower order, which have not seen an example, add to its outputs."""
+        if self.pretrain is None:
+            return problem
+        folds = generator(self.random_state).permutation(len(problem)) % self.pretrain_folds
+        base = problem.base.copy()
+        of_output = np.repeat(folds, np.diff(problem.start))
+        for fold in range(self.pretrain_folds):
+            part = schedule.part(fold, self.pretrain_folds)
+            n_classes = max(1, len(problem.root_of))
+            grown = Grown.empty(space, len(atoms), atoms.top, problem.n_roots, n_classes)
+            mining = self._mining(problem, grown, folds != fold)
+            mining.run(self.pretrain, self.max_passes, float(self.tolerance), part.between(0.0, 0.9))
+            scores = scores_of(grown, problem.graphs, problem.root_of, self.pretrain, part.between(0.9, 1.0))
+            base[of_output == fold] += scores[of_output == fold]
+        return Problem(problem.graphs, problem.start, problem.right, base, problem.cost, problem.root_of)
+
+
+def _n(examples: Examples) -> int:
+    return 1 if examples.classes is None else len(examples.classes)
+
+
+def _selected(kernel: Any, atoms: Atoms, grown: Grown, examples: Examples, n_threads: int) -> SelectedFeatures:
+    """The survivors of all classes together, each feature once, in a trie of their own; smaller ones come first."""
+    opened = grown.reached(grown.survives, n_threads)
+    keys = grown.trie.keys()
+    trie = _core.FeatureTrie(1)
+    place = np.zeros(len(keys), np.uint32)  # of each node in the new trie; all roots become its only one
+    root = np.zeros(len(keys), np.int64)
+    n_roots = int(np.count_nonzero(grown.order == 0))
+    root[:n_roots] = np.arange(n_roots)
+    for order in range(1, int(grown.order.max(initial=0)) + 1):
+        nodes = np.flatnonzero((grown.order == order) & (opened > 0))
+        parent = (keys[nodes] >> _KEY_BITS).astype(np.int64)
+        own = keys[nodes] & ((np.uint64(1) << _KEY_BITS) - np.uint64(1))
+        place[nodes] = trie.insert(place[parent].astype(np.uint64) << _KEY_BITS | own)
+        root[nodes] = root[parent]
+    survivors = np.flatnonzero(grown.survives)
+    node, column = np.unique(place[survivors], return_inverse=True)
+    root_of = examples.root_of
+    names: Sequence[str] = ("choice",)
+    if examples.classes is not None:
+        names = [str(label) for label, own in zip(examples.classes.tolist(), root_of.tolist(), strict=True) if own >= 0]
+    weights = np.zeros((len(node), len(names)))
+    weights[column.reshape(-1), root[survivors]] = grown.weight[survivors]
+    return SelectedFeatures(kernel, atoms, trie.keys()[1:], node, weights, names)
+
+
+__all__ = ["KernelSpaceSelector", "PassStep"]

@@ -1,0 +1,287 @@
+"""``SelectedFeatures``: what a selection has kept, with weights; features are found in new items, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier import _core
+from espalier.errors import InputError
+from espalier.jobs.schedule import Schedule
+from espalier.kept import kept
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
+from espalier.spaces.grown import PRODUCTIONS, Atoms, GrownSpace, Integers, Path, space_for
+from espalier.storage import State, Storable, require
+from espalier.structures.columns import read_only
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.uint32]
+
+_ATOM_BITS, _PLACE_BITS = 24, 6
+
+
+@dataclass(frozen=True)
+class SelectedFeature:
+    """One feature.
+
+    Attributes
+    ----------
+    text
+        The feature, written as its space writes it.
+    order
+        How many atoms it has.
+    weights
+        Its weight at the end of the selection: one, or one for each class; 0 if it only survived.
+    """
+
+    text: str
+    order: int
+    weights: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class SelectedFeatures(Storable, Sequence[SelectedFeature]):
+    """Features of a kernel, each a column of a matrix: read-only.
+
+    A :class:`~espalier.selection.KernelSpaceSelector` makes them.
+
+    Attributes
+    ----------
+    kernel
+        The kernel whose features these are.
+    order
+        How many atoms each has.
+    weights
+        One row for each feature, one column for each class; a single column for candidates.
+    names
+        What the columns of the weights are.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        atoms: Atoms,
+        keys: NDArray[np.uint64],
+        node: Nodes,
+        weights: Floats,
+        names: Sequence[str],
+    ) -> None:
+        self.kernel, self.atoms, self.names = kernel, atoms, tuple(names)
+        self._keys, self._node, self.weights = (read_only(array) for array in (keys, node, weights))
+
+    @kept
+    def space(self) -> GrownSpace:
+        """The space of the kernel."""
+        return space_for(self.kernel)
+
+    @kept
+    def trie(self) -> _core.FeatureTrie:
+        """All features and what they grow from."""
+        trie = _core.FeatureTrie(1)
+        trie.insert(self._keys)
+        return trie
+
+    @kept
+    def _parts(self) -> tuple[Nodes, NDArray[np.uint8], NDArray[np.int32]]:
+        """By atom the first features, which features are open, and the column of each, -1 if it has none."""
+        needed = np.zeros(len(self.trie), np.uint8)
+        needed[self._node] = 1
+        opened, _ = _core.open_parts(self.trie, self.space.kind, self.atoms.top, needed, 1)
+        column = np.full(len(self.trie), -1, np.int32)
+        column[self._node] = np.arange(len(self), dtype=np.int32)
+        return _core.first_features(self.trie, len(self.atoms), opened), opened, column
+
+    @kept
+    def orders(self) -> NDArray[np.uint8]:
+        """How many atoms every feature of the trie has."""
+        return orders_of(self._keys, 1)
+
+    @property
+    def order(self) -> NDArray[np.uint8]:
+        """How many atoms each feature has."""
+        found: NDArray[np.uint8] = self.orders[self._node]
+        return found
+
+    def __len__(self) -> int:
+        return len(self._node)
+
+    def __getitem__(self, row: Any) -> Any:
+        if not isinstance(row, int | np.integer):
+            return self.chosen(np.arange(len(self))[row])
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"There is no feature {row}: there are {len(self):,}.")
+        path = self.path(int(row) % len(self))
+        weights = tuple(self.weights[row].tolist())
+        return SelectedFeature(self.space.write(self.atoms, path), len(path), weights)
+
+    def __iter__(self) -> Iterator[SelectedFeature]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        counts = np.bincount(self.order, minlength=2)[1:]
+        of = ", ".join(f"{n:,} of order {order}" for order, n in enumerate(counts.tolist(), 1) if n)
+        return f"<SelectedFeatures: {of or 'none'}>"
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # nothing in it changes, and it may be large
+
+    def path(self, row: int) -> Path:
+        """The place and the number of each atom of a feature."""
+        found = []
+        node = int(self._node[row])
+        while node > 0:
+            key = int(self._keys[node - 1])
+            found.append((key >> _ATOM_BITS & ((1 << _PLACE_BITS) - 1), key & ((1 << _ATOM_BITS) - 1)))
+            node = key >> (_ATOM_BITS + _PLACE_BITS)
+        return found[::-1]
+
+    def chosen(self, rows: Integers) -> SelectedFeatures:
+        """Some of the features, in this order."""
+        made = SelectedFeatures(self.kernel, self.atoms, self._keys, self._node[rows], self.weights[rows], self.names)
+        for name in ("trie", "space", "orders"):
+            if name in vars(self):
+                vars(made)[name] = vars(self)[name]
+        return made
+
+    def weighted(self) -> SelectedFeatures:
+        """Those whose weight is not 0."""
+        return self.chosen(np.flatnonzero(self.weights.any(axis=1)))
+
+    def heaviest(self, n: int = 20) -> SelectedFeatures:
+        """Those of the largest weights, the largest first."""
+        size = np.abs(self.weights).max(axis=1, initial=0.0)
+        return self.chosen(np.argsort(-size, kind="stable")[:n])
+
+    def names_of(self, rows: Sequence[int] | None = None) -> list[str]:
+        """The features as texts."""
+        return [self[row].text for row in (range(len(self)) if rows is None else rows)]
+
+    def matrix(self, inputs: Inputs, schedule: Schedule) -> csr_matrix:
+        """One row for each item and one column for each feature: 1 if the item has it."""
+        from scipy.sparse import csr_matrix
+
+        bounds = np.arange(len(inputs) + 1)
+        graphs = self.space.graphs(inputs, bounds, self.atoms, schedule)
+        first, opened, column = self._parts
+        rows = _core.feature_rows(
+            graphs,
+            self.trie,
+            len(self.atoms),
+            first,
+            opened,
+            (column >= 0).astype(np.uint8),
+            int(self.order.max(initial=1)),
+            schedule.n_threads,
+            schedule.tell,
+        )
+        found = csr_matrix(
+            (np.ones(len(rows["node"])), column[rows["node"]], rows["start"]), shape=(len(inputs), len(self))
+        )
+        found.sort_indices()
+        return found
+
+    def extracted(
+        self, inputs: Inputs, bounds: Integers, schedule: Schedule, *, decay: float = 1.0
+    ) -> _core.RankedFeatures:
+        """The features of candidates in groups, for learning and scoring; one of order r counts ``decay ** (r - 1)``.
+
+        A feature counts as often as it occurs in a candidate. Those that all candidates of a group share are left out.
+        """
+        graphs = self.space.graphs(inputs, bounds, self.atoms, schedule.between(0.0, 0.2))
+        first, opened, column = self._parts
+        values = decay ** (np.maximum(self.orders, 1).astype(np.float32) - 1)
+        part = schedule.between(0.2, 1.0)
+        return _core.RankedFeatures.extracted(
+            graphs,
+            self.trie,
+            len(self.atoms),
+            first,
+            opened,
+            column,
+            values.astype(np.float32),
+            int(self.order.max(initial=1)),
+            False,
+            part.n_threads,
+            part.tell,
+        )
+
+    def to_state(self) -> dict[str, object]:
+        """Return the kernel, atoms, features and weights."""
+        return {
+            "kernel": self.kernel,
+            "codes": self.atoms.codes,
+            "top": self.atoms.top,
+            "texts": {name: list(texts) for name, texts in self.atoms.texts.items()},
+            "keys": self._keys,
+            "node": self._node,
+            "weights": self.weights,
+            "names": list(self.names),
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the features that a file holds."""
+        kernel = state.object("kernel", Kernel)
+        parts = state.part("texts")
+        texts = {name: tuple(parts.texts(name)) for name in parts.names()}
+        codes, top = state.array("codes", np.uint64), state.array("top", np.uint32)
+        keys, node = state.array("keys", np.uint64), state.array("node", np.uint32)
+        weights, names = state.array("weights", np.float64, 2), state.texts("names")
+        require(bool((np.diff(codes) > 0).all()) if len(codes) > 1 else True, "its atoms are not sorted")
+        require(len(top) in (0, len(codes)), "its productions do not fit its atoms")
+        require(bool(((top < len(codes)) | (top == 0xFFFFFFFF)).all()), "a production is out of range")
+        _check_keys(keys, len(codes))
+        require(bool((node > 0).all() and (node <= len(keys)).all()), "a feature is out of range")
+        require(len(np.unique(node)) == len(node), "a feature is listed twice")
+        require(weights.shape == (len(node), len(names)), "its weights do not fit its features")
+        require(bool(np.isfinite(weights).all()), "a weight is not a number")
+        made = cls(kernel, Atoms(codes, texts, top), keys, node, weights, names)
+        require(made.space.kind != PRODUCTIONS or len(top) == len(codes), "its productions have no tops")
+        return made
+
+
+def orders_of(keys: NDArray[np.uint64], n_roots: int) -> NDArray[np.uint8]:
+    """How many atoms each node of a trie has, from the keys of all but the roots; parents come before children."""
+    order = np.zeros(len(keys) + n_roots, np.uint8)
+    parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
+    # Nodes of one order are known once those of the order below are: a feature has few atoms.
+    left = np.arange(len(keys))
+    done = np.zeros(len(order), bool)
+    done[:n_roots] = True
+    for number in range(1, _core.MOST_ORDER + 1):
+        ready = done[parent[left]]
+        now = left[ready] + n_roots
+        order[now] = number
+        left = left[~ready]
+        done[now] = True
+        if not len(left):
+            return order
+    raise InputError(f"A feature has more than {_core.MOST_ORDER} atoms.")
+
+
+def _check_keys(keys: NDArray[np.uint64], n_atoms: int) -> None:
+    """Refuse keys that do not form a trie: each node comes after its parent, which differs in no other way."""
+    parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
+    require(bool((parent <= np.arange(len(keys))).all()), "a feature comes before what it grows from")
+    require(bool(((keys & np.uint64((1 << _ATOM_BITS) - 1)) < n_atoms).all()), "an atom is out of range")
+    place = keys >> np.uint64(_ATOM_BITS) & np.uint64((1 << _PLACE_BITS) - 1)
+    require(bool((place <= _core.MOST_ORDER).all()), "a place is out of range")
+    require(len(np.unique(keys)) == len(keys), "a feature is listed twice")
+    orders = orders_of(keys, 1)
+    # The place is a depth: at most one more than that of the parent, and 0 only at the root.
+    depth = np.concatenate([[0], place.astype(np.int64)])
+    above = np.maximum(depth[parent], (parent > 0).astype(np.int64))
+    is_first = parent == 0
+    require(bool(((place == 0) == is_first).all()), "only the first atom of a feature has no place")
+    require(bool((place.astype(np.int64) <= above + 1).all()), "a place is deeper than the one before it allows")
+    require(bool((orders <= _core.MOST_ORDER).all()), "a feature is too large")
