@@ -13,7 +13,7 @@ from reference.gradient_mining import INTERCEPT, Mined, mine
 
 MAX_ORDER = 3
 N_PASSES = 5
-FILTER = 512  # bytes: so few that many features pass by mistake
+FEW, MANY = 512, 1 << 16  # bytes of a filter: features pass by mistake, or hardly any do
 each_space = pytest.mark.parametrize("name", CASES)
 each_task = pytest.mark.parametrize("n_classes", [1, 2, 3], ids=["groups", "two classes", "three classes"])
 
@@ -51,7 +51,7 @@ def assert_equal(problem: Drawn, C: float, settings: dict[str, Any], expected: M
 @each_space
 def test_every_pass_is_that_of_the_definition(name: str, n_classes: int) -> None:
     n_high = n_orphans = 0
-    variants = [{"n_threads": 2}, {"filter_memory": FILTER}, {"filter_memory": FILTER, "n_threads": 2}]
+    variants = [{"filter_memory": MANY}, {"n_threads": 2}, {"filter_memory": FEW, "n_threads": 2}]
     for seed in range(5):
         rng = np.random.default_rng([seed, n_classes])
         C = [0.5, 1.0, 1.0, 2.0, 0.0][seed]

@@ -14,20 +14,19 @@ import pytest
 from espalier import _core
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.schedule import Schedule
-from espalier.kernels import DependencySubtree, Polynomial
+from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree
 from espalier.selection import mining as mining_module
 from espalier.selection.mining import Grown, Problem
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree, Fragment, read_conllu
 from mined_problems import CASES, TEMPLATES, Case, Drawn, drawn, inputs_of, mined, spelled_features
-from reference.feature_spaces import dependency_features, dependency_occurrences
+from reference.feature_spaces import POLYNOMIAL, dependency_features, dependency_occurrences
 from reference.gradient_mining import Example, frequent, mine
 
 MAX_ORDER = 3
-NO_ROOTS = np.empty(0, np.int32)
+NO_ROOTS, TWO_CLASSES = np.empty(0, np.int32), np.array([-1, 0], np.int32)
 each_space = pytest.mark.parametrize("name", CASES)
 SCHEDULE = Schedule.of(1, "1 GB")
-CONSTANT: dict[str, Any] = {"max_order": MAX_ORDER, "max_passes": 3, "step": 0.5, "steps": "constant"}
 
 
 def whole_space(case: Case, rows: list[Any], bounds: Any, max_order: int) -> tuple[Grown, Atoms, Any, list[Any]]:
@@ -118,11 +117,10 @@ def test_scores_are_sums_of_the_weights_of_listed_features(name: str, presence: 
             for first, last in zip(problem.bounds[:-1], problem.bounds[1:], strict=True):
                 own, twin = scores[first:last], expected[first:last]
                 assert (own - own[0]).tolist() == (twin - twin[0]).tolist()
-        roots = np.array([-1, 0], np.int32)
         alone = np.arange(len(problem.rows) + 1)
         graphs = grown.space.graphs(inputs_of(problem.rows), alone, _learned(problem), SCHEDULE)
         grown.intercept = np.array([0.0, 0.25])
-        scores = mining_module.scores_of(grown, graphs, roots, MAX_ORDER, SCHEDULE, presence=presence)
+        scores = mining_module.scores_of(grown, graphs, TWO_CLASSES, MAX_ORDER, SCHEDULE, presence=presence)
         assert scores.reshape(-1, 2).tolist() == [[0.0, value + 0.25] for value in expected]
 
 
@@ -200,6 +198,29 @@ def test_real_sentences_have_the_features_of_the_whole_space(
         }
 
 
+def chain(words: str) -> DependencyTree:
+    return DependencyTree(list(words), ["T"] * len(words), list(range(len(words))), [""] * len(words))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "n_candidates"),
+    [
+        (DependencySubtree(features=("word",)), [chain("rabc"), chain("rab"), chain("rc")], [3, 2, 0]),
+        (Polynomial(3), [np.array([1, 1, 1]), np.array([1, 1, 0]), np.array([1, 0, 1])], [3, 3, 0]),
+        (Spectrum(3), ["a b c", "a b", "c"], [3, 2, 0]),
+        (Subsequence(3), ["a b c", "a b", "a c"], [3, 3, 0]),
+        (SubsetTree(), ["(S (A a) (B b))", "(S (A a) (B c))", "(T (X x) (B b))"], [3, 2, 0]),
+    ],
+    ids=["arcs", "sets", "n-grams", "subsequences", "fragments"],
+)
+def test_features_with_a_rare_pair_are_no_candidates(kernel: Any, rows: list[Any], n_candidates: list[int]) -> None:
+    """All atoms of the largest feature are in two items, and so is what it grows from, but not its last pair."""
+    examples = [Example([set(), set()], 1, [0.0, 0.0], [1.0, 0.0])] * 3
+    problem = Drawn(replace(CASES["sets"], kernel=kernel), examples, POLYNOMIAL, rows, np.arange(4), TWO_CLASSES)
+    own, _ = mined(problem, 1.0, SCHEDULE, {"max_order": 3, "max_passes": 1})
+    assert [step.n_candidates for step in own.history[0].orders] == n_candidates
+
+
 def large_problem() -> tuple[Problem, Grown]:
     """Items of two classes with more combinations than the smallest budget can hold."""
     rng = np.random.default_rng(5)
@@ -213,7 +234,7 @@ def large_problem() -> tuple[Problem, Grown]:
     cost = np.array([[float(label != y) for y in range(2)] for label in labels]).ravel()
     graphs = space.graphs(inputs, bounds, atoms, SCHEDULE)
     start = np.arange(0, 2 * len(rows) + 1, 2)
-    problem = Problem(graphs, start, labels, np.zeros(len(cost)), cost, np.array([-1, 0], np.int32))
+    problem = Problem(graphs, start, labels, np.zeros(len(cost)), cost, TWO_CLASSES)
     return problem, Grown.empty(space, len(atoms), atoms.top, 1, 2)
 
 
