@@ -58,10 +58,12 @@ from espalier.kernels import Subtree as Subtree
 from espalier.kernels import Tagging as Tagging
 from espalier.kernels import WeisfeilerLehman as WeisfeilerLehman
 from espalier.kernels import fixed as fixed
+from espalier.rerank import FeatureReranker as FeatureReranker
 from espalier.rerank import GPPreference as GPPreference
 from espalier.rerank import RankingSVM as RankingSVM
 from espalier.rerank import Reranker as Reranker
 from espalier.rerank import VotedPerceptron as VotedPerceptron
+from espalier.selection import KernelSpaceSelector as KernelSpaceSelector
 from espalier.storage import load as load
 from espalier.structures import DependencyTree as DependencyTree
 from espalier.structures import Fragment as Fragment

@@ -3,6 +3,7 @@
 from espalier.rerank.candidates import jackknifed, propose
 from espalier.rerank.chooser import SCORE_SHARES, Chooser, spread
 from espalier.rerank.compressed import CompressedModel
+from espalier.rerank.features import FeatureReranker
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.rerank.preference import GPPreference
 from espalier.rerank.quality import best_candidate, evaluate_choices, quality
@@ -13,6 +14,7 @@ __all__ = [
     "SCORE_SHARES",
     "Chooser",
     "CompressedModel",
+    "FeatureReranker",
     "GPPreference",
     "RankingSVM",
     "Reranker",

@@ -147,7 +147,7 @@ class Chooser(Choosing, KernelEstimator):
             if chooses:
                 check_kind(development, "Groups to learn from hold", groups, "development group")
         elif chooses:
-            held_out = _fifth(groups, rng)
+            held_out = held_out_fifth(groups, rng)
             development = [group for row, group in enumerate(groups) if row in held_out]
             groups = [group for row, group in enumerate(groups) if row not in held_out]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
@@ -305,7 +305,7 @@ def stored_candidates(state: State) -> list[object]:
     return [as_candidate(item) for item in rows]
 
 
-def _fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:
+def held_out_fifth(groups: Sequence[Group], rng: np.random.Generator) -> set[int]:
     """The rows of about a fifth of the groups; groups of one sentence stay together, so that none is already known."""
     sentences = rows_by_sentence(group.words for group in groups)
     kept: set[int] = set()

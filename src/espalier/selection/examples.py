@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.rerank.quality import alike, quality
-from espalier.rerank.training import checked
+from espalier.rerank.listed import Cost, ListedGroups
 from espalier.selection.mining import Problem
 from espalier.spaces.grown import Atoms, GrownSpace
-from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Cost = Literal["zero-one", "errors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,34 +69,9 @@ class Examples:
 
 
 def ranked(groups: Sequence[Group], cost: Cost, score_weight: float) -> Examples:
-    """Groups with gold trees; a gold tree that is not a candidate is added, with the lowest score of its group."""
-    groups = checked(groups, "learned from", gold="to learn from")
-    if not groups:
-        raise InputError("There are no groups to learn from.")
-    items: list[Any] = []
-    bounds, right = [0], []
-    base: list[float] = []
-    costs: list[float] = []
-    for row, group in enumerate(groups):
-        listed, scores = list(group.candidates), list(group.scores or ())
-        _check_tags(row, listed)
-        same = [k for k, own in enumerate(listed) if alike(own, group.gold)]
-        if not same:
-            listed.append(group.gold)
-            scores.append(min(scores))
-        whole = group if same else Group(listed, scores, group.gold)
-        matched, gold, parsed = quality(whole)
-        errors = np.maximum(gold, parsed) - matched
-        right.append(same[0] if same else len(listed) - 1)
-        # Candidates that are the same choice as the gold tree cost nothing.
-        wrong = np.array([not alike(own, group.gold) for own in listed])
-        costs += (wrong * (1.0 if cost == "zero-one" else errors)).tolist()
-        base += [score_weight * score for score in scores]
-        items += listed
-        bounds.append(len(items))
-    return Examples(
-        Inputs.of(items), np.array(bounds), np.array(right, np.int32), np.array(base), np.array(costs, np.float64)
-    )
+    """Groups with gold trees; the parser's scores get a weight."""
+    own = ListedGroups.of(groups, cost)
+    return Examples(own.inputs, own.bounds, own.right, score_weight * own.scores, own.cost)
 
 
 def classified(X: Any, y: Any) -> Examples:
@@ -117,14 +89,3 @@ def classified(X: Any, y: Any) -> Examples:
     return Examples(
         inputs, np.arange(n + 1), right.astype(np.int32).reshape(-1), np.zeros(n * k), cost.reshape(-1), classes
     )
-
-
-def _check_tags(row: int, candidates: Sequence[Any]) -> None:
-    """Refuse dependency trees of one group with different tags: arcs are compared as if all had those of the first."""
-    first = candidates[0]
-    if isinstance(first, DependencyTree):
-        for k, own in enumerate(candidates):
-            if own.tags != first.tags:
-                raise InputError(
-                    f"Candidate {k} of group {row} has other tags than the first. Parse each sentence with one tagging."
-                )

@@ -26,6 +26,7 @@ Nodes = NDArray[np.uint32]
 Steps = Literal["square root", "constant"]
 
 _LEAST_MEMORY = 1 << 25  # for counting, whatever else is held
+_SHARE = 0.25  # of the loss that the first step is to undo: no weights undo all of it
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ class Mining:
         A feature must be present in more than C right or more than C predicted outputs of mispredicted examples.
     step, steps
         The size of a step, constant or divided by the square root of the number of the pass. None chooses it in the
-        first pass of a run: the objective divided by the squared length of the gradient.
+        first pass of a run: a quarter of the objective, divided by the squared length of the gradient.
     filter_memory
         Bytes of the filter that candidates must pass before they are counted; 0 for none.
     folder
@@ -320,14 +321,14 @@ class Mining:
         return tuple(done)
 
     def _polyak(self, counted: Sequence[Counted], objective: float) -> float:
-        """The step that would bring the objective to 0 if it were linear; 1 if there is no gradient."""
+        """The step that would undo a quarter of the objective if it were linear; 1 if there is no gradient."""
         squares = 0.0
         for own in counted:
             weight = self.grown.weight[own.nodes]
             at_zero = np.maximum(np.abs(own.slope) - self._C, 0.0)
             elsewhere = own.slope - self._C * np.sign(weight)
             squares += float(np.sum(np.where(weight == 0, at_zero, elsewhere) ** 2))
-        return objective / squares if squares > 0 and objective > 0 else 1.0
+        return _SHARE * objective / squares if squares > 0 and objective > 0 else 1.0
 
     def _count(
         self,

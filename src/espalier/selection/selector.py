@@ -17,10 +17,11 @@ from espalier.gram.estimator import KernelEstimator
 from espalier.jobs.memory import parse_memory
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.selection.examples import Cost, Examples, classified, ranked
+from espalier.rerank.listed import Cost
+from espalier.selection.examples import Examples, classified, ranked
 from espalier.selection.mining import Grown, Mining, PassStep, Problem, Steps, scores_of
 from espalier.spaces.grown import Atoms, GrownSpace, space_for
-from espalier.spaces.selected import SelectedFeatures
+from espalier.spaces.selected import SelectedFeatures, compact
 from espalier.storage import State
 from espalier.structures.numbers import whole_number
 
@@ -53,7 +54,8 @@ class KernelSpaceSelector(KernelEstimator):
     max_order
         How many atoms a feature may have: arcs, columns, productions or tokens.
     step
-        The size of the first step; None chooses one that would undo the loss if it were linear (Polyak's step).
+        The size of the first step; None chooses one that would undo a quarter of the loss if that were linear (after
+        Polyak).
     steps
         ``"square root"`` divides the step by the square root of the number of the pass; ``"constant"`` does not.
     max_passes, tolerance
@@ -243,19 +245,12 @@ def _n(examples: Examples) -> int:
 
 def _selected(kernel: Any, atoms: Atoms, grown: Grown, examples: Examples, n_threads: int) -> SelectedFeatures:
     """The survivors of all classes together, each feature once, in a trie of their own; smaller ones come first."""
-    opened = grown.reached(grown.survives, n_threads)
     keys = grown.trie.keys()
-    trie = _core.FeatureTrie(1)
-    place = np.zeros(len(keys), np.uint32)  # of each node in the new trie; all roots become its only one
-    root = np.zeros(len(keys), np.int64)
-    n_roots = int(np.count_nonzero(grown.order == 0))
-    root[:n_roots] = np.arange(n_roots)
+    trie, place = compact(keys, grown.order, grown.reached(grown.survives, n_threads))
+    root = np.arange(len(keys))
     for order in range(1, int(grown.order.max(initial=0)) + 1):
-        nodes = np.flatnonzero((grown.order == order) & (opened > 0))
-        parent = (keys[nodes] >> _KEY_BITS).astype(np.int64)
-        own = keys[nodes] & ((np.uint64(1) << _KEY_BITS) - np.uint64(1))
-        place[nodes] = trie.insert(place[parent].astype(np.uint64) << _KEY_BITS | own)
-        root[nodes] = root[parent]
+        nodes = np.flatnonzero(grown.order == order)
+        root[nodes] = root[(keys[nodes] >> _KEY_BITS).astype(np.int64)]
     survivors = np.flatnonzero(grown.survives)
     node, column = np.unique(place[survivors], return_inverse=True)
     root_of = examples.root_of

@@ -153,6 +153,15 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
                 vars(made)[name] = vars(self)[name]
         return made
 
+    def compacted(self) -> SelectedFeatures:
+        """The same features without what none of them grows from; it takes less memory and is faster."""
+        trie, place = compact(self.trie.keys(), self.orders, self._parts[1])
+        return SelectedFeatures(self.kernel, self.atoms, trie.keys()[1:], place[self._node], self.weights, self.names)
+
+    def with_weights(self, weights: Floats, names: Sequence[str]) -> SelectedFeatures:
+        """The same features with other weights: one row for each, one column for each name."""
+        return SelectedFeatures(self.kernel, self.atoms, self._keys, self._node, weights, names)
+
     def weighted(self) -> SelectedFeatures:
         """Those whose weight is not 0."""
         return self.chosen(np.flatnonzero(self.weights.any(axis=1)))
@@ -248,6 +257,20 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
         made = cls(kernel, Atoms(codes, texts, top), keys, node, weights, names)
         require(made.space.kind != PRODUCTIONS or len(top) == len(codes), "its productions have no tops")
         return made
+
+
+def compact(
+    keys: NDArray[np.uint64], orders: NDArray[np.uint8], wanted: NDArray[np.uint8]
+) -> tuple[_core.FeatureTrie, Nodes]:
+    """A trie of some nodes of another, and the place of each node in it; all roots become its only one."""
+    trie = _core.FeatureTrie(1)
+    place = np.zeros(len(keys), np.uint32)
+    bits = np.uint64(_ATOM_BITS + _PLACE_BITS)
+    for order in range(1, int(orders.max(initial=0)) + 1):
+        nodes = np.flatnonzero((orders == order) & (wanted > 0))
+        parent = place[(keys[nodes] >> bits).astype(np.int64)].astype(np.uint64)
+        place[nodes] = trie.insert(parent << bits | (keys[nodes] & ((np.uint64(1) << bits) - np.uint64(1))))
+    return trie, place
 
 
 def orders_of(keys: NDArray[np.uint64], n_roots: int) -> NDArray[np.uint8]:

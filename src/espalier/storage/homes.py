@@ -27,7 +27,9 @@ _ROOMS = {
     "espalier.gp.learned": ("LearnedRow",),
     "espalier.gp.transforms": ("Transform",),
     "espalier.svm": ("KernelGridSearch", "KernelSVC", "KernelSVR"),
-    "espalier.rerank": ("GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"),
+    "espalier.rerank": ("FeatureReranker", "GPPreference", "RankingSVM", "Reranker", "VotedPerceptron"),
+    "espalier.selection": ("KernelSpaceSelector",),
+    "espalier.spaces.selected": ("SelectedFeatures",),
     "espalier.fragments": ("FragmentVectorizer", "HashedFragments", "LinearizedTreeClassifier"),
 }
 HOMES = {name: room for room, names in _ROOMS.items() for name in names}

@@ -1,0 +1,287 @@
+"""``FeatureReranker``: choosing the best candidate of a group by weights of selected features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from espalier import _core
+from espalier.errors import InputError
+from espalier.gp.sampling import generator
+from espalier.gram.estimator import Learner
+from espalier.jobs.schedule import Schedule
+from espalier.rerank.chooser import SCORE_SHARES, Choosing, Floats, held_out_fifth, spread
+from espalier.rerank.listed import Cost, ListedGroups
+from espalier.rerank.quality import chosen_f1, quality
+from espalier.rerank.training import checked
+from espalier.spaces.selected import SelectedFeatures
+from espalier.storage import State
+from espalier.structures.group import Group
+from espalier.structures.numbers import as_float, shown
+
+Loss = Literal["risk", "softmax", "perceptron"]
+Keep = Literal["chosen", "survivors", "weighted"]
+_LOSSES = ("perceptron", "softmax", "risk")  # in the order of the core
+
+
+class _Choice(NamedTuple):
+    """What was best on development groups so far."""
+
+    quality: float
+    weights: NDArray[np.float32]
+    score_weight: float
+    epoch: int
+    keep: str
+
+
+@dataclass(eq=False, repr=False)
+class FeatureReranker(Choosing, Learner):
+    """Learn to choose among candidates by weights of selected features, beside the parser's score.
+
+    Features are extracted once from a graph of all candidates of a group, so that what candidates share costs nothing.
+    Weights move after each group, and are averaged over all steps.
+
+    Parameters
+    ----------
+    features
+        What a :class:`~espalier.selection.KernelSpaceSelector` has selected: its ``features_``, or the fitted selector.
+    loss
+        What a step reduces. ``"risk"``: the expected number of errors, if a candidate is chosen with a probability
+        that grows with its score. ``"softmax"``: the negative logarithm of the probability of the right candidate.
+        ``"perceptron"``: the lead of the best candidate over the right one, as in the paper.
+    epochs
+        How many passes over all groups to make at most; development groups choose after which to stop.
+    step
+        The size of a step.
+    margin
+        How much each error of a candidate adds to its score while learning, with ``"softmax"`` and ``"perceptron"``.
+    decay
+        A feature of order r counts ``decay ** (r - 1)``: there are very many large features, and each says little.
+    l1, l2
+        Penalties of weights, paid at each step; 0 for none.
+    keep
+        Which features to learn on: all ``"survivors"`` of the selection, the ``"weighted"`` ones whose weight was not 0
+        at its end, or what is better on development groups, ``"chosen"``.
+    learning_score_weight
+        The weight of the parser's score while learning.
+    score_weight
+        The weight of the parser's score in what is chosen; ``"chosen"`` picks the best on development groups.
+    cost
+        What a wrong candidate costs: the number of its errors (``"errors"``), or 1 (``"zero-one"``).
+    random_state, n_threads, memory, progress, verbose
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+
+    Attributes
+    ----------
+    features_
+        The features that have a weight, with their weights.
+    score_weight_, epoch_, keep_
+        What was chosen on development groups; ``epoch_`` counts from 1.
+    n_mistakes_
+        In how many groups another candidate than the right one was best while learning, in each epoch.
+    """
+
+    features: Any
+    _: KW_ONLY
+    loss: Loss = "risk"
+    epochs: int = 5
+    step: float = 0.003
+    margin: float = 1.0
+    decay: float = 0.3
+    l1: float = 0.0
+    l2: float = 0.0
+    keep: Keep = "survivors"
+    learning_score_weight: float = 1.0
+    score_weight: float | Literal["chosen"] = "chosen"
+    cost: Cost = "errors"
+    random_state: object = 0
+
+    def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
+        """Learn from groups with gold trees.
+
+        Parameters
+        ----------
+        groups
+            Each with a gold tree. A gold tree that is not a candidate is added, with the lowest score of its group;
+            ``jackknifed(..., add_gold=True)`` adds it with its own score.
+        y
+            Not used.
+        development
+            Groups with gold trees on which to choose the epoch, the features and the weight of the parser's score. If
+            None, a fifth of the groups is held out for this and not learned from.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If learning is interrupted; any error of ``progress`` is passed on, too. The model then keeps the best so
+            far.
+        """
+        features = self._check()
+        groups = checked(groups, "learned from", gold="to learn from")
+        rng = generator(self.random_state)
+        if development is None:
+            held_out = held_out_fifth(groups, rng)
+            development = [group for row, group in enumerate(groups) if row in held_out]
+            groups = [group for row, group in enumerate(groups) if row not in held_out]
+        development = checked(development, "developed on", gold="to choose by")
+        keeps = ["survivors", "weighted"] if self.keep == "chosen" else [self.keep]
+        with self._scheduled("learning to choose") as schedule:
+            data = ListedGroups.of(groups, self.cost)
+            best: _Choice | None = None
+            self._best: _Choice | None = None
+            self.n_mistakes_: list[int] = []
+            try:
+                for k, keep in enumerate(keeps):
+                    own = features.weighted() if keep == "weighted" else features
+                    best = self._learned(own, data, development, best, keep, schedule.part(k, len(keeps)))
+            finally:
+                if self._best is not None:
+                    self._set(self._best)
+            schedule.done()
+        return self
+
+    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
+        """The value of every candidate, the parser's score included; the largest is chosen."""
+        values = self.feature_values(groups)
+        return [own + self.score_weight_ * np.array(group.scores) for own, group in zip(values, groups, strict=True)]
+
+    def feature_values(self, groups: Sequence[Group]) -> list[Floats]:
+        """The value of every candidate without the parser's score, up to a constant of its group."""
+        check_is_fitted(self, "features_")
+        listed = ListedGroups.to_choose(groups)
+        if not len(listed.bounds[1:]):
+            return []
+        with self._scheduled("choosing") as schedule:
+            found = self.features_.extracted(listed.inputs, listed.bounds, schedule, decay=self.decay)
+            values = found.scores(self._weights, schedule.n_threads)
+        return np.split(values, listed.bounds[1:-1])
+
+    def to_state(self) -> dict[str, object]:
+        """Return the settings, the features with their weights, and what was chosen."""
+        check_is_fitted(self, "features_")
+        state = self._declared_state()
+        settings: Any = state["settings"]
+        return {
+            **state,
+            "settings": {name: value for name, value in settings.items() if name != "features"},
+            "features": self.features_,
+            "weight": self.score_weight_,
+            "epoch": self.epoch_,
+            "keep": self.keep_,
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the learner that a file holds; it chooses as before."""
+        features = state.object("features", SelectedFeatures)
+        made = cls._of_declared(state, features=features)
+        made._check()
+        made.features_ = features
+        made._weights = features.weights[:, 0].astype(np.float32)
+        made.score_weight_ = state.number("weight")
+        made.epoch_, made.keep_ = state.whole("epoch"), str(state.value("keep"))
+        return made
+
+    def _check(self) -> SelectedFeatures:
+        features = getattr(self.features, "features_", self.features)
+        if not isinstance(features, SelectedFeatures):
+            raise TypeError(
+                "features must be what a KernelSpaceSelector has selected, its features_, or a fitted selector, got "
+                f"{self.features!r:.100}."
+            )
+        self._check_choice("loss", *_LOSSES)
+        self._check_choice("keep", "chosen", "survivors", "weighted")
+        self._check_choice("cost", "errors", "zero-one")
+        self._check_whole("epochs")
+        self._check_positive("step", "decay")
+        self._check_positive("margin", "l1", "l2", zero=True)
+        for name in ("score_weight", "learning_score_weight"):
+            value = getattr(self, name)
+            is_number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(as_float(value))
+            if not is_number and (name, value) != ("score_weight", "chosen"):
+                raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
+        return features
+
+    def _learned(
+        self,
+        features: SelectedFeatures,
+        data: ListedGroups,
+        development: Sequence[Group],
+        best: _Choice | None,
+        keep: str,
+        schedule: Schedule,
+    ) -> _Choice | None:
+        """Learn on some features; return the better of what was best before and what is now."""
+        if not len(features):
+            raise InputError("There are no features to learn on: none was selected. Use a smaller C.")
+        found = features.extracted(data.inputs, data.bounds, schedule.between(0.0, 0.4), decay=self.decay)
+        listed = ListedGroups.to_choose(development)
+        measured = [quality(group) for group in development]
+        theirs = None
+        if len(development):
+            theirs = features.extracted(listed.inputs, listed.bounds, schedule.between(0.4, 0.5), decay=self.decay)
+        learner = _core.RankingLearner(
+            len(features), _LOSSES.index(self.loss), self.margin, self.step, self.l1, self.l2, False
+        )
+        rng = generator(self.random_state)
+        base = float(self.learning_score_weight) * data.scores
+        for epoch in range(1, self.epochs + 1):
+            order = rng.permutation(len(found))
+            part = schedule.between(0.5 + 0.5 * (epoch - 1) / self.epochs, 0.5 + 0.5 * epoch / self.epochs)
+            n_wrong = learner.run_pass(found, order, data.bounds, data.right, base, data.cost, part.tell)
+            self.n_mistakes_.append(int(n_wrong))
+            weights = learner.averaged()
+            reached, score_weight = 0.0, 0.0 if self.score_weight == "chosen" else float(self.score_weight)
+            if theirs is not None:
+                values = theirs.scores(weights, schedule.n_threads)
+                reached, score_weight = self._best_weight(values, listed, measured)
+            if best is None or theirs is None or reached > best.quality:
+                best = _Choice(reached, weights, score_weight, epoch, keep)
+                self._best, self._chosen_features = best, features
+            part.done()
+        return best
+
+    def _best_weight(
+        self, values: Floats, listed: ListedGroups, measured: Sequence[NDArray[np.int64]]
+    ) -> tuple[float, float]:
+        """How good the choices on development groups are, and the weight of the parser's score with which they are."""
+        if self.score_weight != "chosen":
+            weights = [float(self.score_weight)]
+        else:
+            parts = [np.split(own, listed.bounds[1:-1]) for own in (values, listed.scores)]
+            unit = spread(parts[0]) / (spread(parts[1]) or 1.0)
+            weights = [share * unit for share in SCORE_SHARES] if unit > 0 else [1.0]
+        reached = []
+        for weight in weights:
+            chosen = best_of(values + weight * listed.scores, listed.bounds)
+            reached.append(chosen_f1(measured, chosen.tolist()))
+        k = int(np.argmax(reached))
+        return reached[k], weights[k]
+
+    def _set(self, best: _Choice) -> None:
+        """Keep what was best: the features with a weight, and their weights."""
+        kept = np.flatnonzero(best.weights)
+        weights = best.weights[kept]
+        features = self._chosen_features.chosen(kept).compacted()
+        self.features_ = features.with_weights(weights[:, None].astype(np.float64), ("choice",))
+        self._weights = weights
+        self.score_weight_, self.epoch_, self.keep_ = best.score_weight, best.epoch, best.keep
+        self._trained_on = {"features": len(kept)}
+        del self._best, self._chosen_features
+
+
+def best_of(values: Floats, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of the largest value of each group; the first of equals."""
+    largest = np.maximum.reduceat(values, bounds[:-1])
+    sizes = np.diff(bounds)
+    is_best = np.flatnonzero(values == np.repeat(largest, sizes))
+    group = np.repeat(np.arange(len(sizes)), sizes)[is_best]
+    _, earliest = np.unique(group, return_index=True)
+    found: NDArray[np.int64] = is_best[earliest] - bounds[:-1]
+    return found
