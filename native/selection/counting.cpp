@@ -221,12 +221,17 @@ void OccurrenceCounter::Worker::spill(SpillFile& file) {
   }
 }
 
-void OccurrenceCounter::count_partition(int partition, double threshold, Table& table, std::vector<Kept>& kept) const {
+std::int64_t OccurrenceCounter::count_partition(int partition, double threshold, Table& table,
+                                                std::vector<Kept>& kept) const {
   std::int64_t n_records = 0;
   for (const auto& worker : workers_) {
     n_records += worker->n_written(partition) + worker->filled[partition];
     for (const Spilled& part : worker->spilled) n_records += part.starts[partition + 1] - part.starts[partition];
   }
+  const auto begins = [](int k) { return static_cast<std::uint64_t>(k) << kRestBits; };
+  const auto first = std::lower_bound(watched_.begin(), watched_.end(), begins(partition));
+  const auto last = std::lower_bound(first, watched_.end(), begins(partition + 1));
+  if (n_records == 0 && first == last) return 0;
   table.start(partition, n_records);
   for (const auto& worker : workers_) {
     table.start_worker();
@@ -242,10 +247,8 @@ void OccurrenceCounter::count_partition(int partition, double threshold, Table& 
     for (std::size_t k = 0; k < chunks.size(); ++k) table.add(chunks[k], worker->n_in(partition, k));
     table.add(&worker->lines[static_cast<std::size_t>(partition) * kLine], worker->filled[partition]);
   }
-  const auto begins = [](int k) { return static_cast<std::uint64_t>(k) << kRestBits; };
-  const auto first = std::lower_bound(watched_.begin(), watched_.end(), begins(partition));
-  const auto last = std::lower_bound(first, watched_.end(), begins(partition + 1));
   table.keep(threshold, {first, last}, kept);
+  return table.n_used();
 }
 
 void OccurrenceCounter::release(int partition) {
@@ -275,8 +278,8 @@ Counted OccurrenceCounter::count(Team& team, double threshold) {
   std::atomic<std::int64_t> n_distinct{0};
   team.run(kPartitions, [&](std::int64_t task, int worker) {
     const int partition = static_cast<int>(task);
-    count_partition(partition, threshold, tables[worker], kept[partition]);
-    n_distinct.fetch_add(tables[worker].n_used(), std::memory_order_relaxed);
+    const std::int64_t n = count_partition(partition, threshold, tables[worker], kept[partition]);
+    n_distinct.fetch_add(n, std::memory_order_relaxed);
     release(partition);
   });
   out.n_distinct = n_distinct;

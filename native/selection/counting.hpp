@@ -181,7 +181,8 @@ class OccurrenceCounter {
   }
 
   Slab slab_for(Worker& worker);
-  void count_partition(int partition, double threshold, Table& table, std::vector<Kept>& kept) const;
+  // Returns how many keys the partition has.
+  std::int64_t count_partition(int partition, double threshold, Table& table, std::vector<Kept>& kept) const;
   void release(int partition);
 
   std::int64_t memory_;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -46,7 +46,8 @@ class ListedGroups:
     def of(groups: Sequence[Group], cost: Cost) -> ListedGroups:
         """Groups to learn from; a gold tree that is not a candidate is added, with the lowest score of its group.
 
-        A wrong candidate costs 1, or as many errors as it has. Dependency trees are found by their heads.
+        A wrong candidate costs 1, or as many errors as it has. Dependency trees are found by their heads, and a gold tree
+        that is added gets the tags of the candidates.
         """
         groups = checked(groups, "learned from", gold="to learn from")
         if not groups:
@@ -59,8 +60,9 @@ class ListedGroups:
             same = [k for k, own in enumerate(group.candidates) if alike(own, group.gold)]
             if not same:
                 own_scores = group.scores or (0.0,)
-                group = Group([*group.candidates, group.gold], [*own_scores, min(own_scores)], group.gold)
-            _check_tags(row, group.candidates[: len(group) - (not same)])
+                gold_tree = _tagged_alike(group.gold, group.candidates[0])
+                group = Group([*group.candidates, gold_tree], [*own_scores, min(own_scores)], group.gold)
+            _check_tags(row, group.candidates)
             matched, gold, parsed = quality(group)
             errors = np.maximum(gold, parsed) - matched
             wrong = np.ones(len(group))
@@ -84,6 +86,11 @@ class ListedGroups:
         bounds = np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)])
         scores = np.array([score for group in groups for score in group.scores or ()])
         return ListedGroups(Inputs.of(items), bounds, scores, np.empty(0, np.int32), np.empty(0))
+
+
+def _tagged_alike(gold: Any, candidate: Any) -> Any:
+    """A gold dependency tree with the tags that the parser saw: otherwise it could be told by its tags."""
+    return replace(gold, tags=candidate.tags) if isinstance(gold, DependencyTree) else gold
 
 
 def _check_tags(row: int, candidates: Sequence[Any]) -> None:
