@@ -267,15 +267,23 @@ class SubtreeGrowth {
       return;
     }
     const FeatureTrie& trie = *growing_.trie;
+    wanted_hash_.clear();
     each_pick(level, way, [&](const Entry& entry, std::uint32_t atom, std::uint32_t k) {
       const std::uint64_t key = feature_key(entry.node, place_of(way), atom);
-      trie.prefetch(key);
+      wanted_hash_.push_back(FeatureTrie::hash_of(key));
+      trie.prefetch_bits(wanted_hash_.back());
       add(entry, 0, k);
       wanted_.push_back(key);
     });
-    std::size_t n_kept = 0;
+    likely_.clear();
     for (std::size_t k = 0; k < grown.size(); ++k) {
-      const std::uint32_t node = trie.find(wanted_[k]);
+      if (!trie.may_have(wanted_hash_[k])) continue;
+      trie.prefetch_slot(wanted_hash_[k]);
+      likely_.push_back(static_cast<int>(k));
+    }
+    std::size_t n_kept = 0;
+    for (const int k : likely_) {
+      const std::uint32_t node = trie.find(wanted_[k], wanted_hash_[k]);
       if (node == kNoFeature || !growing_.open[node]) continue;
       grown[n_kept] = grown[k];
       grown[n_kept++].node = node;
@@ -324,13 +332,26 @@ class SubtreeGrowth {
     const std::uint32_t* atom = atom_.data() + atom_start_[relation.other];
     std::uint64_t* bits = bits_.data() + relation.bits;
     std::uint32_t* pair = pair_.data() + relation.node;
+    // All pairs in three rounds, so that what they read arrives while others are looked up.
+    hash_.clear();
     for (int i = 0; i < rows; ++i) {
-      for (int k = 0; k < n; ++k) trie.prefetch(feature_key(node[i], relation.place, atom[k]));
       for (int k = 0; k < n; ++k) {
-        const std::uint32_t found = trie.find(feature_key(node[i], relation.place, atom[k]));
-        pair[i * n + k] = found;
-        if (found != kNoFeature && growing_.open[found]) bits[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
+        hash_.push_back(FeatureTrie::hash_of(feature_key(node[i], relation.place, atom[k])));
+        trie.prefetch_bits(hash_.back());
       }
+    }
+    likely_.clear();
+    for (int place = 0; place < rows * n; ++place) {
+      pair[place] = kNoFeature;
+      if (!trie.may_have(hash_[place])) continue;
+      trie.prefetch_slot(hash_[place]);
+      likely_.push_back(place);
+    }
+    for (const int place : likely_) {
+      const int i = place / n, k = place % n;
+      const std::uint32_t found = trie.find(feature_key(node[i], relation.place, atom[k]), hash_[place]);
+      pair[place] = found;
+      if (found != kNoFeature && growing_.open[found]) bits[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
     }
     return relation;
   }
@@ -345,7 +366,8 @@ class SubtreeGrowth {
   std::vector<Relation> relations_;
   std::vector<std::int64_t> down_;  // by arc: its first relation to a child
   std::int64_t right_ = 0;          // the first relation to a sibling
-  std::vector<std::uint64_t> bits_, wanted_;
+  std::vector<std::uint64_t> bits_, wanted_, wanted_hash_, hash_;
+  std::vector<int> likely_;
   std::vector<std::uint32_t> pair_;
   std::array<Member, kMostOrder + 1> path_{};
   int depth_ = 0;
