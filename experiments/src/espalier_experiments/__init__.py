@@ -11,7 +11,7 @@ from espalier_experiments.papers import Paper
 
 __all__ = ["PAPERS", "Paper", "paper"]
 
-PAPERS = ("beck2014", "beck2015", "collins2001", "pighin2009")
+PAPERS = ("beck2014", "beck2015", "collins2001", "pighin2009", "qian2015")
 
 
 def paper(name: str) -> Paper:

@@ -90,14 +90,14 @@ class FeatureReranker(Choosing, Learner):
     features: Any
     _: KW_ONLY
     loss: Loss = "risk"
-    epochs: int = 5
+    epochs: int = 4
     step: float = 0.003
     margin: float = 1.0
-    decay: float = 0.3
+    decay: float = 1.0
     l1: float = 0.0
     l2: float = 0.0
     keep: Keep = "survivors"
-    learning_score_weight: float = 1.0
+    learning_score_weight: float = 3.0
     score_weight: float | Literal["chosen"] = "chosen"
     cost: Cost = "errors"
     random_state: object = 0
@@ -139,6 +139,8 @@ class FeatureReranker(Choosing, Learner):
             try:
                 for k, keep in enumerate(keeps):
                     own = features.weighted() if keep == "weighted" else features
+                    if k > 0 and not len(own):
+                        continue
                     best = self._learned(own, data, development, best, keep, schedule.part(k, len(keeps)))
             finally:
                 if self._best is not None:

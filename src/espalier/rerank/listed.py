@@ -46,8 +46,8 @@ class ListedGroups:
     def of(groups: Sequence[Group], cost: Cost) -> ListedGroups:
         """Groups to learn from; a gold tree that is not a candidate is added, with the lowest score of its group.
 
-        A wrong candidate costs 1, or as many errors as it has. Dependency trees are found by their heads, and a gold tree
-        that is added gets the tags of the candidates.
+        A wrong candidate costs 1, or as many errors as it has. Dependency trees are found by their heads, and a gold
+        tree that is added gets the tags of the candidates.
         """
         groups = checked(groups, "learned from", gold="to learn from")
         if not groups:

@@ -94,6 +94,10 @@ class GrownSpace(ABC):
     ) -> _core.ArcUnions | _core.SlotGraphs:
         """The examples as graphs of positions."""
 
+    def templates_of(self, atoms: Atoms) -> Integers:
+        """By atom the number of its template, if the space has templates: what is left without words and tags."""
+        return np.zeros(len(atoms), np.int64)
+
     @abstractmethod
     def write(self, atoms: Atoms, path: Path) -> str:
         """A feature as text."""

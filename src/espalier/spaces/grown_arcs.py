@@ -66,6 +66,10 @@ class ArcSpace(GrownSpace):
         table = _core.AtomTable(atoms.codes)
         return _core.ArcUnions(arrays, self.templates, self.kernel.root, table, schedule.n_threads, schedule.tell)
 
+    def templates_of(self, atoms: Atoms) -> Integers:
+        """By atom the number of its template."""
+        return (atoms.codes >> np.uint64(56)).astype(np.int64)
+
     def write(self, atoms: Atoms, path: Path) -> str:
         """A subtree: its arcs, each by its template and texts; those below an arc are in brackets behind it."""
         pieces: list[str] = []

@@ -175,6 +175,25 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
         """The features as texts."""
         return [self[row].text for row in (range(len(self)) if rows is None else rows)]
 
+    def n_templates(self) -> int:
+        """How many different shapes the features have: of subtrees, with the template of each arc."""
+        template = self.space.templates_of(self.atoms)
+        keys = self._keys
+        parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
+        place = (keys >> np.uint64(_ATOM_BITS) & np.uint64((1 << _PLACE_BITS) - 1)).astype(np.int64)
+        own = template[(keys & np.uint64((1 << _ATOM_BITS) - 1)).astype(np.int64)]
+        shape = np.zeros(len(keys) + 1, np.int64)
+        n = 0
+        for order in range(1, int(self.orders.max(initial=0)) + 1):
+            rows = np.flatnonzero(self.orders[1:] == order)
+            joined = (shape[parent[rows]] * _core.MOST_ORDER + place[rows]) * (int(template.max(initial=0)) + 1) + own[
+                rows
+            ]
+            distinct, number = np.unique(joined, return_inverse=True)
+            shape[rows + 1] = n + number.reshape(-1) + 1
+            n += len(distinct)
+        return len(np.unique(shape[self._node]))
+
     def matrix(self, inputs: Inputs, schedule: Schedule) -> csr_matrix:
         """One row for each item and one column for each feature: 1 if the item has it."""
         from scipy.sparse import csr_matrix
