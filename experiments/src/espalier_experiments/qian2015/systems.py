@@ -72,8 +72,8 @@ def page(results: Results) -> Page:
         f"C = {common['C']:g} selects features. Learning has {common['epochs']} epochs, with steps of "
         f"{common['step']:g}; the epoch, the decay ({' or '.join(f'{own:g}' for own in common['decays'])}), the weight "
         "of the parser's score, and whether all survivors or only those with a weight are used, are those with the "
-        "best UAS on development sentences. Each system is measured once on the test part. Differences to the parser have a "
-        "95 per cent interval of the paired bootstrap."
+        "best UAS on development sentences. Each system is measured once on the test part. Differences to the "
+        "parser have a 95 per cent interval of the paired bootstrap."
     )
     (base,) = results.where(system="parser") or (None,)
     if base is not None:
@@ -124,8 +124,8 @@ def page(results: Results) -> Page:
         "Sentences a second: choosing among lists in memory on one core, extraction included, by the processor's time. "
         "The paper reports 93.07 for its parser and 93.72 for features of the tree kernel on the Penn Treebank, 9.4 "
         "per cent of the errors, with 36 hours of training and 36 sentences a second. Its treebank is three times as "
-        "large and edited newswire. Relations are no features of the paper: the parser here scores arcs without relations, "
-        "so that those of its classifier are new to a reranker."
+        "large and edited newswire. Relations are no features of the paper: the parser here scores arcs without "
+        "relations, so that those of its classifier are new to a reranker."
     )
     for record in results.where(system="selected", templates="joined", max_order=2):
         out.section("Losses")
