@@ -60,7 +60,7 @@ class ListedGroups:
             if not same:
                 own_scores = group.scores or (0.0,)
                 group = Group([*group.candidates, group.gold], [*own_scores, min(own_scores)], group.gold)
-            _check_tags(row, group.candidates[: len(group) - (not same)])
+            _check_tags(row, group.candidates, gold_added=not same)
             matched, gold, parsed = quality(group)
             errors = np.maximum(gold, parsed) - matched
             wrong = np.ones(len(group))
@@ -86,11 +86,16 @@ class ListedGroups:
         return ListedGroups(Inputs.of(items), bounds, scores, np.empty(0, np.int32), np.empty(0))
 
 
-def _check_tags(row: int, candidates: Sequence[Any]) -> None:
+def _check_tags(row: int, candidates: Sequence[Any], *, gold_added: bool = False) -> None:
     """Refuse dependency trees of one group with different tags: their arcs are described by those of the first."""
     first = candidates[0]
     if isinstance(first, DependencyTree):
         for k, own in enumerate(candidates):
+            if own.tags != first.tags and gold_added and k == len(candidates) - 1:
+                raise InputError(
+                    f"The gold tree of group {row} is no candidate and has other tags than these. Give it their tags, "
+                    "or make groups with jackknifed(..., add_gold=True)."
+                )
             if own.tags != first.tags:
                 raise InputError(
                     f"Candidate {k} of group {row} has other tags than the first. Parse each sentence with one tagging."
