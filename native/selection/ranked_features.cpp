@@ -89,17 +89,46 @@ std::vector<double> RankedFeatures::scores(std::span<const float> weight, Team& 
   return out;
 }
 
-// The penalties of the steps since the feature was last seen, all at once.
+namespace {
+
+// What becomes of a weight that shrinks n times by a share of itself and then by `less`, but not below 0.
+struct Shrunk {
+  double last;  // the weight at the end
+  double sum;   // of the weights after all steps but the last
+};
+
+Shrunk shrunk(double weight, double share, double less, double n) {
+  const double log_kept = std::log1p(-share);
+  const double level = share > 0 ? less / share : 0;  // what `less` takes away in the end, if there is a share
+  // After k steps, before it is 0.
+  const auto after = [&](double k) {
+    if (share == 0) return weight - k * less;
+    return weight * std::exp(k * log_kept) + level * std::expm1(k * log_kept);
+  };
+  double n_positive = n;  // how many steps leave something
+  if (less > 0) {
+    const double most = share > 0 ? -std::log1p(weight / level) / log_kept : weight / less;
+    n_positive = std::min(n, std::floor(most));
+  }
+  const double k = std::min(n_positive, n - 1);
+  const double kept = share > 0 ? -(1 - share) * std::expm1(k * log_kept) / share : k;  // the sum of its powers
+  const double lost = share > 0 ? level * (k - kept) : less * k * (k + 1) / 2;
+  return {n_positive < n ? 0.0 : std::max(after(n), 0.0), weight * kept - lost};
+}
+
+}  // namespace
+
+// The penalties of the steps since the feature was last seen, as if each had been paid in its time.
 void RankingLearner::pay(Cell& cell) const {
-  const auto n = static_cast<double>(n_steps_ - cell.seen);
+  const auto before = static_cast<double>(cell.seen), now = static_cast<double>(n_steps_);
   cell.seen = static_cast<std::uint32_t>(n_steps_);
-  if (n == 0 || cell.weight == 0) return;
-  const double before = cell.weight;
-  double after = before * std::pow(1 - settings_.step * settings_.l2, n);
+  if (now == before || cell.weight == 0) return;
   const double rate = settings_.adaptive ? settings_.step / std::sqrt(cell.squares + 1e-8) : settings_.step;
-  after = std::copysign(std::max(std::abs(after) - n * rate * settings_.l1, 0.0), after);
-  cell.weight = static_cast<float>(after);
-  cell.moved += static_cast<float>((after - before) * static_cast<double>(n_steps_));
+  const double weight = std::abs(cell.weight), sign = cell.weight < 0 ? -1 : 1;
+  const auto [last, sum] = shrunk(weight, settings_.step * settings_.l2, rate * settings_.l1, now - before);
+  cell.weight = static_cast<float>(sign * last);
+  // Moves times the steps before them, added by parts.
+  cell.moved += static_cast<float>(sign * ((now - 1) * last - before * weight - sum));
 }
 
 std::int64_t RankingLearner::pass(const RankedFeatures& features, std::span<const std::int64_t> order,
@@ -108,6 +137,7 @@ std::int64_t RankingLearner::pass(const RankedFeatures& features, std::span<cons
   std::int64_t n_wrong = 0;
   std::array<double, kMostCandidates> score, move;
   const bool penalised = settings_.l1 > 0 || settings_.l2 > 0;
+  const bool is_perceptron = settings_.loss == RankingLoss::kPerceptron;
   std::int64_t at_group = 0;
   for (const std::int64_t number : order) {
     if (++at_group % 256 == 0) team.breathe(0);
@@ -131,13 +161,14 @@ std::int64_t RankingLearner::pass(const RankedFeatures& features, std::span<cons
     }
     const int right = target[number];
     for (int k = 0; k < n; ++k) score[k] += settings_.margin * own_cost[k];
+    const auto ties = [&](int k) { return is_perceptron && own_cost[k] > 0 && score[k] == score[right]; };
     int best = right;
     for (int k = 0; k < n; ++k) {
-      if (score[k] > score[best]) best = k;
+      if (score[k] > score[best] || (best == right && ties(k))) best = k;
     }
     n_wrong += best != right;
     std::fill_n(move.begin(), n, 0.0);
-    if (settings_.loss == RankingLoss::kPerceptron) {
+    if (is_perceptron) {
       if (best == right) continue;
       move[right] = 1;
       move[best] = -1;

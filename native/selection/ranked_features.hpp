@@ -47,7 +47,7 @@ class RankedFeatures {
 
 // How candidates that are not right move weights.
 enum class RankingLoss : std::uint8_t {
-  kPerceptron,  // the best candidate, its cost included, if it is not below the right one
+  kPerceptron,  // the best candidate, its cost included, if it is above the right one, or equal to it and costs more
   kSoftmax,     // all, by their probability, costs included
   kRisk         // all, by probability and by how their cost differs from the expected one
 };
@@ -56,7 +56,7 @@ struct RankingSettings {
   RankingLoss loss;
   double margin;  // how much a unit of cost adds to the score while learning
   double step;    // the size of a step
-  double l1, l2;  // penalties of one group
+  double l1, l2;  // penalties that every weight pays at each step before it moves, l2 first
   bool adaptive;  // whether a weight's steps shrink with its earlier gradients (AdaGrad)
 };
 
@@ -67,7 +67,8 @@ class RankingLearner {
       : settings_(settings), cells_(static_cast<std::size_t>(n_features)) {}
 
   // One pass in the order given. `target`, `base` and `cost` are as for mining: by group, and by candidate. Returns in how
-  // many groups something else than the target had the highest score, costs included.
+  // many groups something else than the target had the highest score, costs included. For perceptrons also a tie with a
+  // candidate that has a cost is such a mistake: otherwise nothing would be learned where all scores are equal.
   std::int64_t pass(const RankedFeatures& features, std::span<const std::int64_t> order,
                     std::span<const std::int64_t> start, std::span<const std::int32_t> target,
                     std::span<const double> base, std::span<const double> cost, Team& team);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,8 @@ class Examples:
 
 def ranked(groups: Sequence[Group], cost: Cost, score_weight: float) -> Examples:
     """Groups with gold trees; the parser's scores get a weight."""
+    if isinstance(groups, Sized) and len(groups) and not any(isinstance(own, Group) for own in groups):
+        raise TypeError("Features are selected from groups with gold trees, or from items and their classes: give y.")
     own = ListedGroups.of(groups, cost)
     return Examples(own.inputs, own.bounds, own.right, score_weight * own.scores, own.cost)
 
@@ -77,12 +79,17 @@ def ranked(groups: Sequence[Group], cost: Cost, score_weight: float) -> Examples
 def classified(X: Any, y: Any) -> Examples:
     """Items with classes."""
     inputs = Inputs.of(X)
-    check_classification_targets(y)
+    if len(inputs):  # of nothing the type cannot be told
+        check_classification_targets(y)
     classes, right = np.unique(np.asarray(y), return_inverse=True)
     if len(right) != len(inputs):
         raise InputError(f"There are {len(inputs):,} items and {len(right):,} classes. Each item needs one class.")
+    if not len(right):
+        raise InputError("There are no items to select features from.")
     if len(classes) < 2:
-        raise InputError(f"Features are selected to tell classes apart, and all items have the class {classes[:1]!r}.")
+        raise InputError(
+            f"Features are selected to tell classes apart, and all items have the class {classes.tolist()[0]!r}."
+        )
     n, k = len(right), len(classes)
     cost = np.ones((n, k))
     cost[np.arange(n), right] = 0.0

@@ -339,12 +339,15 @@ class Mining:
         schedule: Schedule,
     ) -> dict[str, Any]:
         problem, grown = self.problem, self.grown
-        memory = max(schedule.memory - self._held() - self._filter_memory, _LEAST_MEMORY * schedule.n_threads)
-        if memory > schedule.memory:
+        least = _LEAST_MEMORY * schedule.n_threads
+        if least + self._filter_memory > schedule.memory:
             raise MemoryBudgetError(
-                f"Selecting features needs {self._held() + memory:,} bytes so far, but the budget is "
-                f"{schedule.memory:,} bytes. Give more memory, or use a larger C or a smaller max_order."
+                f"Counting features needs at least {least + self._filter_memory:,} bytes, {_LEAST_MEMORY:,} for each "
+                f"thread and {self._filter_memory:,} for the filter, but the budget is {schedule.memory:,} bytes. Give "
+                "more memory, fewer threads or a smaller filter_memory."
             )
+        # What is held does not end the work: it cannot be less, and all else goes to the disk.
+        memory = max(schedule.memory - self._held() - self._filter_memory, least)
         found: dict[str, Any] = _core.count_features(
             problem.graphs,
             grown.trie,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from espalier import _core
+from espalier.errors import InputError
 from espalier.gp.sampling import generator
+from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.estimator import KernelEstimator
 from espalier.jobs.memory import parse_memory
 from espalier.jobs.schedule import Schedule
@@ -20,15 +23,14 @@ from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost
 from espalier.selection.examples import Examples, classified, ranked
 from espalier.selection.mining import Grown, Mining, PassStep, Problem, Steps, scores_of
+from espalier.spaces.feature_tries import compact, parents_of
 from espalier.spaces.grown import Atoms, GrownSpace, space_for
-from espalier.spaces.selected import SelectedFeatures, compact
-from espalier.storage import State
-from espalier.structures.numbers import whole_number
+from espalier.spaces.selected import SelectedFeatures
+from espalier.storage import State, require
+from espalier.structures.numbers import check_finite, whole_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-_KEY_BITS = np.uint64(30)  # of place and atom, below the parent
 
 
 @dataclass(eq=False, repr=False)
@@ -122,6 +124,7 @@ class KernelSpaceSelector(KernelEstimator):
     random_state: object = 0
 
     _takes_matrices = True
+    _unsaved = ("folder",)  # of one machine
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features from groups with gold trees, or from items and their classes.
@@ -140,15 +143,16 @@ class KernelSpaceSelector(KernelEstimator):
             so far, if it got through one order of one pass.
         """
         space = self._checked_space()
+        self._check_folder()
         with self._scheduled("selecting features") as schedule:
             examples = ranked(X, self.cost, float(self.score_weight)) if y is None else classified(X, y)
-            if y is not None:
-                self._set_width(X)
+            self._set_width(X)
             atoms = space.learned(examples.inputs, examples.bounds, float(self.C), schedule.between(0.0, 0.02))
             problem = examples.problem(space, atoms, schedule.between(0.02, 0.04))
-            self.classes_ = examples.classes
-            if examples.classes is None:
-                del self.classes_
+            if examples.classes is not None:
+                self.classes_ = examples.classes
+            elif hasattr(self, "classes_"):
+                del self.classes_  # from an earlier fit
             problem = self._pretrained(problem, space, atoms, schedule.between(0.04, 0.2))
             mining = self._mining(problem, Grown.empty(space, len(atoms), atoms.top, problem.n_roots, _n(examples)))
             try:
@@ -163,8 +167,18 @@ class KernelSpaceSelector(KernelEstimator):
         return self
 
     def transform(self, X: Any) -> csr_matrix:
-        """One row for each item and one column for each feature that survived: 1 if the item has it, sparse."""
+        """One row for each item and one column for each feature that survived: 1 if the item has it, sparse.
+
+        Words and other symbols that the selector has not met are in no feature. A matrix must have as many columns as
+        the one on which it was fitted.
+        """
         check_is_fitted(self, "features_")
+        width = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None
+        if width is not None and hasattr(self, "n_features_in_") and width != self.n_features_in_:
+            raise InputError(
+                f"X has {width} features, but KernelSpaceSelector is expecting {self.n_features_in_} features as "
+                "input, as many as it was fitted on."
+            )
         with self._scheduled("finding features") as schedule:
             return self.features_.matrix(Inputs.of(X), schedule)
 
@@ -178,9 +192,11 @@ class KernelSpaceSelector(KernelEstimator):
         return np.array(self.features_.names_of(), object)
 
     def to_state(self) -> dict[str, object]:
-        """Return the settings and the features; not the history."""
+        """Return the settings, the features, the classes and the number of columns; not the history."""
         check_is_fitted(self, "features_")
-        return {**self._declared_state(), "features": self.features_}
+        classes = {"classes": classes_state(self.classes_)} if hasattr(self, "classes_") else {}
+        width = {"width": self.n_features_in_} if hasattr(self, "n_features_in_") else {}
+        return {**self._declared_state(), "features": self.features_, **classes, **width}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -188,6 +204,11 @@ class KernelSpaceSelector(KernelEstimator):
         selector = cls._of_declared(state)
         selector._checked_space()
         selector.features_ = state.object("features", SelectedFeatures)
+        require(selector.features_.kernel == selector.kernel, "its features are of another kernel")
+        if "classes" in state:
+            selector.classes_ = classes_of(state.part("classes"))
+        if "width" in state:
+            selector.n_features_in_ = state.whole("width")
         return selector
 
     def _checked_space(self) -> GrownSpace:
@@ -204,10 +225,19 @@ class KernelSpaceSelector(KernelEstimator):
             wanted = f"None or an integer from 1 to max_order ({self.max_order})"
             whole_number("pretrain", self.pretrain, 1, self.max_order, wanted=wanted)
             self._check_whole("pretrain_folds", least=2)
-        if not np.isfinite(self.score_weight):
-            raise ValueError(f"score_weight must be a finite number, got {self.score_weight!r}.")
+        check_finite("score_weight", self.score_weight)
         parse_memory(self.filter_memory)
         return space
+
+    def _check_folder(self) -> None:
+        """Refuse a folder in which no file can be written, before hours have passed."""
+        if self.folder is None:
+            return
+        wanted = f"folder must be one in which files can be written, got {self.folder!r}"
+        if not os.path.isdir(self.folder):
+            raise FileNotFoundError(f"{wanted}, which is no folder. Make it first, or leave it out.")
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise PermissionError(f"{wanted}, which cannot be written in. Give another one, or leave it out.")
 
     def _mining(self, problem: Problem, grown: Grown, included: NDArray[np.bool_] | None = None) -> Mining:
         return Mining(
@@ -250,7 +280,7 @@ def _selected(kernel: Any, atoms: Atoms, grown: Grown, examples: Examples, n_thr
     root = np.arange(len(keys))
     for order in range(1, int(grown.order.max(initial=0)) + 1):
         nodes = np.flatnonzero(grown.order == order)
-        root[nodes] = root[(keys[nodes] >> _KEY_BITS).astype(np.int64)]
+        root[nodes] = root[parents_of(keys[nodes])]
     survivors = np.flatnonzero(grown.survives)
     node, column = np.unique(place[survivors], return_inverse=True)
     root_of = examples.root_of

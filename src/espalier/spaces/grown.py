@@ -21,6 +21,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.storage import require
 
 Integers = NDArray[np.int64]
 Path = Sequence[tuple[int, int]]  # of a feature: the place and the number of each atom
@@ -101,6 +102,22 @@ class GrownSpace(ABC):
     @abstractmethod
     def write(self, atoms: Atoms, path: Path) -> str:
         """A feature as text."""
+
+    def check(self, atoms: Atoms) -> None:
+        """Refuse atoms of a file that are not of this space: an InputError says why."""
+        require(not len(atoms.top), f"a {self.what} has no tops")
+        self._check_codes(atoms)
+
+    @abstractmethod
+    def _check_codes(self, atoms: Atoms) -> None:
+        """Refuse codes that name texts which are not there."""
+
+
+def check_numbers(numbers: NDArray[np.uint64], atoms: Atoms, name: str, least: int = 1) -> None:
+    """Refuse numbers of texts, counted from 1, that are not in a list of these."""
+    require(name in atoms.texts, f"it lacks {name}")
+    most = len(atoms.texts[name])
+    require(((numbers >= least) & (numbers <= most)).all(), f"an atom is of {name} that are not there")
 
 
 def in_enough_examples(codes: NDArray[np.uint64], example: Integers, threshold: float) -> NDArray[np.uint64]:

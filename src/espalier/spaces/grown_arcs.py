@@ -19,10 +19,12 @@ from espalier.corpus.arc_templates import BETWEEN, DIRECTION, LENGTH, LOOKS, OWN
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_atoms, check_candidates
+from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_atoms, check_candidates, check_numbers
+from espalier.storage import require
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.interop import as_dependency_tree
 
+_LISTS = ("words", "tags", "relations")
 _PARTS = (*LOOKS, BETWEEN)  # in the order of the core
 _WORD_BITS, _TAG_BITS = 26, 13
 _FIRST = ("", "ROOT")  # texts that every list has: that of what is outside of a sentence, and that of ROOT
@@ -51,7 +53,7 @@ class ArcSpace(GrownSpace):
         trees = self._trees(inputs)
         texts = {
             name: (*_FIRST, *sorted(set(chain.from_iterable(getattr(tree, name) for tree in trees)) - {*_FIRST}))
-            for name in ("words", "tags", "relations")
+            for name in _LISTS
         }
         if len(texts["tags"]) >= 1 << _TAG_BITS:
             raise InputError(f"Features are selected among fewer than {1 << _TAG_BITS:,} tags.")
@@ -81,6 +83,24 @@ class ArcSpace(GrownSpace):
             depth = own
         return "".join(pieces) + ")" * (depth - 1)
 
+    def _check_codes(self, atoms: Atoms) -> None:
+        for name in _LISTS:
+            require(name in atoms.texts, f"it lacks {name}")
+        codes = atoms.codes
+        template = codes >> np.uint64(56)
+        require((template < len(self.templates)).all(), "an atom is of a template that is not there")
+        for number, name in enumerate(self.kernel.features):
+            own, shift = codes[template == number], 0
+            for part in parts_of_template(name):
+                if part == LENGTH:
+                    length = own >> np.uint64(53) & np.uint64(7)
+                    require(((length > 0) & (length <= len(LENGTHS))).all(), "an atom has no length")
+                elif part != DIRECTION:
+                    bits = _WORD_BITS if _is_word(part) else _TAG_BITS
+                    told = own >> np.uint64(shift) & np.uint64((1 << bits) - 1)
+                    check_numbers(told, atoms, _list_of(part))
+                    shift += bits
+
     def _arc(self, atoms: Atoms, atom: int) -> str:
         """One atom: the template, then what it says."""
         code = int(atoms.codes[atom])
@@ -93,8 +113,7 @@ class ArcSpace(GrownSpace):
                 told.append(DIRECTIONS[code >> 52 & 1])
             else:
                 bits = _WORD_BITS if _is_word(part) else _TAG_BITS
-                column = "tags" if part == BETWEEN else LOOKS[part][1]
-                told.append(atoms.texts[column][(code >> shift & ((1 << bits) - 1)) - 1])
+                told.append(atoms.texts[_list_of(part)][(code >> shift & ((1 << bits) - 1)) - 1])
                 shift += bits
         return f"[{name}: {' '.join(text or '-' for text in told)}]"
 
@@ -138,6 +157,11 @@ class ArcSpace(GrownSpace):
             "head": heads,
             "relation": relations,
         }
+
+
+def _list_of(part: str) -> str:
+    """The name of the list whose texts a part of a template tells."""
+    return "tags" if part == BETWEEN else LOOKS[part][1]
 
 
 def _is_word(part: str) -> bool:

@@ -32,9 +32,11 @@ from espalier.spaces.grown import (
     Path,
     check_atoms,
     check_candidates,
+    check_numbers,
     in_enough_examples,
     masks_of,
 )
+from espalier.storage import require
 from espalier.structures.notation import escape_label
 
 _CHILD_SHIFT = 32
@@ -132,8 +134,24 @@ class FragmentSpace(GrownSpace):
             parts.append([escape_label(label), *map(_part_text, children)])
         for own, (owner, child) in reversed(list(zip(parts, above, strict=True))):
             if owner >= 0:
+                if not 0 < child < len(parts[owner]):
+                    raise InputError(f"A production is child {child} of one with {len(parts[owner]) - 1} children.")
                 parts[owner][child] = f"({' '.join(own)})"
         return f"({' '.join(parts[0])})"
+
+    def check(self, atoms: Atoms) -> None:
+        self._check_codes(atoms)
+        top = atoms.numbers(atoms.codes & np.uint64(_PRODUCTION))
+        require(np.array_equal(atoms.top, top) and (top < len(atoms)).all(), "its productions have no tops")
+
+    def _check_codes(self, atoms: Atoms) -> None:
+        check_numbers(atoms.codes & np.uint64(_PRODUCTION), atoms, "productions")
+        for text in atoms.texts["productions"]:
+            listed = json.loads(text)
+            require(isinstance(listed, list) and len(listed) > 1, "a production is no list")
+            names = [part if isinstance(part, list) else [part] for part in listed]
+            sound = isinstance(listed[0], str) and all(len(own) == 1 and isinstance(own[0], str) for own in names)
+            require(sound, "a production has a part without a label")
 
 
 class _Trees(NamedTuple):

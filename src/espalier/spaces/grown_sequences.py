@@ -14,7 +14,7 @@ from espalier.corpus.sequences import Sequences
 from espalier.errors import InputError
 from espalier.kernels.hyperparameters import Fixed
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import SEQUENCES, Atoms, Integers, Path
+from espalier.spaces.grown import SEQUENCES, Atoms, Integers, Path, check_numbers
 from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
 
 _ANY_GAP = 1 << 30
@@ -36,6 +36,9 @@ class SequenceSpace(SlotSpace):
         texts = atoms.texts[self.kernel.of]
         blank = "" if self.kernel.of == "characters" else " "
         return _joined([texts[int(atoms.codes[atom]) - 1] for _, atom in path], blank, self.gap > 0)
+
+    def _check_codes(self, atoms: Atoms) -> None:
+        check_numbers(atoms.codes, atoms, self.kernel.of)
 
     def _texts(self, inputs: Inputs) -> Texts:
         return {self.kernel.of: _symbols_of(inputs.sequences(self.kernel.on, self.kernel.of))}
@@ -84,6 +87,10 @@ class TaggingSpace(SlotSpace):
             tag, word = divmod(int(atoms.codes[atom]), 1 << _TAG_SHIFT)
             told.append(f"{tags[tag - 1]}/{words[word - 1]}" if word else tags[tag - 1])
         return _joined(told, " ", self.gap > 0)
+
+    def _check_codes(self, atoms: Atoms) -> None:
+        check_numbers(atoms.codes >> np.uint64(_TAG_SHIFT), atoms, "tags")
+        check_numbers(atoms.codes & np.uint64((1 << _TAG_SHIFT) - 1), atoms, "words", least=0)
 
     def _texts(self, inputs: Inputs) -> Texts:
         tags, words = self.kernel._corpora(inputs)

@@ -12,7 +12,7 @@ import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import SETS, Atoms, Integers, Path
+from espalier.spaces.grown import SETS, Atoms, Integers, Path, check_numbers
 from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
 
 
@@ -28,9 +28,13 @@ class SetSpace(SlotSpace):
 
     def write(self, atoms: Atoms, path: Path) -> str:
         """The dimensions, by their numbers; by names if the kernel reads named columns."""
-        names = atoms.texts.get("columns")
+        names = None if self.kernel.on is None else atoms.texts["columns"]
         columns = [int(atoms.codes[atom]) for _, atom in path]
         return " & ".join(str(column) if names is None else names[column] for column in columns)
+
+    def _check_codes(self, atoms: Atoms) -> None:
+        if self.kernel.on is not None:
+            check_numbers(atoms.codes + np.uint64(1), atoms, "columns")
 
     def _texts(self, inputs: Inputs) -> Texts:
         on = self.kernel.on

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import PRODUCTIONS, Atoms, GrownSpace, Integers, Path, space_for
+from espalier.spaces.feature_tries import check_keys, compact, orders_of, path_to
+from espalier.spaces.grown import Atoms, GrownSpace, Integers, Path, space_for
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.uint32]
-
-_ATOM_BITS, _PLACE_BITS = 24, 6
 
 
 @dataclass(frozen=True)
@@ -135,15 +133,13 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
     def __deepcopy__(self, memo: object) -> Self:
         return self  # nothing in it changes, and it may be large
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was computed: tries of the core are made again.
+        return type(self), (self.kernel, self.atoms, self._keys, self._node, self.weights, self.names)
+
     def path(self, row: int) -> Path:
         """The place and the number of each atom of a feature."""
-        found = []
-        node = int(self._node[row])
-        while node > 0:
-            key = int(self._keys[node - 1])
-            found.append((key >> _ATOM_BITS & ((1 << _PLACE_BITS) - 1), key & ((1 << _ATOM_BITS) - 1)))
-            node = key >> (_ATOM_BITS + _PLACE_BITS)
-        return found[::-1]
+        return path_to(self._keys, int(self._node[row]))
 
     def chosen(self, rows: Integers) -> SelectedFeatures:
         """Some of the features, in this order."""
@@ -265,65 +261,16 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
         codes, top = state.array("codes", np.uint64), state.array("top", np.uint32)
         keys, node = state.array("keys", np.uint64), state.array("node", np.uint32)
         weights, names = state.array("weights", np.float64, 2), state.texts("names")
-        require(bool((np.diff(codes) > 0).all()) if len(codes) > 1 else True, "its atoms are not sorted")
-        require(len(top) in (0, len(codes)), "its productions do not fit its atoms")
-        require(bool(((top < len(codes)) | (top == 0xFFFFFFFF)).all()), "a production is out of range")
-        _check_keys(keys, len(codes))
-        require(bool((node > 0).all() and (node <= len(keys)).all()), "a feature is out of range")
+        require((codes[1:] > codes[:-1]).all(), "its atoms are not sorted")
+        require(len(codes) <= _core.MOST_ATOMS, "it has too many atoms")
+        space, atoms = space_for(kernel), Atoms(codes, texts, top)
+        space.check(atoms)
+        check_keys(keys, len(codes), space.kind)
+        require((node > 0).all() and (node <= len(keys)).all(), "a feature is out of range")
         require(len(np.unique(node)) == len(node), "a feature is listed twice")
-        require(weights.shape == (len(node), len(names)), "its weights do not fit its features")
-        require(bool(np.isfinite(weights).all()), "a weight is not a number")
-        made = cls(kernel, Atoms(codes, texts, top), keys, node, weights, names)
-        require(made.space.kind != PRODUCTIONS or len(top) == len(codes), "its productions have no tops")
+        require(len(names) > 0 and weights.shape == (len(node), len(names)), "its weights do not fit its features")
+        require(np.isfinite(weights).all(), "a weight is not a number")
+        made = cls(kernel, atoms, keys, node, weights, names)
+        most = space.largest_order or _core.MOST_ORDER
+        require((made.order <= most).all(), f"a feature has more than {most} atoms")
         return made
-
-
-def compact(
-    keys: NDArray[np.uint64], orders: NDArray[np.uint8], wanted: NDArray[np.uint8]
-) -> tuple[_core.FeatureTrie, Nodes]:
-    """A trie of some nodes of another, and the place of each node in it; all roots become its only one."""
-    trie = _core.FeatureTrie(1)
-    place = np.zeros(len(keys), np.uint32)
-    bits = np.uint64(_ATOM_BITS + _PLACE_BITS)
-    for order in range(1, int(orders.max(initial=0)) + 1):
-        nodes = np.flatnonzero((orders == order) & (wanted > 0))
-        parent = place[(keys[nodes] >> bits).astype(np.int64)].astype(np.uint64)
-        place[nodes] = trie.insert(parent << bits | (keys[nodes] & ((np.uint64(1) << bits) - np.uint64(1))))
-    return trie, place
-
-
-def orders_of(keys: NDArray[np.uint64], n_roots: int) -> NDArray[np.uint8]:
-    """How many atoms each node of a trie has, from the keys of all but the roots; parents come before children."""
-    order = np.zeros(len(keys) + n_roots, np.uint8)
-    parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
-    # Nodes of one order are known once those of the order below are: a feature has few atoms.
-    left = np.arange(len(keys))
-    done = np.zeros(len(order), bool)
-    done[:n_roots] = True
-    for number in range(1, _core.MOST_ORDER + 1):
-        ready = done[parent[left]]
-        now = left[ready] + n_roots
-        order[now] = number
-        left = left[~ready]
-        done[now] = True
-        if not len(left):
-            return order
-    raise InputError(f"A feature has more than {_core.MOST_ORDER} atoms.")
-
-
-def _check_keys(keys: NDArray[np.uint64], n_atoms: int) -> None:
-    """Refuse keys that do not form a trie: each node comes after its parent, which differs in no other way."""
-    parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
-    require(bool((parent <= np.arange(len(keys))).all()), "a feature comes before what it grows from")
-    require(bool(((keys & np.uint64((1 << _ATOM_BITS) - 1)) < n_atoms).all()), "an atom is out of range")
-    place = keys >> np.uint64(_ATOM_BITS) & np.uint64((1 << _PLACE_BITS) - 1)
-    require(bool((place <= _core.MOST_ORDER).all()), "a place is out of range")
-    require(len(np.unique(keys)) == len(keys), "a feature is listed twice")
-    orders = orders_of(keys, 1)
-    # The place is a depth: at most one more than that of the parent, and 0 only at the root.
-    depth = np.concatenate([[0], place.astype(np.int64)])
-    above = np.maximum(depth[parent], (parent > 0).astype(np.int64))
-    is_first = parent == 0
-    require(bool(((place == 0) == is_first).all()), "only the first atom of a feature has no place")
-    require(bool((place.astype(np.int64) <= above + 1).all()), "a place is deeper than the one before it allows")
-    require(bool((orders <= _core.MOST_ORDER).all()), "a feature is too large")

@@ -62,6 +62,14 @@ def finite_number(name: str, value: object, *, zero: bool = False) -> float:
     raise ValueError(f"{name} must be {'0 or ' if zero else ''}a positive finite number, got {shown(value)}.")
 
 
+def check_finite(name: str, value: object, *, words: tuple[str, ...] = ()) -> None:
+    """Refuse an argument that is no finite number, of either sign, and none of some words."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_) and math.isfinite(as_float(value))
+    if not is_number and not (isinstance(value, str) and value in words):
+        wanted = " or ".join([*map(repr, words), "a finite number"])
+        raise ValueError(f"{name} must be {wanted}, got {shown(value)}.")
+
+
 def truth_value(name: str, value: object) -> bool:
     """Return an argument as a truth value of Python; 1 and "no" are none."""
     if isinstance(value, bool | np.bool_):
