@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
@@ -202,7 +203,9 @@ def primal_form(model: Any) -> PrimalForm | None:
     if hasattr(model, "primal_form"):
         form: PrimalForm = model.primal_form()
         return form
-    steps = [step for _, step in getattr(model, "steps", ())]
+    if not isinstance(model, Pipeline):
+        return None
+    steps = [step for _, step in model.steps]
     if not any(isinstance(step, FragmentVectorizer) for step in steps):
         return None
     if len(steps) != 2 or not isinstance(steps[0], FragmentVectorizer):

@@ -228,8 +228,9 @@ class FeatureReranker(Choosing, Learner):
         theirs = None
         if len(development):
             theirs = features.extracted(listed.inputs, listed.bounds, schedule.between(0.4, 0.5), decay=self.decay)
+        margin = 0.0 if self.loss == "risk" else self.margin  # a risk counts errors without a margin
         learner = _core.RankingLearner(
-            len(features), _LOSSES.index(self.loss), self.margin, self.step, self.l1, self.l2, False
+            len(features), _LOSSES.index(self.loss), margin, self.step, self.l1, self.l2, False
         )
         rng = generator(self.random_state)
         base = float(self.learning_score_weight) * data.scores

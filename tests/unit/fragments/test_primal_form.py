@@ -117,3 +117,11 @@ def test_what_is_no_sum_of_weights_is_one_clear_error(pipeline, message):
     for call in (primal_form, es.explain, es.mine_fragments):
         with pytest.raises(es.InputError, match=message):
             call(pipeline)
+
+
+def test_a_selector_is_not_taken_for_a_pipeline():
+    selector = es.KernelSpaceSelector(es.SubsetTree(), C=1.0).fit(TREES, TWO)
+    assert primal_form(selector) is None
+    for call in (es.explain, es.mine_fragments):
+        with pytest.raises(TypeError, match="KernelSpaceSelector"):
+            call(selector)
