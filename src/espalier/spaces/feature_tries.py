@@ -64,6 +64,22 @@ def orders_of(keys: Keys, n_roots: int) -> NDArray[np.uint8]:
     return order
 
 
+def shapes_of(keys: Keys, orders: NDArray[np.uint8], template: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers for features without their words: equal for equal places and templates of all atoms, root included."""
+    place = (keys >> np.uint64(_ATOM_BITS) & np.uint64((1 << _PLACE_BITS) - 1)).astype(np.int64)
+    own = template[(keys & np.uint64((1 << _ATOM_BITS) - 1)).astype(np.int64)]
+    parent, n_templates = parents_of(keys), int(template.max(initial=0)) + 1
+    shape = np.zeros(len(keys) + 1, np.int64)
+    n = 0
+    for order in range(1, int(orders.max(initial=0)) + 1):
+        rows = np.flatnonzero(orders[1:] == order)
+        above = shape[parent[rows]] * (_core.MOST_ORDER + 1) + place[rows]
+        distinct, number = np.unique(above * n_templates + own[rows], return_inverse=True)
+        shape[rows + 1] = n + number.reshape(-1) + 1
+        n += len(distinct)
+    return shape
+
+
 def check_keys(keys: Keys, n_atoms: int, kind: int) -> None:
     """Refuse keys of a file that do not form a trie of one root, in which features of a kind have grown.
 

@@ -14,7 +14,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.feature_tries import check_keys, compact, orders_of, path_to
+from espalier.spaces.feature_tries import check_keys, compact, orders_of, path_to, shapes_of
 from espalier.spaces.grown import Atoms, GrownSpace, Integers, Path, space_for
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
@@ -173,22 +173,8 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
 
     def n_templates(self) -> int:
         """How many different shapes the features have: of subtrees, with the template of each arc."""
-        template = self.space.templates_of(self.atoms)
-        keys = self._keys
-        parent = (keys >> np.uint64(_ATOM_BITS + _PLACE_BITS)).astype(np.int64)
-        place = (keys >> np.uint64(_ATOM_BITS) & np.uint64((1 << _PLACE_BITS) - 1)).astype(np.int64)
-        own = template[(keys & np.uint64((1 << _ATOM_BITS) - 1)).astype(np.int64)]
-        shape = np.zeros(len(keys) + 1, np.int64)
-        n = 0
-        for order in range(1, int(self.orders.max(initial=0)) + 1):
-            rows = np.flatnonzero(self.orders[1:] == order)
-            joined = (shape[parent[rows]] * _core.MOST_ORDER + place[rows]) * (int(template.max(initial=0)) + 1) + own[
-                rows
-            ]
-            distinct, number = np.unique(joined, return_inverse=True)
-            shape[rows + 1] = n + number.reshape(-1) + 1
-            n += len(distinct)
-        return len(np.unique(shape[self._node]))
+        shapes = shapes_of(self._keys, self.orders, self.space.templates_of(self.atoms))
+        return len(np.unique(shapes[self._node]))
 
     def matrix(self, inputs: Inputs, schedule: Schedule) -> csr_matrix:
         """One row for each item and one column for each feature: 1 if the item has it."""
