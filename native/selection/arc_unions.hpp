@@ -82,8 +82,12 @@ struct ArcUnion {
   }
 };
 
+class SubtreeGrowth;
+
 class ArcUnions {
  public:
+  using Growth = SubtreeGrowth;  // what grows in it
+
   ArcUnions(const SentenceArrays& sentences, std::span<const ArcTemplate> templates, bool root, const AtomTable& atoms,
             Team& team);
 

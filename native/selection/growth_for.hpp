@@ -1,4 +1,4 @@
-// The growth that goes with each kind of graphs, and loops over examples.
+// Growths of each kind of graphs, and loops over examples.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,6 @@ namespace espalier {
 
 inline constexpr std::int64_t kRun = 8;  // examples of a task
 
-template <class Graphs>
-struct GrowthFor;
-template <>
-struct GrowthFor<ArcUnions> {
-  using Type = SubtreeGrowth;
-};
-template <>
-struct GrowthFor<SlotGraphs> {
-  using Type = SlotGrowth;
-};
-template <class Graphs>
-using GrowthOf = typename GrowthFor<Graphs>::Type;
-
 template <class Graphs, class See>
 void each_example(const Graphs& graphs, Team& team, const See& see) {
   const std::int64_t n = graphs.size();
@@ -35,8 +22,8 @@ void each_example(const Graphs& graphs, Team& team, const See& see) {
 }
 
 template <class Graphs>
-std::vector<GrowthOf<Graphs>> growths(const Growing& growing, const Team& team) {
-  return std::vector<GrowthOf<Graphs>>(static_cast<std::size_t>(team.size()), GrowthOf<Graphs>(growing));
+std::vector<typename Graphs::Growth> growths(const Growing& growing, const Team& team) {
+  return std::vector<typename Graphs::Growth>(static_cast<std::size_t>(team.size()), typename Graphs::Growth(growing));
 }
 
 }  // namespace espalier

@@ -46,8 +46,12 @@ struct SlotArrays {
   std::vector<std::uint32_t> above;
 };
 
+class SlotGrowth;
+
 class SlotGraphs {
  public:
+  using Growth = SlotGrowth;  // what grows in it
+
   SlotGraphs(SlotKind kind, std::int32_t gap, SlotArrays arrays) : kind_(kind), gap_(gap), own_(std::move(arrays)) {}
 
   std::int64_t size() const { return std::ssize(own_.start) - 1; }

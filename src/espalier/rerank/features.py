@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier import _core
@@ -50,7 +51,8 @@ class FeatureReranker(Choosing, Learner):
     Parameters
     ----------
     features
-        What a :class:`~espalier.selection.KernelSpaceSelector` has selected: its ``features_``, or the fitted selector.
+        What a :class:`~espalier.selection.KernelSpaceSelector` has selected: its ``features_``, or the selector. One that
+        is not fitted yet is copied and selects from the groups that are learned from.
     loss
         What a step reduces. ``"risk"``: the expected number of errors, if a candidate is chosen with a probability
         that grows with its score. ``"softmax"``: the negative logarithm of the probability of the right candidate.
@@ -58,7 +60,7 @@ class FeatureReranker(Choosing, Learner):
     epochs
         How many passes over all groups to make at most; development groups choose after which to stop.
     step
-        The size of a step.
+        The size of a step, which is divided by the mean number of features that tell the candidates of a group apart.
     margin
         How much each error of a candidate adds to its score while learning, with ``"softmax"`` and ``"perceptron"``.
     decay
@@ -91,7 +93,7 @@ class FeatureReranker(Choosing, Learner):
     _: KW_ONLY
     loss: Loss = "risk"
     epochs: int = 4
-    step: float = 0.003
+    step: float = 5.0
     margin: float = 1.0
     decay: float = 1.0
     l1: float = 0.0
@@ -122,7 +124,7 @@ class FeatureReranker(Choosing, Learner):
             If learning is interrupted; any error of ``progress`` is passed on, too. The model then keeps the best so
             far.
         """
-        features = self._check()
+        self._check()
         groups = checked(groups, "learned from", gold="to learn from")
         rng = generator(self.random_state)
         if development is None:
@@ -131,6 +133,7 @@ class FeatureReranker(Choosing, Learner):
             groups = [group for row, group in enumerate(groups) if row not in held_out]
         development = checked(development, "developed on", gold="to choose by")
         keeps = ["survivors", "weighted"] if self.keep == "chosen" else [self.keep]
+        features = self._selected(groups)
         with self._scheduled("learning to choose") as schedule:
             data = ListedGroups.of(groups, self.cost)
             best: _Choice | None = None
@@ -190,11 +193,19 @@ class FeatureReranker(Choosing, Learner):
         made.epoch_, made.keep_ = state.whole("epoch"), str(state.value("keep"))
         return made
 
-    def _check(self) -> SelectedFeatures:
-        features = getattr(self.features, "features_", self.features)
-        if not isinstance(features, SelectedFeatures):
+    def _selected(self, groups: Sequence[Group]) -> SelectedFeatures:
+        """The features that were given, or those that a copy of the selector selects."""
+        if hasattr(self.features, "fit") and not hasattr(self.features, "features_"):
+            found: SelectedFeatures = clone(self.features).fit(groups).features_
+            return found
+        chosen: SelectedFeatures = getattr(self.features, "features_", self.features)
+        return chosen
+
+    def _check(self) -> None:
+        selected = getattr(self.features, "features_", self.features)
+        if not isinstance(selected, SelectedFeatures) and not hasattr(self.features, "get_feature_names_out"):
             raise TypeError(
-                "features must be what a KernelSpaceSelector has selected, its features_, or a fitted selector, got "
+                "features must be what a KernelSpaceSelector has selected, its features_, or a selector, got "
                 f"{self.features!r:.100}."
             )
         self._check_choice("loss", *_LOSSES)
@@ -208,7 +219,6 @@ class FeatureReranker(Choosing, Learner):
             is_number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(as_float(value))
             if not is_number and (name, value) != ("score_weight", "chosen"):
                 raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
-        return features
 
     def _learned(
         self,
@@ -229,9 +239,8 @@ class FeatureReranker(Choosing, Learner):
         if len(development):
             theirs = features.extracted(listed.inputs, listed.bounds, schedule.between(0.4, 0.5), decay=self.decay)
         margin = 0.0 if self.loss == "risk" else self.margin  # a risk counts errors without a margin
-        learner = _core.RankingLearner(
-            len(features), _LOSSES.index(self.loss), margin, self.step, self.l1, self.l2, False
-        )
+        step = float(self.step) * len(found) / max(found.n_features, len(found))
+        learner = _core.RankingLearner(len(features), _LOSSES.index(self.loss), margin, step, self.l1, self.l2, False)
         rng = generator(self.random_state)
         base = float(self.learning_score_weight) * data.scores
         for epoch in range(1, self.epochs + 1):

@@ -21,7 +21,7 @@ RELATIONS = (
 # The templates of table 1 that are joined with length and direction and the tags between, all of it, and relations.
 TEMPLATES = {"joined": ARC_TEMPLATES[16:], "all": ARC_TEMPLATES, "relations": RELATIONS}
 DECAYS = (1.0, 0.3)
-STEP, EPOCHS, MEMORY = 0.003, 4, "12 GiB"
+STEP, EPOCHS, MEMORY = 5.0, 4, "12 GiB"
 
 
 def select(lists: Lists, templates: str, max_order: int, setup: Setup, **options: Any) -> tuple[Any, Record]:

@@ -69,7 +69,7 @@ def page(results: Results) -> Page:
         f"After {PAPER}, table 2. The parser has order {common['order']}. Lists of the {common['k']} best trees of the "
         f"training part come from {common['folds']} folds by document, with tags from as many folds; the gold tree is "
         "added with the parser's score and relations. One pass of gradient mining with "
-        f"C = {common['C']:g} selects features. Learning has {common['epochs']} epochs, with steps of "
+        f"C = {common['C']:g} selects features. Learning has {common['epochs']} epochs, with a step of "
         f"{common['step']:g}; the epoch, the decay ({' or '.join(f'{own:g}' for own in common['decays'])}), the weight "
         "of the parser's score, and whether all survivors or only those with a weight are used, are those with the "
         "best UAS on development sentences. Each system is measured once on the test part. Differences to the "
