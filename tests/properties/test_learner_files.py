@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import pytest
 from tests.properties.test_fragment_files import CHANGES, loaded
 from tests.properties.test_reader_fuzz import mutations, tried
 from tests.unit.parsing.test_pcfg import TREES
 
 import espalier as es
+from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.parsing import PerceptronTagger, Tagger
-from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
+from espalier.rerank import FeatureReranker, GPPreference, RankingSVM, Reranker, VotedPerceptron
+from espalier.selection import KernelSpaceSelector
 
 pytestmark = pytest.mark.fuzz
 
@@ -47,6 +50,21 @@ OTHERS = {
 }
 
 
+ARCS = dependency_groups(0, 8)
+FEATURES = {
+    "selector of arcs": lambda: KernelSpaceSelector(
+        es.DependencySubtree(("words", "tags, length")), C=1.0, max_order=3, max_passes=2
+    ).fit(ARCS),
+    "selector of fragments": lambda: KernelSpaceSelector(KERNEL, C=1.0, max_order=3, max_passes=2).fit(groups_of(0, 6)),
+    "selector of tags": lambda: KernelSpaceSelector(es.Tagging(), C=1.0, max_passes=2).fit(tagged_groups(0, 6)),
+    "selector of sets": lambda: KernelSpaceSelector(es.Polynomial(3), C=0.0, max_order=3, max_passes=1).fit(
+        np.eye(4) + np.eye(4)[::-1], [0, 1, 2, 0]
+    ),
+    "reranker of features": lambda: FeatureReranker(OTHERS["selector of arcs"](), epochs=1).fit(ARCS),
+}
+OTHERS |= FEATURES
+
+
 TAGGERS = {"tagger": Tagger.from_sentences, "perceptron tagger": PerceptronTagger.from_sentences}
 
 
@@ -58,6 +76,14 @@ def fitted(name):
         return OTHERS[name]() if name in OTHERS else Reranker(LEARNERS[name]).fit(GROUPS)
 
 
+def items_of(selector):
+    """What the kernel of a selector reads."""
+    if isinstance(selector.kernel, es.Polynomial):
+        return np.ones((2, 4))
+    groups = {es.SubsetTree: groups_of, es.Tagging: tagged_groups}.get(type(selector.kernel), dependency_groups)
+    return [own for group in groups(1, 6) for own in group.candidates]
+
+
 def use(found):
     with warnings.catch_warnings():
         # Numbers of any size overflow, and that is no crash.
@@ -66,6 +92,10 @@ def use(found):
             return [found.tag(["the", "Flump", "saw", "cats"], 3)]
         if isinstance(found, es.Kernel):
             return [found(["(S (A a) (B b))", "(S (B c))"], n_threads=1)]
+        if isinstance(found, FeatureReranker):
+            return [found.decision_function(ARCS), found.features_.names_of()]
+        if isinstance(found, KernelSpaceSelector):
+            return [found.transform(items_of(found)), found.get_feature_names_out()]
         if not isinstance(found, Reranker):
             return found.predict(TABLE)
         return found.predict(GROUPS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,11 +19,11 @@ from espalier.jobs.schedule import Schedule
 from espalier.rerank.chooser import SCORE_SHARES, Choosing, Floats, held_out_fifth, spread
 from espalier.rerank.listed import Cost, ListedGroups
 from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import checked
+from espalier.rerank.training import check_kind, checked
 from espalier.spaces.selected import SelectedFeatures
-from espalier.storage import State
+from espalier.storage import State, require
 from espalier.structures.group import Group
-from espalier.structures.numbers import as_float, shown
+from espalier.structures.numbers import check_finite
 
 Loss = Literal["risk", "softmax", "perceptron"]
 Keep = Literal["chosen", "survivors", "weighted"]
@@ -51,12 +50,13 @@ class FeatureReranker(Choosing, Learner):
     Parameters
     ----------
     features
-        What a :class:`~espalier.selection.KernelSpaceSelector` has selected: its ``features_``, or the selector. One that
-        is not fitted yet is copied and selects from the groups that are learned from.
+        What a :class:`~espalier.selection.KernelSpaceSelector` has selected: its ``features_``, or the selector. One
+        that is not fitted yet is copied and selects from the groups that are learned from.
     loss
         What a step reduces. ``"risk"``: the expected number of errors, if a candidate is chosen with a probability
         that grows with its score. ``"softmax"``: the negative logarithm of the probability of the right candidate.
-        ``"perceptron"``: the lead of the best candidate over the right one, as in the paper.
+        ``"perceptron"``: the lead of the best candidate over the right one, as in the paper; a tie with a candidate
+        that costs something is a mistake, too.
     epochs
         How many passes over all groups to make at most; development groups choose after which to stop.
     step
@@ -66,7 +66,7 @@ class FeatureReranker(Choosing, Learner):
     decay
         A feature of order r counts ``decay ** (r - 1)``: there are very many large features, and each says little.
     l1, l2
-        Penalties of weights, paid at each step; 0 for none.
+        Penalties that all weights pay at each step, 0 for none.
     keep
         Which features to learn on: all ``"survivors"`` of the selection, the ``"weighted"`` ones whose weight was not 0
         at its end, or what is better on development groups, ``"chosen"``.
@@ -116,24 +116,29 @@ class FeatureReranker(Choosing, Learner):
             Not used.
         development
             Groups with gold trees on which to choose the epoch, the features and the weight of the parser's score. If
-            None, a fifth of the groups is held out for this and not learned from.
+            None, a fifth of the groups is held out for this and not learned from, groups of the same words together;
+            with fewer than five groups none is held out. The last epoch then counts, the survivors unless ``keep`` is
+            ``"weighted"``, and the weight of the score while learning.
 
         Raises
         ------
         KeyboardInterrupt
             If learning is interrupted; any error of ``progress`` is passed on, too. The model then keeps the best so
-            far.
+            far, if it got through one epoch.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
-        rng = generator(self.random_state)
         if development is None:
-            held_out = held_out_fifth(groups, rng)
+            held_out = held_out_fifth(groups, generator(self.random_state))
             development = [group for row, group in enumerate(groups) if row in held_out]
             groups = [group for row, group in enumerate(groups) if row not in held_out]
-        development = checked(development, "developed on", gold="to choose by")
-        keeps = ["survivors", "weighted"] if self.keep == "chosen" else [self.keep]
+        elif not len(development := checked(development, "developed on", gold="to choose by")):
+            raise InputError("There are no development groups to choose by. Pass None.")
+        check_kind(development, "Groups to learn from hold", groups, "development group")
         features = self._selected(groups)
+        keeps = [self.keep if self.keep != "chosen" else "survivors"]
+        if self.keep == "chosen" and development and features.weights.any():
+            keeps.append("weighted")
         with self._scheduled("learning to choose") as schedule:
             data = ListedGroups.of(groups, self.cost)
             best: _Choice | None = None
@@ -142,14 +147,21 @@ class FeatureReranker(Choosing, Learner):
             try:
                 for k, keep in enumerate(keeps):
                     own = features.weighted() if keep == "weighted" else features
-                    if k > 0 and not len(own):
-                        continue
                     best = self._learned(own, data, development, best, keep, schedule.part(k, len(keeps)))
             finally:
                 if self._best is not None:
-                    self._set(self._best)
+                    self._set(self._best, data)
             schedule.done()
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        # A copy of a fitted selector would not be fitted.
+        return type(self)(
+            **{
+                name: value if name == "features" else clone(value, safe=False)
+                for name, value in self.get_params(deep=False).items()
+            }
+        )
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included; the largest is chosen."""
@@ -187,10 +199,12 @@ class FeatureReranker(Choosing, Learner):
         features = state.object("features", SelectedFeatures)
         made = cls._of_declared(state, features=features)
         made._check()
+        require(features.weights.shape[1] == 1, "a feature needs one weight")
+        require((np.abs(features.weights) <= np.finfo(np.float32).max).all(), "a weight is too large")
         made.features_ = features
         made._weights = features.weights[:, 0].astype(np.float32)
         made.score_weight_ = state.number("weight")
-        made.epoch_, made.keep_ = state.whole("epoch"), str(state.value("keep"))
+        made.epoch_, made.keep_ = state.whole("epoch", 1), state.text("keep", "survivors", "weighted")
         return made
 
     def _selected(self, groups: Sequence[Group]) -> SelectedFeatures:
@@ -214,11 +228,8 @@ class FeatureReranker(Choosing, Learner):
         self._check_whole("epochs")
         self._check_positive("step", "decay")
         self._check_positive("margin", "l1", "l2", zero=True)
-        for name in ("score_weight", "learning_score_weight"):
-            value = getattr(self, name)
-            is_number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(as_float(value))
-            if not is_number and (name, value) != ("score_weight", "chosen"):
-                raise ValueError(f"{name} must be a finite number, got {shown(value)}.")
+        check_finite("score_weight", self.score_weight, words=("chosen",))
+        check_finite("learning_score_weight", self.learning_score_weight)
 
     def _learned(
         self,
@@ -231,7 +242,8 @@ class FeatureReranker(Choosing, Learner):
     ) -> _Choice | None:
         """Learn on some features; return the better of what was best before and what is now."""
         if not len(features):
-            raise InputError("There are no features to learn on: none was selected. Use a smaller C.")
+            what = "has a weight, and keep is 'weighted'. Use another keep" if keep == "weighted" else "was selected"
+            raise InputError(f"There are no features to learn on: none {what}. Select with a smaller C.")
         found = features.extracted(data.inputs, data.bounds, schedule.between(0.0, 0.4), decay=self.decay)
         listed = ListedGroups.to_choose(development)
         measured = [quality(group) for group in development]
@@ -249,7 +261,8 @@ class FeatureReranker(Choosing, Learner):
             n_wrong = learner.run_pass(found, order, data.bounds, data.right, base, data.cost, part.tell)
             self.n_mistakes_.append(int(n_wrong))
             weights = learner.averaged()
-            reached, score_weight = 0.0, 0.0 if self.score_weight == "chosen" else float(self.score_weight)
+            given = self.learning_score_weight if self.score_weight == "chosen" else self.score_weight
+            reached, score_weight = 0.0, float(given)
             if theirs is not None:
                 values = theirs.scores(weights, schedule.n_threads)
                 reached, score_weight = self._best_weight(values, listed, measured)
@@ -276,7 +289,7 @@ class FeatureReranker(Choosing, Learner):
         k = int(np.argmax(reached))
         return reached[k], weights[k]
 
-    def _set(self, best: _Choice) -> None:
+    def _set(self, best: _Choice, data: ListedGroups) -> None:
         """Keep what was best: the features with a weight, and their weights."""
         kept = np.flatnonzero(best.weights)
         weights = best.weights[kept]
@@ -284,7 +297,8 @@ class FeatureReranker(Choosing, Learner):
         self.features_ = features.with_weights(weights[:, None].astype(np.float64), ("choice",))
         self._weights = weights
         self.score_weight_, self.epoch_, self.keep_ = best.score_weight, best.epoch, best.keep
-        self._trained_on = {"features": len(kept)}
+        sizes = {"n_groups": len(data.bounds) - 1, "n_candidates": len(data.inputs)}
+        self._trained_on = {**sizes, "features": len(kept)}
         del self._best, self._chosen_features
 
 

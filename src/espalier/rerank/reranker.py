@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +12,7 @@ from espalier.gram.estimator import Estimator
 from espalier.gram.forms import DualForm
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.rerank.chooser import Chooser, Choosing, Floats
+from espalier.rerank.features import FeatureReranker
 from espalier.rerank.perceptron import VotedPerceptron
 from espalier.storage import State
 from espalier.structures.group import Group
@@ -23,8 +24,8 @@ class Reranker(Choosing, Estimator):
     Parameters
     ----------
     chooser
-        The learner that chooses: a :class:`VotedPerceptron`, a :class:`RankingSVM` or a :class:`GPPreference`; a
-        perceptron over ``SubsetTree(decay=0.3)`` if None. It is copied, not changed.
+        The learner that chooses: a :class:`VotedPerceptron`, a :class:`RankingSVM`, a :class:`GPPreference` or a
+        :class:`FeatureReranker`; a perceptron over ``SubsetTree(decay=0.3)`` if None. It is copied, not changed.
 
     Attributes
     ----------
@@ -42,15 +43,15 @@ class Reranker(Choosing, Estimator):
     100.0
     """
 
-    def __init__(self, chooser: Chooser | None = None) -> None:
+    def __init__(self, chooser: Chooser | FeatureReranker | None = None) -> None:
         self.chooser = chooser
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
         """Learn from groups with gold trees; the chooser's ``fit`` describes what development groups are for."""
-        if self.chooser is not None and not isinstance(self.chooser, Chooser):
+        if self.chooser is not None and not isinstance(self.chooser, Chooser | FeatureReranker):
             raise TypeError(f"chooser must be a learner such as VotedPerceptron(SubsetTree()), got {self.chooser!r}.")
-        chooser = VotedPerceptron(SubsetTree(decay=0.3)) if self.chooser is None else clone(self.chooser)
-        self.chooser_ = chooser.fit(groups, development=development)
+        chooser: Any = VotedPerceptron(SubsetTree(decay=0.3)) if self.chooser is None else clone(self.chooser)
+        self.chooser_: Chooser | FeatureReranker = chooser.fit(groups, development=development)
         return self
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
@@ -58,8 +59,13 @@ class Reranker(Choosing, Estimator):
         return self._fitted().decision_function(groups)
 
     def dual_form(self) -> DualForm:
-        """Return the coefficients of the training candidates."""
-        return self._fitted().dual_form()
+        """Return the coefficients of the training candidates; a TypeError if the chooser has weights of features."""
+        chooser = self._fitted()
+        if isinstance(chooser, FeatureReranker):
+            raise TypeError(
+                "A FeatureReranker has no coefficients of candidates but weights of features: see chooser_.features_."
+            )
+        return chooser.dual_form()
 
     def to_state(self) -> dict[str, object]:
         """Return the fitted chooser."""
@@ -68,7 +74,7 @@ class Reranker(Choosing, Estimator):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the reranker that a file holds; it chooses as before."""
-        chooser = state.object("chooser", Chooser)
+        chooser: Any = state.object("chooser", Chooser, FeatureReranker)
         made = cls(chooser)
         made.chooser_ = chooser
         return made
@@ -77,7 +83,7 @@ class Reranker(Choosing, Estimator):
         """How many groups and candidates it was fitted on, and what they were."""
         return self._fitted().trained_on()
 
-    def _fitted(self) -> Chooser:
+    def _fitted(self) -> Chooser | FeatureReranker:
         check_is_fitted(self, "chooser_")
         return self.chooser_
 

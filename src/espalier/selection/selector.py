@@ -124,7 +124,6 @@ class KernelSpaceSelector(KernelEstimator):
     random_state: object = 0
 
     _takes_matrices = True
-    _unsaved = ("folder",)  # of a machine
     _unsaved = ("folder",)  # of one machine
 
     def fit(self, X: Any, y: Any = None) -> Self:

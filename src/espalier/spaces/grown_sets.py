@@ -14,6 +14,7 @@ from espalier.errors import InputError
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.grown import SETS, Atoms, Integers, Path, check_numbers
 from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
+from espalier.storage import require
 
 
 class SetSpace(SlotSpace):
@@ -33,6 +34,9 @@ class SetSpace(SlotSpace):
         return " & ".join(str(column) if names is None else names[column] for column in columns)
 
     def _check_codes(self, atoms: Atoms) -> None:
+        require(
+            set(atoms.texts) == (set() if self.kernel.on is None else {"columns"}), "it has other texts than columns"
+        )
         if self.kernel.on is not None:
             check_numbers(atoms.codes + np.uint64(1), atoms, "columns")
 

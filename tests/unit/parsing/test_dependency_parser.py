@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -147,6 +148,37 @@ def test_the_same_seed_gives_the_same_parser_and_another_seed_another():
     )
     assert np.array_equal(one.weights, same.weights)
     assert not np.array_equal(one.weights, other.weights)
+
+
+def test_parses_are_like_themselves():
+    flat = [tree for tree in treebank(0) if not crossing(tree.heads)]
+    parser = DependencyParser.from_treebank(flat, epochs=3, bits=16)
+    for tree in treebank(1, 20):
+        parses = parser.parse(tree, 5)
+        assert parser.as_parses(parses.candidates) == list(parses)
+        assert parser.as_parses(parses.candidates, n_threads=2) == list(parses)
+    assert parser.as_parses([]) == []
+
+
+def test_a_gold_tree_gets_the_score_and_the_relations_of_the_parser(parser):
+    for tree in treebank(1, 20):
+        strange = dataclasses.replace(tree, relations=["strange"] * len(tree))
+        (found,) = parser.as_parses([strange])
+        assert found.score == parser.score(tree) and found.tree.heads == tree.heads
+        assert (found.tree.words, found.tree.tags) == (tree.words, tree.tags)
+        # All relations of the treebank follow from the tag.
+        assert found.tree.relations == tuple(f"r{tag}" for tag in tree.tags)
+
+
+@pytest.mark.parametrize("restored", [True, False])
+def test_crossing_arcs_of_a_gold_tree_are_kept_without_marks(restored):
+    trees = [tree for tree in treebank(0) if crossing(tree.heads)]
+    parser = DependencyParser.from_treebank(trees, epochs=3, bits=16, pseudo_projective=restored)
+    assert parser.restores == restored
+    for tree, found in zip(trees, parser.as_parses(trees), strict=True):
+        assert found.tree.heads == tree.heads and crossing(found.tree.heads)
+        assert found.score == parser.score(tree)
+        assert found.tree.relations == tuple(f"r{tag}" for tag in tree.tags)
 
 
 def test_files_and_pickles_parse_as_before(parser, tmp_path):

@@ -114,6 +114,63 @@ def test_a_candidate_with_the_right_heads_is_no_rival(target):
     assert without.items == [PLAIN, WRONG, WORSE] and np.isnan(without.scores[0])
 
 
+def crossing_trees(n=30):
+    """Trees in which any word hangs on any other, so that a parser misses many."""
+    rng = np.random.default_rng(3)
+    out = []
+    for row in range(n):
+        words = [f"w{row}", *rng.choice(["a", "b", "c"], 4).tolist()]
+        heads = [0, *(int(rng.integers(1, k + 1)) for k in range(1, 5))]
+        out.append(DependencyTree(words, ["T", "U", "V", "U", "T"], heads, ["root", "x", "y", "x", "z"]))
+    return out
+
+
+def test_a_missing_gold_tree_is_added_last_as_the_parser_sees_it():
+    trees = crossing_trees()
+    made = {}
+
+    def make(known):
+        parser = DependencyParser.from_treebank(known, epochs=2, bits=12)
+        made.update(dict.fromkeys((tree.words for tree in trees if tree not in known), parser))
+        return parser
+
+    plain = jackknifed(trees, 2, folds=3, make=make)
+    added = jackknifed(trees, 2, folds=3, make=make, add_gold=True)
+    n_added = 0
+    for tree, before, after in zip(trees, plain, added, strict=True):
+        assert before.gold == after.gold == tree
+        if any(own.heads == tree.heads for own in before.candidates):
+            assert after == before
+            continue
+        n_added += 1
+        parser = made[tree.words]
+        assert after.candidates[:-1] == before.candidates and after.scores[:-1] == before.scores
+        assert after.candidates[-1].heads == tree.heads
+        assert (after.candidates[-1], after.scores[-1]) == tuple(parser.as_parses([tree])[0])
+        assert after.scores[-1] == parser.score(tree)
+    assert 0 < n_added < len(trees)
+
+
+def test_parts_with_gold_trees_are_kept_and_not_taken_for_others(tmp_path):
+    trees, options = crossing_trees(12), {"k": 2, "folds": 3, "make": DependencyParser.from_treebank}
+    options |= {"epochs": 1, "bits": 12}
+    expected = jackknifed(trees, **options, add_gold=True)
+    for folder in (tmp_path / "with", tmp_path / "with"):
+        assert jackknifed(trees, **options, add_gold=True, folder=folder) == expected
+    (tmp_path / "with" / "part-2-of-3.jsonl").unlink()
+    assert jackknifed(trees, **options, add_gold=True, folder=tmp_path / "with") == expected
+    with pytest.raises(InputError, match="add_gold is 'True' there and missing here"):
+        jackknifed(trees, **options, folder=tmp_path / "with")
+    jackknifed(trees, **options, folder=tmp_path / "without")
+    with pytest.raises(InputError, match="add_gold is missing there and 'True' here"):
+        jackknifed(trees, **options, add_gold=True, folder=tmp_path / "without")
+
+
+def test_gold_trees_are_added_only_by_parsers_that_can_score_them():
+    with pytest.raises(TypeError, match=r"add_gold needs a parser with a method as_parses, .* got <PCFG"):
+        jackknifed(["(S (N a))", "(S (N b))"], folds=2, add_gold=True)
+
+
 @pytest.fixture(scope="module")
 def treebank(data):
     """Three hundred sentences, and the number of the document of each."""

@@ -17,7 +17,7 @@ GROUPS = [es.Group([GOLD, *RIVALS], [0.0, 0.5, 0.25], gold=GOLD)] * 4
 def weights(loss: str, margin: float) -> np.ndarray:
     selector = es.KernelSpaceSelector(es.DependencySubtree(("words", "tags")), C=1.0).fit(GROUPS)
     reranker = es.FeatureReranker(selector, loss=loss, margin=margin, epochs=1, score_weight=1.0)
-    return reranker.fit(GROUPS, development=[]).features_.weights
+    return reranker.fit(GROUPS, development=GROUPS).features_.weights
 
 
 @pytest.mark.parametrize(("loss", "counts"), [("risk", False), ("softmax", True)])
