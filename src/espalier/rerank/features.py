@@ -252,6 +252,8 @@ class FeatureReranker(Choosing, Learner):
             theirs = features.extracted(listed.inputs, listed.bounds, schedule.between(0.4, 0.5), decay=self.decay)
         margin = 0.0 if self.loss == "risk" else self.margin  # a risk counts errors without a margin
         step = float(self.step) * len(found) / max(found.n_features, len(found))
+        if step * self.l2 >= 1:
+            raise ValueError(f"l2 must be less than {1 / step:.3g} here, got {self.l2!r}: a step would overshoot 0.")
         learner = _core.RankingLearner(len(features), _LOSSES.index(self.loss), margin, step, self.l1, self.l2, False)
         rng = generator(self.random_state)
         base = float(self.learning_score_weight) * data.scores
