@@ -118,6 +118,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.sequences
 	$(BIN)/python -m benchmarks.parsing
 	$(BIN)/python -m benchmarks.dependencies
+	$(BIN)/python -m benchmarks.selection
 	$(BIN)/python -m benchmarks.threads
 
 # Sanitizers -----------------------------------------------------------------------------------------------

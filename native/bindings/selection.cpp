@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/bindings.hpp"
+#include "selection/blocked_filter.hpp"
 #include "selection/mining.hpp"
 #include "selection/ranked_features.hpp"
 
@@ -249,6 +250,42 @@ void bind_selection(nb::module_& m) {
           "kind"_a, "gap"_a, "arrays"_a)
       .def("__len__", &SlotGraphs::size)
       .def_prop_ro("n_bytes", &SlotGraphs::n_bytes);
+  m.def(
+      "count_occurrences",
+      [](In<std::uint64_t> keys, In<std::int64_t> start, double threshold, std::int64_t memory, std::string folder,
+         int n_threads) {
+        Counted found;
+        Gate gate;
+        counting(gate, n_threads, {}, [&](Team& team) {
+          OccurrenceCounter counter(team.size(), memory, folder);
+          constexpr std::int64_t kRun = 64;  // examples of a task
+          const std::int64_t n = std::ssize(view(start)) - 1;
+          team.run((n + kRun - 1) / kRun, [&](std::int64_t task, int worker) {
+            for (std::int64_t k = task * kRun; k < std::min(n, (task + 1) * kRun); ++k) {
+              counter.begin(worker, k);
+              for (std::int64_t at = start.data()[k]; at < start.data()[k + 1]; ++at) {
+                counter.add(worker, keys.data()[at], OccurrenceCounter::kPlus);
+              }
+            }
+          });
+          found = counter.count(team, threshold);
+        });
+        return as_dict({std::move(found)});
+      },
+      "keys"_a, "start"_a, "threshold"_a, "memory"_a, "folder"_a, "n_threads"_a,
+      "In how many examples each key of 62 bits is, for keys in more than `threshold` of them.");
+  m.def(
+      "filter_occurrences",
+      [](In<std::uint64_t> keys, int threshold, std::int64_t memory) {
+        std::vector<std::uint8_t> passed(keys.size(), 0);
+        {
+          nb::gil_scoped_release release;
+          BlockedFilter filter(memory, threshold);
+          filter.add_batch(view(keys), [&](std::size_t k) { passed[k] = 1; });
+        }
+        return to_numpy(std::move(passed));
+      },
+      "keys"_a, "threshold"_a, "memory"_a, "Which keys a filter lets pass, one after the other.");
   m.def(
       "open_parts",
       [](const FeatureTrie& trie, int kind, In<std::uint32_t> top, In<std::uint8_t> needed, int n_threads) {
