@@ -1,7 +1,7 @@
 """Speed of selecting features and of choosing by them: ``make bench``. The page is ``docs/results/selection.md``.
 
-Times are of the processor on one thread, unless the page says otherwise. Counting runs on drawn numbers; polynomials run
-on real reviews of products; trees of the English Web Treebank are parsed by a parser that learned from a part of them.
+Times are of the processor on one thread, unless the page says otherwise. Counting runs on drawn numbers; polynomials
+run on real reviews of products; trees of the English Web Treebank are those of a parser that learned from others.
 """
 
 from __future__ import annotations
