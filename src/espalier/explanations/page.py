@@ -141,6 +141,8 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
         out += [("the lead", f"{explanation.value:+.4g}"), ("of it, the parser's", f"{explanation.from_score:+.4g}")]
         of_trees = explanation.kind_of_parts
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
+        listed = sum(reason.effect for reason in explanation)
+        out += [(f"the {len(explanation)} {explanation.kind}s listed below", f"{listed:+.4g}")] * bool(len(explanation))
     else:
         out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
         out += [(own.column or f"the {own.item}", f"{own.total:+.4g}") for own in explanation.trees]

@@ -157,6 +157,7 @@ def test_drawings_mark_the_words_of_subtrees(models):
     assert frames(svg) == {WINNER, LOSER} and str(first.fragment) in svg
     assert marked - {"root"} <= set(re.findall(r'font-weight="bold">([^<]*)<', svg))
     page = why.to_html()
+    assert f"the {len(why)} features listed below" in page
     assert SPLITS["modifiers"] in page and '<mark class="up">' in page and "Marked are features" in page
     assert re.findall(r"<mark[^>]*>(\w+)</mark>", page)
     assert why.plot(n=3).get_title() == why.summary
