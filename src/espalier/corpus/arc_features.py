@@ -20,7 +20,7 @@ from espalier.structures.dependency import DependencyTree
 Ids = NDArray[np.int64]
 
 DIRECTIONS = ("left", "right")  # where the token stands, seen from its head
-_FARTHEST = (1, 2, 3, 4, 5, 10)  # how far apart two words are: exactly up to 5, then by ranges
+FARTHEST = (1, 2, 3, 4, 5, 10)  # how far apart two words are: exactly up to 5, then by ranges
 LENGTHS = ("1", "2", "3", "4", "5", "6-10", "11-")
 _ROOT, _NOTHING = -1, -2  # in a column: the place before the first word, and what lies outside of a sentence
 _OUTSIDE = {_ROOT: "ROOT", _NOTHING: ""}
@@ -97,7 +97,7 @@ class ArcFeatures:
         steps = self._head - self._place
         texts, which = {
             DIRECTION: (DIRECTIONS, (steps < 0).astype(np.int64)),
-            LENGTH: (LENGTHS, np.searchsorted(_FARTHEST, np.abs(steps))),
+            LENGTH: (LENGTHS, np.searchsorted(FARTHEST, np.abs(steps))),
         }[part]
         number: Ids = np.array([self._vocabulary._native.add(text) for text in texts], np.int64)[which]
         return number

@@ -17,15 +17,16 @@ from espalier.explanations.word_shares import word_shares
 from espalier.gram.forms import DualForm
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.chooser import Chooser
+from espalier.rerank.quality import alike
 from espalier.rerank.reranker import Reranker
-from espalier.spaces.space import Local, Wanted
+from espalier.spaces.space import Floats, Local, Wanted
 from espalier.structures.group import Candidate, Group
 from espalier.structures.numbers import is_whole
 
 Which = int | Literal["gold"] | None
 
 
-class _Rival(NamedTuple):
+class Rival(NamedTuple):
     """One of the two candidates: its number, None for a gold tree that is not a candidate."""
 
     number: int | None
@@ -37,10 +38,8 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
     chooser = _chooser_of(model)
     dual: DualForm = model.dual_form()
     values = chooser.decision_function([group])[0]
-    chosen = int(values.argmax())
-    first = _rival("winner", winner, group) or _Rival(chosen, group.candidates[chosen])
-    second = _rival("loser", loser, group) or _other_than(first, group, values)
-    rivals = (first, second)
+    rivals, names = rivals_of(group, values, winner, loser)
+    first, second = rivals
     examples = Inputs.of([rival.candidate for rival in rivals], like=dual.inputs, translates=True)
     apart = taken_apart(dual, 0, examples, (1.0, -1.0), wanted)
     local = [part.local for part in apart.parts]
@@ -66,10 +65,18 @@ def compare_candidates(model: Any, group: Group, winner: Which, loser: Which, wa
         left_out=() if trees and not local else apart.left_out,
         winner=first.candidate,
         loser=second.candidate,
-        names=(_name(first, group, chosen), _name(second, group, chosen)),
+        names=names,
         values=(of_first, of_second),
         from_score=from_score,
     )
+
+
+def rivals_of(group: Group, values: Floats, winner: Which, loser: Which) -> tuple[tuple[Rival, Rival], tuple[str, str]]:
+    """The two candidates to compare, given the values of all; and what they are."""
+    chosen = int(values.argmax())
+    first = _rival("winner", winner, group) or Rival(chosen, group.candidates[chosen])
+    second = _rival("loser", loser, group) or _other_than(first, group, values)
+    return (first, second), (_name(first, group, chosen), _name(second, group, chosen))
 
 
 def _chooser_of(model: object) -> Chooser:
@@ -89,23 +96,23 @@ def _chooser_of(model: object) -> Chooser:
     return chooser
 
 
-def _rival(name: str, given: Which, group: Group) -> _Rival | None:
+def _rival(name: str, given: Which, group: Group) -> Rival | None:
     """The candidate that was asked for."""
     if given is None:
         return None
     if isinstance(given, str) and given == "gold":
         if group.gold is None:
             raise InputError(f"{name} is 'gold', but the group has no gold tree.")
-        number = next((k for k, candidate in enumerate(group.candidates) if candidate == group.gold), None)
-        return _Rival(number, group.gold)
+        number = next((k for k, candidate in enumerate(group.candidates) if alike(candidate, group.gold)), None)
+        return Rival(number, group.gold if number is None else group.candidates[number])
     if not is_whole(given) or not 0 <= given < len(group):
         raise InputError(
             f"{name} must be the number of a candidate, 0 to {len(group) - 1} here, or 'gold'; got {given!r}."
         )
-    return _Rival(int(given), group.candidates[int(given)])
+    return Rival(int(given), group.candidates[int(given)])
 
 
-def _other_than(winner: _Rival, group: Group, values: Any) -> _Rival:
+def _other_than(winner: Rival, group: Group, values: Floats) -> Rival:
     """The default loser: the parser's own choice, or else the best of the others."""
     others = [k for k in range(len(group)) if k != winner.number]
     if not others:
@@ -114,7 +121,7 @@ def _other_than(winner: _Rival, group: Group, values: Any) -> _Rival:
             "with that: loser='gold'."
         )
     number = group.best if group.best != winner.number else max(others, key=lambda k: float(values[k]))
-    return _Rival(number, group.candidates[number])
+    return Rival(number, group.candidates[number])
 
 
 def _shares(local: list[Local]) -> tuple[TreeShares, ...]:
@@ -141,8 +148,8 @@ def _placed(part: Part) -> list[Reason]:
     ]
 
 
-def _name(rival: _Rival, group: Group, chosen: int) -> str:
-    is_gold = group.gold is not None and rival.candidate == group.gold
+def _name(rival: Rival, group: Group, chosen: int) -> str:
+    is_gold = group.gold is not None and alike(rival.candidate, group.gold)
     if rival.number is None:
         return "gold, no candidate"
     roles = [f"candidate {rival.number + 1}"]  # people read it, and count from 1

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-_OF_WORDS = {"end": "runs of tags", "head": "subtrees"}  # what words have shares of
+_OF_WORDS = {"end": "runs of tags", "head": "subtrees", "modifiers": "subtrees"}  # what words have shares of
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -31,13 +31,14 @@ class Comparison(Explanation):
         What they are: their numbers, and whether one was chosen, is gold or is the parser's own choice.
     values
         Their values. If one is a gold tree that is not a candidate, the parser has no score for it, and both values are
-        those of the kernel alone.
+        those of the kernel or of the features alone.
     from_score
         The part of the lead from the parser: the weight of its score times the difference of the two scores.
     trees
         The two candidates as trees, with the share of every node in the lead; those of the loser with opposite signs.
         Tags are drawn above their words, and a run of tags counts for its last one; relations are drawn above tags, and
-        a subtree of arcs counts for its head. Empty if no part of the kernel can be shared among nodes.
+        a subtree of arcs counts for its head, or, of a ``FeatureReranker``, for the modifiers of its arcs in equal
+        parts. Empty if no part of the kernel can be shared among nodes.
     """
 
     winner: Candidate
@@ -48,8 +49,14 @@ class Comparison(Explanation):
 
     @property
     def is_of_words(self) -> bool:
-        """Whether words have shares in place of fragments."""
+        """Whether words have shares, not nodes of trees."""
         return bool(self.trees) and self.trees[0].split in _OF_WORDS
+
+    def marks_words(self, n: int = 8) -> bool:
+        """Whether the drawing marks words by their shares: if none of the first n reasons can be marked in it."""
+        from espalier.explanations.comparison_drawing import numbered
+
+        return self.is_of_words and not numbered(self.reasons[:n])
 
     @property
     def kind_of_parts(self) -> str:
@@ -77,7 +84,7 @@ class Comparison(Explanation):
 
         Fragments of the winner are blue, those of the loser orange; a number at the root of a fragment connects it with
         its bar. What both candidates have is grey. If both do not fit into the width, in pixels, the loser is drawn
-        below.
+        below. If none of the first n can be marked, words with shares are: green for the winner, red for the loser.
         """
         from espalier.explanations.comparison_drawing import comparison_svg
 

@@ -109,7 +109,7 @@ def _marks(
     comparison: Comparison, trees: list[Tree], numbers: dict[int, int]
 ) -> tuple[list[Highlight], list[dict[Position, str]]]:
     """What is marked in each tree, and the numbers at the roots."""
-    if comparison.is_of_words:
+    if comparison.is_of_words and not numbers:
         rivals = (comparison.winner, comparison.loser)
         by_word = together(comparison.trees, rivals)
         coloured: list[Highlight] = []

@@ -7,9 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
+from espalier.explanations.by_features import compare_features, heaviest_features
+from espalier.explanations.comparing import compare_candidates
 from espalier.explanations.explanation import Example, Explanation, Reason, TreeShares
 from espalier.explanations.weighing import Apart, evidence, intervals, listed_apart, listed_scores, taken_apart
 from espalier.fragments.linearized import primal_form
@@ -17,6 +20,8 @@ from espalier.fragments.mining import mine_fragments
 from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
+from espalier.rerank.features import FeatureReranker
+from espalier.selection.selector import KernelSpaceSelector
 from espalier.spaces.space import Feature, Floats, Wanted
 from espalier.spaces.terms import Term, listable_terms
 from espalier.structures.dependency import DependencyTree
@@ -45,7 +50,8 @@ def explain(
     model
         A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier``, a pipeline
         of a ``FragmentVectorizer`` and a linear model, or anything with a method ``dual_form()`` or ``primal_form()``.
-        Its kernel is one of trees or words, alone, normalised, scaled, or in a sum, also with other kernels.
+        Its kernel is one of trees or words, alone, normalised, scaled, or in a sum, also with other kernels. Also a
+        ``FeatureReranker``, and, as a whole, a ``KernelSpaceSelector``.
     example
         A tree, its brackets, a text, or a table or dict of one row; the whole model is explained if None. For rerankers
         and their choosers also a ``Group``: then two of its candidates are compared.
@@ -57,7 +63,8 @@ def explain(
         Which candidates of a group to compare: their numbers, or ``"gold"``. If None, the winner is the chosen one, and
         the loser is the parser's own choice, or, if that is the winner, the candidate with the next largest value.
     max_size
-        The size of the largest fragments to consider, in productions; for partial trees in nodes, 8 if None.
+        The size of the largest fragments to consider, in productions; for partial trees in nodes, 8 if None. Of
+        selected features, the largest order to list.
     n_threads, memory
         As for kernels.
 
@@ -67,7 +74,8 @@ def explain(
         For a model, the fragments proven to have the largest weights. For an example, the fragments that add most to
         its score, and the share of every node in it; the shares add up to the score. For a group, a
         :class:`Comparison`: the fragments proven to add most to the difference of the two values, and the shares of the
-        nodes of both trees; for kernels on tags, the shares of tags.
+        nodes of both trees; for kernels on tags, the shares of tags. A ``FeatureReranker`` or a ``KernelSpaceSelector``
+        lists the features with the largest weights, or those that add most.
 
     Examples
     --------
@@ -85,22 +93,30 @@ def explain(
     whole_number("n", n)
     if max_size is not None:
         whole_number("max_size", max_size, none=True)
+    wanted = Wanted(n, max_size, Schedule.of(n_threads, memory))
+    if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
+        raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
+    if not isinstance(example, Group) and (winner is not None or loser is not None):
+        raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
+    if isinstance(model, FeatureReranker | KernelSpaceSelector):
+        check_is_fitted(model, "features_")
+        if example is None:
+            return heaviest_features(model.features_, wanted)
+        if not isinstance(model, FeatureReranker) or not isinstance(example, Group):
+            raise TypeError(
+                "Selected features are explained as a whole, explain(model), or between two candidates of a group, "
+                f"explain(feature_reranker, group); got a {type(model).__name__} and a {type(example).__name__}."
+            )
+        return compare_features(model, example, winner, loser, wanted)
     primal = primal_form(model)
     if primal is None and not hasattr(model, "dual_form"):
         raise TypeError(
             "Explaining a model needs its coefficients of training rows or its weights of features: fit a KernelSVC, "
-            "KernelSVR, GPRegressor, Reranker or LinearizedTreeClassifier, or give a model with a method dual_form() "
-            f"or primal_form(); got {type(model).__name__}."
+            "KernelSVR, GPRegressor, Reranker, FeatureReranker, KernelSpaceSelector or LinearizedTreeClassifier, or "
+            f"give a model with a method dual_form() or primal_form(); got {type(model).__name__}."
         )
-    wanted = Wanted(n, max_size, Schedule.of(n_threads, memory))
     if isinstance(example, Group):
-        from espalier.explanations.comparing import compare_candidates
-
         return compare_candidates(model, example, winner, loser, wanted)
-    if isinstance(example, list | tuple) and any(isinstance(own, Group) for own in example):
-        raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
-    if winner is not None or loser is not None:
-        raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
     if primal is not None:
         return _of_linear_model(model, n) if example is None else _of_listed(primal, example, score, wanted)
     dual: DualForm = model.dual_form()

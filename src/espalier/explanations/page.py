@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Explanation, Reason, TreeShares, fragment_colours, node_colours
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.palette import FOR
+from espalier.structures.tree import Tree
 
 TEMPLATE = Path(__file__).with_name("page.html")
 _DRAWN = 3  # examples of each score
 _SMALLEST = 0.7  # how far two candidates shrink to fit into a window
+_SMALL = 0.1  # weights that are all below it are written with three digits, not three decimals
 SPLITS = {
     "equal": "Every fragment is shared equally by its productions.",
     "root": "Every fragment counts for its root.",
     "mixed": "Fragments are shared equally by their productions, or count for their roots, as their kernel has it.",
     "end": "Every run of tags counts for its last tag; with gaps, every subsequence of tags.",
     "head": "Every subtree counts for its head.",
+    "modifiers": "Every subtree is shared equally by the words that its arcs attach to their heads.",
     "words": "Every n-gram is shared equally by its words.",
     "last word": "Every subsequence counts for its last word.",
 }
 _WORDS = "Marked are the words that speak most for the winner, in green, and for the loser, in red."
 _MARKED = (
-    "Marked are fragments that speak for the winner: those that it has in blue, and those that the loser had better "
+    "Marked are {} that speak for the winner: those that it has in blue, and those that the loser had better "
     "not have in orange, numbered at their roots. Grey is what both candidates have. Bars to the right speak for the "
     "winner."
 )
@@ -40,7 +45,8 @@ def explanation_page(explanation: Explanation) -> str:
     scores = []
     for score in explanation.scores:
         reasons = explanation.of(score)
-        rows = _rows(reasons, "+.3g" if compared else "+.3f")
+        is_small = max(abs(reason.effect) for reason in reasons) < _SMALL
+        rows = _rows(reasons, "+.3g" if compared or is_small else "+.3f")
         shown = [(reason, reason.example.tree) for reason in reasons if reason.example is not None][:_DRAWN]
         drawn = side_by_side(
             [tree for _, tree in shown],
@@ -63,6 +69,7 @@ def explanation_page(explanation: Explanation) -> str:
         kind=explanation.kind,
         value_name="adds" if local else "weight",
         intervals=any(reason.low is not None for reason in explanation),
+        counted=any(reason.n_trees is not None for reason in explanation),
         left_out=", ".join(explanation.left_out),
     )
 
@@ -72,7 +79,17 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
     pushed = "Marked are the {} that raise the score most, in green, or lower it most, in red."
     if isinstance(explanation, Comparison):
         of_words = f"{_WORDS} {SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
-        return [("", of_words or (_MARKED if len(explanation) else ""), explanation.to_svg())]
+        if explanation.marks_words():
+            return [("", of_words, explanation.to_svg())]
+        if not len(explanation):
+            return [("", "", explanation.to_svg())]
+        out = [("", _MARKED.format(f"{explanation.kind}s"), explanation.to_svg())]
+        if of_words:
+            text = Tree("", [Tree(word) for word, _ in explanation.by_word()])
+            shares = np.array([0.0, *(share for _, share in explanation.by_word())])
+            words = TreeShares(None, text, float(shares.sum()), shares, explanation.trees[0].split)
+            out.append(("The words", of_words, _running_text(words)))
+        return out
     return [
         (
             own.column or f"The {own.item}",
@@ -124,6 +141,8 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
         out += [("the lead", f"{explanation.value:+.4g}"), ("of it, the parser's", f"{explanation.from_score:+.4g}")]
         of_trees = explanation.kind_of_parts
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
+        listed = sum(reason.effect for reason in explanation)
+        out += [(f"the {len(explanation)} {explanation.kind}s listed below", f"{listed:+.4g}")] * bool(len(explanation))
     else:
         out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
         out += [(own.column or f"the {own.item}", f"{own.total:+.4g}") for own in explanation.trees]

@@ -60,7 +60,7 @@ class ListedGroups:
             same = [k for k, own in enumerate(group.candidates) if alike(own, group.gold)]
             if not same:
                 own_scores = group.scores or (0.0,)
-                gold_tree = _tagged_alike(group.gold, group.candidates[0])
+                gold_tree = tagged_alike(group.gold, group.candidates[0])
                 group = Group([*group.candidates, gold_tree], [*own_scores, min(own_scores)], group.gold)
             _check_tags(row, group.candidates)
             matched, gold, parsed = quality(group)
@@ -88,7 +88,7 @@ class ListedGroups:
         return ListedGroups(Inputs.of(items), bounds, scores, np.empty(0, np.int32), np.empty(0))
 
 
-def _tagged_alike(gold: Any, candidate: Any) -> Any:
+def tagged_alike(gold: Any, candidate: Any) -> Any:
     """A gold dependency tree with the tags that the parser saw: otherwise it could be told by its tags."""
     return replace(gold, tags=candidate.tags) if isinstance(gold, DependencyTree) else gold
 

@@ -9,7 +9,7 @@ growth itself is compiled (``native/selection``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -25,6 +25,8 @@ from espalier.storage import require
 
 Integers = NDArray[np.int64]
 Path = Sequence[tuple[int, int]]  # of a feature: the place and the number of each atom
+Places = tuple[int, ...]  # of one occurrence of a feature: where each atom is in the item, as the space numbers it
+Locate = Callable[[Path], list[Places]]  # finds the occurrences of a feature in one item
 NO_FEATURE = 0xFFFFFFFF
 ARCS, SETS, SEQUENCES, PRODUCTIONS = -1, 0, 1, 2  # how features grow
 
@@ -102,6 +104,14 @@ class GrownSpace(ABC):
     @abstractmethod
     def write(self, atoms: Atoms, path: Path) -> str:
         """A feature as text."""
+
+    def locator(self, atoms: Atoms, item: Any) -> Locate:
+        """Return a function that finds where a feature occurs in an item.
+
+        It is slow and needs no trie: for features that are shown to people. A feature has as many occurrences as it
+        counts in this item.
+        """
+        raise InputError(f"A {self.what} of {self.kernel!r} cannot be located in an item.")
 
     def check(self, atoms: Atoms) -> None:
         """Refuse atoms of a file that are not of this space: an InputError says why."""

@@ -6,28 +6,41 @@ the template, the length and direction, and the numbers of words and tags.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier import _core
-from espalier.corpus.arc_features import DIRECTIONS, LENGTHS
+from espalier.corpus.arc_features import DIRECTIONS, FARTHEST, LENGTHS
 from espalier.corpus.arc_templates import BETWEEN, DIRECTION, LENGTH, LOOKS, OWN, RELATION, parts_of_template
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import ARCS, Atoms, GrownSpace, Integers, Path, check_atoms, check_candidates, check_numbers
+from espalier.spaces.grown import (
+    ARCS,
+    Atoms,
+    GrownSpace,
+    Integers,
+    Locate,
+    Path,
+    Places,
+    check_atoms,
+    check_candidates,
+    check_numbers,
+)
 from espalier.storage import require
-from espalier.structures.dependency import DependencyTree
+from espalier.structures.dependency import DependencyTree, dependents
 from espalier.structures.interop import as_dependency_tree
 
 _LISTS = ("words", "tags", "relations")
 _PARTS = (*LOOKS, BETWEEN)  # in the order of the core
 _WORD_BITS, _TAG_BITS = 26, 13
 _FIRST = ("", "ROOT")  # texts that every list has: that of what is outside of a sentence, and that of ROOT
+_OUTSIDE = 1  # the number of the first of them
 _UNKNOWN = 0  # the number of a text that training has not met; others count from 1
 
 
@@ -82,6 +95,57 @@ class ArcSpace(GrownSpace):
             pieces.append(self._arc(atoms, atom))
             depth = own
         return "".join(pieces) + ")" * (depth - 1)
+
+    def locator(self, atoms: Atoms, item: Any) -> Locate:
+        """As for every space; the place of an arc is the number of its modifier, counted from 1."""
+        tree = as_dependency_tree(item)
+        children = dependents(tree.heads)
+        following = {token: after for siblings in children for token, after in pairwise(siblings)}
+        with_atom: dict[int, set[int]] = {}
+        for token, codes in self._codes(tree, atoms):
+            for atom in atoms.numbers(np.array(codes, np.uint64)).tolist():
+                with_atom.setdefault(atom, set()).add(token)
+
+        def locate(path: Path) -> list[Places]:
+            found: list[Places] = [(token,) for token in sorted(with_atom.get(path[0][1], ()))]
+            last = [0]  # by depth, down to the last arc: which arc of the path is there
+            for number, (depth, atom) in enumerate(path[1:], 1):
+                having = with_atom.get(atom, set())
+                if depth > len(last):
+                    # It is the first arc below the last one: any child may be.
+                    ways = [(taken, children[taken[last[-1]]]) for taken in found]
+                else:
+                    ways = [(taken, [following.get(taken[last[depth - 1]], 0)]) for taken in found]
+                found = [(*taken, token) for taken, tokens in ways for token in tokens if token in having]
+                last[depth - 1 :] = [number]
+            return found
+
+        return locate
+
+    def _codes(self, tree: DependencyTree, atoms: Atoms) -> Iterator[tuple[int, list[int]]]:
+        """The modifier of each arc that counts, and the codes of the arc, as the core makes them."""
+        told = {}
+        for name in _LISTS:
+            ids = atoms.ids(name)
+            told[name] = [ids.get(text, _UNKNOWN) for text in ("ROOT", *getattr(tree, name))]
+        for token, head in enumerate(tree.heads, 1):
+            if head == 0 and not self.kernel.root:
+                continue
+            length = 1 + bisect_left(FARTHEST, abs(head - token))
+            between = sorted({*told["tags"][min(head, token) + 1 : max(head, token)]} - {_UNKNOWN})
+            codes = []
+            for template, name in enumerate(self.kernel.features):
+                made, shift = [template << 56], 0
+                for part in parts_of_template(name):
+                    if part in (LENGTH, DIRECTION):
+                        bits = length << 53 if part == LENGTH else int(head < token) << 52
+                        made = [code | bits for code in made]
+                        continue
+                    numbers = between if part == BETWEEN else _looked_up(part, told, head, token)
+                    made = [code | number << shift for code in made for number in numbers]
+                    shift += _WORD_BITS if _is_word(part) else _TAG_BITS
+                codes += made
+            yield token, codes
 
     def _check_codes(self, atoms: Atoms) -> None:
         for name in _LISTS:
@@ -157,6 +221,14 @@ class ArcSpace(GrownSpace):
             "head": heads,
             "relation": relations,
         }
+
+
+def _looked_up(part: str, told: dict[str, list[int]], head: int, token: int) -> list[int]:
+    """The number of what a part of a template looks at; none for a text that training has not met."""
+    is_of_head, name, steps = LOOKS[part]
+    at = (head if is_of_head else token) + steps
+    number = told[name][at] if 0 <= at < len(told[name]) else _OUTSIDE
+    return [number] if number != _UNKNOWN else []
 
 
 def _list_of(part: str) -> str:

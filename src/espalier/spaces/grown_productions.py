@@ -29,7 +29,9 @@ from espalier.spaces.grown import (
     Atoms,
     GrownSpace,
     Integers,
+    Locate,
     Path,
+    Places,
     check_atoms,
     check_candidates,
     check_numbers,
@@ -37,7 +39,9 @@ from espalier.spaces.grown import (
     masks_of,
 )
 from espalier.storage import require
+from espalier.structures.interop import as_tree
 from espalier.structures.notation import escape_label
+from espalier.structures.tree import Tree
 
 _CHILD_SHIFT = 32
 _PRODUCTION = (1 << _CHILD_SHIFT) - 1
@@ -139,6 +143,48 @@ class FragmentSpace(GrownSpace):
                 parts[owner][child] = f"({' '.join(own)})"
         return f"({' '.join(parts[0])})"
 
+    def locator(self, atoms: Atoms, item: Any) -> Locate:
+        """As for every space; the place of a production is the number of its node, each before its children.
+
+        A fragment that is at the top of two equal subtrees counts once, and is located in the first.
+        """
+        nodes = list(as_tree(item))
+        numbers = {text: number for number, text in enumerate(atoms.texts["productions"], 1)}
+        children: list[list[int]] = [[] for _ in nodes]
+        production = [0] * len(nodes)
+        size = [1] * len(nodes)
+        equal = [0] * len(nodes)  # the same number for equal subtrees
+        known: dict[tuple[Any, ...], int] = {}
+        for k in reversed(range(len(nodes))):
+            for _ in nodes[k].children:
+                children[k].append(k + size[k])
+                size[k] += size[children[k][-1]]
+            equal[k] = known.setdefault((nodes[k].label, *(equal[child] for child in children[k])), len(known))
+            if children[k]:
+                production[k] = numbers.get(_spelled(nodes[k]), 0)
+        first: dict[int, int] = {}
+        for k, which in enumerate(equal):
+            first.setdefault(which, k)
+        tops = sorted(first.values())
+
+        def locate(path: Path) -> list[Places]:
+            codes = [(max(place, 1), *divmod(int(atoms.codes[atom]), 1 << _CHILD_SHIFT)) for place, atom in path]
+            found: list[Places] = []
+            for top in tops:
+                places: list[int] = []
+                open_at: list[int] = []  # by depth: the last node
+                for depth, child, number in codes:
+                    node = top if depth == 1 else children[open_at[depth - 2]][child - 1]
+                    if production[node] != number:
+                        break
+                    places.append(node)
+                    open_at[depth - 1 :] = [node]
+                else:
+                    found.append(tuple(places))
+            return found
+
+        return locate
+
     def check(self, atoms: Atoms) -> None:
         self._check_codes(atoms)
         top = atoms.numbers(atoms.codes & np.uint64(_PRODUCTION))
@@ -234,6 +280,12 @@ def _spelling(forest: Forest, subtree: int) -> str:
         text = vocabulary[int(label[child])]
         parts.append([text] if start[child + 1] > start[child] else text)
     return json.dumps(parts, ensure_ascii=False)
+
+
+def _spelled(node: Tree) -> str:
+    """The production of a node of a tree."""
+    parts = [[child.label] if child.children else child.label for child in node.children]
+    return json.dumps([node.label, *parts], ensure_ascii=False)
 
 
 def _part_text(part: list[str] | str) -> str:

@@ -14,17 +14,43 @@ from espalier.corpus.sequences import Sequences
 from espalier.errors import InputError
 from espalier.kernels.hyperparameters import Fixed
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import SEQUENCES, Atoms, Integers, Path, check_numbers
+from espalier.spaces.grown import SEQUENCES, Atoms, Integers, Locate, Path, Places, check_numbers
 from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
 
 _ANY_GAP = 1 << 30
 _TAG_SHIFT = 32
 
 
-class SequenceSpace(SlotSpace):
-    """The n-grams that a ``Spectrum`` counts, of every length up to its own."""
+class _TokenSpace(SlotSpace):
+    """Features whose atoms are of tokens, in their order."""
 
     kind: ClassVar = SEQUENCES
+
+    def locator(self, atoms: Atoms, item: Any) -> Locate:
+        """As for every space; the place of an atom is the number of its token, counted from 0."""
+        known = self._occurrences(Inputs.of([item]), atoms.texts)
+        with_atom: dict[int, list[int]] = {}
+        for atom, slot in zip(atoms.numbers(known.code).tolist(), known.slot.tolist(), strict=True):
+            with_atom.setdefault(atom, []).append(slot)
+
+        def locate(path: Path) -> list[Places]:
+            found: list[Places] = [(slot,) for slot in with_atom.get(path[0][1], ())]
+            for number, (_, atom) in enumerate(path[1:], 1):
+                slots = with_atom.get(atom, ())
+                found = [
+                    (*taken, slot)
+                    for taken in found
+                    for slot in slots
+                    if taken[-1] < slot <= taken[0] + number + self.gap
+                ]
+            return found
+
+        return locate
+
+
+class SequenceSpace(_TokenSpace):
+    """The n-grams that a ``Spectrum`` counts, of every length up to its own."""
+
     what: ClassVar = "n-gram"
 
     @property
@@ -69,10 +95,9 @@ class SubsequenceSpace(SequenceSpace):
         return _gap_of(self.kernel)
 
 
-class TaggingSpace(SlotSpace):
+class TaggingSpace(_TokenSpace):
     """The runs of tags that a ``Tagging`` counts, each tag with or without its word; subsequences if it has gaps."""
 
-    kind: ClassVar = SEQUENCES
     what: ClassVar = "run of tags"
 
     @property

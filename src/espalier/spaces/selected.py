@@ -176,8 +176,8 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
         shapes = shapes_of(self._keys, self.orders, self.space.templates_of(self.atoms))
         return len(np.unique(shapes[self._node]))
 
-    def matrix(self, inputs: Inputs, schedule: Schedule) -> csr_matrix:
-        """One row for each item and one column for each feature: 1 if the item has it."""
+    def matrix(self, inputs: Inputs, schedule: Schedule, *, counts: bool = False) -> csr_matrix:
+        """One row for each item and one column for each feature: 1 if the item has it, or how many times."""
         from scipy.sparse import csr_matrix
 
         bounds = np.arange(len(inputs) + 1)
@@ -194,9 +194,8 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
             schedule.n_threads,
             schedule.tell,
         )
-        found = csr_matrix(
-            (np.ones(len(rows["node"])), column[rows["node"]], rows["start"]), shape=(len(inputs), len(self))
-        )
+        values = rows["count"].astype(np.float64) if counts else np.ones(len(rows["node"]))
+        found = csr_matrix((values, column[rows["node"]], rows["start"]), shape=(len(inputs), len(self)))
         found.sort_indices()
         return found
 
