@@ -19,7 +19,7 @@ def types_of(path: Path) -> list[str]:
             spaces.append(opened[1])
         elif line.startswith("}  // namespace"):
             spaces.pop()
-        elif (named := re.match(r"(?:struct|class|enum|enum class) (\w+)[^;]*$", line)) and "" not in spaces:
+        elif (named := re.match(r"(?:struct|class|enum class|enum) (\w+)\b(?!<)[^;]*$", line)) and "" not in spaces:
             found.append("::".join([*spaces, named[1]]))
     return found
 
