@@ -21,7 +21,7 @@ from espalier.selection import KernelSpaceSelector
 from espalier.structures import Group
 
 GROUPS, HELD, NEW = (dependency_groups(seed) for seed in range(3))
-SELECTOR = KernelSpaceSelector(DependencySubtree(features=("words", "tags")), C=1.0).fit(GROUPS)
+SELECTOR = KernelSpaceSelector(DependencySubtree(features=("words", "tags")), C=1.0, max_passes=10).fit(GROUPS)
 SELECTED = SELECTOR.features_
 
 

@@ -169,7 +169,7 @@ LABELS = np.array([1, 0, 0, 1] * 8)
 
 
 def test_a_sparse_matrix_is_read_like_a_dense_one() -> None:
-    selector = KernelSpaceSelector(Polynomial(2), C=2.0)
+    selector = KernelSpaceSelector(Polynomial(2), C=2.0, max_passes=3)
     dense, sparse = (clone(selector).fit(rows, LABELS) for rows in (ROWS, csr_matrix(ROWS)))
     assert dense.get_feature_names_out().tolist() == sparse.get_feature_names_out().tolist()
     for own in (dense, sparse):
@@ -182,7 +182,7 @@ def test_a_sparse_matrix_is_read_like_a_dense_one() -> None:
 
 def test_columns_have_the_names_of_a_table() -> None:
     table = {"left": ROWS[:, 0], "right": ROWS[:, 1], "more": ROWS[:, 2:]}
-    selector = KernelSpaceSelector(Polynomial(2, on=("left", "right", "more")), C=2.0, max_order=2).fit(table, LABELS)
+    selector = KernelSpaceSelector(Polynomial(2, on=("left", "right", "more")), C=2.0, max_passes=3).fit(table, LABELS)
     assert "left & right" in selector.get_feature_names_out() and "more[1]" in selector.get_feature_names_out()
 
 
@@ -194,7 +194,7 @@ def test_columns_have_the_names_of_a_table() -> None:
     ],
 )
 def test_what_was_not_met_is_in_no_feature(kernel: Any, known: list[Any], new: Any) -> None:
-    selector = KernelSpaceSelector(kernel, C=2.0, max_order=2).fit(known * 5, [0, 1] * 5)
+    selector = KernelSpaceSelector(kernel, C=2.0, max_passes=3).fit(known * 5, [0, 1] * 5)
     first, other = (set(selector.transform([row]).indices.tolist()) for row in (known[0], new))
     assert first == other and first
     assert selector.transform([]).shape == (0, len(selector.features_))
@@ -214,7 +214,7 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search() -> None:
     rng = np.random.default_rng(0)
     rows = (rng.random((120, 8)) < 0.5).astype(float)
     labels = (rows[:, 0] * rows[:, 1] > 0) | (rows[:, 2] * rows[:, 3] > 0)
-    line = make_pipeline(KernelSpaceSelector(Polynomial(2), C=2.0), LinearSVC(random_state=0))
+    line = make_pipeline(KernelSpaceSelector(Polynomial(2), C=2.0, max_passes=5), LinearSVC(random_state=0))
     plain = cross_val_score(LinearSVC(random_state=0), rows, labels, cv=3).mean()
     assert cross_val_score(line, rows, labels, cv=3).mean() > plain
     search = GridSearchCV(line, {"kernelspaceselector__C": [3.0, 1000.0]}, cv=3, error_score=0.0)
@@ -224,7 +224,7 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search() -> None:
 
 
 def test_settings_are_listed_and_copied() -> None:
-    selector = KernelSpaceSelector(Polynomial(3), C=2.5, max_order=3, pretrain=1)
+    selector = KernelSpaceSelector(Polynomial(3), C=2.5, max_order=3, pretrain=1, max_passes=3)
     copied = clone(selector.fit(ROWS, LABELS))
     assert copied.get_params() == selector.get_params() and copied.get_params()["kernel__degree"] == 3
     assert not hasattr(copied, "features_")

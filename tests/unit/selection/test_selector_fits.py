@@ -63,15 +63,18 @@ def test_prepared_examples_leave_less_to_mine_but_not_nothing() -> None:
     rng = np.random.default_rng(0)
     rows = (rng.random((60, 30)) < 0.5).astype(float)
     labels = rng.integers(0, 2, 60)  # nothing can be learned: only what was seen is predicted
-    plain = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=30)
-    prepared = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=30, pretrain=1, random_state=1)
-    seen = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=30, max_order=1).fit(rows, labels).history_[-1]
+    plain = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=12)
+    prepared = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=12, pretrain=1, random_state=1)
+    seen = KernelSpaceSelector(Polynomial(2), C=1.0, max_passes=12, max_order=1).fit(rows, labels).history_[-1]
     assert seen.n_mispredicted < prepared.fit(rows, labels).n_mispredicted_ < plain.fit(rows, labels).n_mispredicted_
     again = copy.deepcopy(prepared).fit(rows, labels)
     assert again.features_.weights.tolist() == prepared.features_.weights.tolist()
     other = copy.deepcopy(prepared).set_params(random_state=2).fit(rows, labels)
     assert other.history_[0].objective != prepared.history_[0].objective
-    assert KernelSpaceSelector(Polynomial(2), C=0.5, pretrain=2).fit(rows[:3], [0, 1, 1]).n_mispredicted_ == 3
+    assert (
+        KernelSpaceSelector(Polynomial(2), C=0.5, pretrain=2, max_passes=3).fit(rows[:3], [0, 1, 1]).n_mispredicted_
+        == 3
+    )
 
 
 MODELS = {
@@ -87,7 +90,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_selector_finds_the_same_features(tmp_path: Path, name: str) -> None:
     kernel, rows, y, new = MODELS[name]
-    options: dict[str, Any] = {"C": 1.0, "max_order": 2, "n_threads": 1, "folder": str(tmp_path)}
+    options: dict[str, Any] = {"C": 1.0, "max_passes": 3, "n_threads": 1, "folder": str(tmp_path)}
     selector = KernelSpaceSelector(kernel, **options).fit(rows, y)
     selector.save(tmp_path / "model")
     again = es.load(tmp_path / "model")
@@ -140,13 +143,15 @@ def test_an_interrupted_selector_keeps_what_was_selected(monkeypatch: pytest.Mon
 
 def test_reports_of_progress_grow_and_their_errors_are_passed_on() -> None:
     told: list[float] = []
-    KernelSpaceSelector(ARCS, C=1.0, progress=lambda done: told.append(done.fraction)).fit(dependency_groups(0))
+    KernelSpaceSelector(ARCS, C=1.0, max_passes=3, progress=lambda done: told.append(done.fraction)).fit(
+        dependency_groups(0)
+    )
     assert told == sorted(told) and told[-1] == 1.0
 
     def stop(done: Any) -> None:
         raise StopError
 
-    selector = KernelSpaceSelector(ARCS, C=1.0, progress=stop, pretrain=1)
+    selector = KernelSpaceSelector(ARCS, C=1.0, progress=stop, pretrain=1, max_passes=3)
     with pytest.raises(StopError):
         selector.fit(dependency_groups(0, 5))
 
@@ -207,7 +212,7 @@ def test_a_gold_tree_that_is_no_candidate_is_added() -> None:
     groups = dependency_groups(0)
     without = [Group([own for own in group.candidates if own != group.gold], gold=group.gold) for group in groups]
     last = [Group([*own.candidates, own.gold], gold=own.gold) for own in without]
-    found, expected = (KernelSpaceSelector(ARCS, C=1.0).fit(given) for given in (without, last))
+    found, expected = (KernelSpaceSelector(ARCS, C=1.0, max_passes=3).fit(given) for given in (without, last))
     assert list(found.features_) == list(expected.features_) and len(found.features_) > 0
 
 
