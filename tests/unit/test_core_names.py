@@ -19,11 +19,7 @@ def types_of(path: Path) -> list[str]:
             spaces.append(opened[1])
         elif line.startswith("}  // namespace"):
             spaces.pop()
-<<<<<<< HEAD
-        elif (named := re.match(r"(?:struct|enum class|class|enum) (\w+)[^;]*$", line)) and "" not in spaces:
-=======
         elif (named := re.match(r"(?:struct|class|enum class|enum) (\w+)\b(?!<)[^;]*$", line)) and "" not in spaces:
->>>>>>> helper-b
             found.append("::".join([*spaces, named[1]]))
     return found
 

@@ -195,7 +195,7 @@ def test_tags_and_constituents_are_drawn(models, name, split):
 def test_equal_subtrees_count_once_as_in_learning():
     groups = [es.Group(["(S (N a) (N a))", "(S (M a) (M a))"], gold="(S (N a) (N a))")] * 4
     selector = es.KernelSpaceSelector(es.SubsetTree(), C=1.0).fit(groups)
-    reranker = es.FeatureReranker(selector, cost="zero-one", score_weight=1.0).fit(groups, development=[])
+    reranker = es.FeatureReranker(selector, cost="zero-one", score_weight=1.0).fit(groups, development=groups)
     found = {str(reason.fragment): reason for reason in es.explain(reranker, groups[0])}
     assert found["(N a)"].in_winner == ((0,),) and found["(M a)"].in_loser == ((0,),)
     assert found["(N a)"].contribution == pytest.approx(found["(N a)"].weight) and found["(N a)"].weight > 0
