@@ -159,6 +159,12 @@ def test_epoch_and_weight_of_the_score_are_the_best_on_development_groups() -> N
     assert len(model.n_mistakes_) == 4 and model.keep_ == "survivors"
 
 
+def test_of_equally_good_epochs_and_features_the_first_are_kept() -> None:
+    single = [Group([own.gold], gold=own.gold) for own in HELD]
+    model = FeatureReranker(SELECTED, keep="chosen", epochs=3).fit(GROUPS, development=single)
+    assert (model.epoch_, model.keep_) == (1, "survivors")
+
+
 def test_features_are_kept_by_what_is_better_on_development_groups() -> None:
     options: dict[str, Any] = {"step": 10.0, "epochs": 2, "score_weight": 0.0}
     by = {}

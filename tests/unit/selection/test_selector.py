@@ -231,6 +231,13 @@ def test_settings_are_listed_and_copied() -> None:
     assert selector.set_params(kernel__degree=2, max_order=2).fit(ROWS, LABELS).features_.order.max() == 2
 
 
+def test_another_fit_leaves_nothing_of_the_one_before() -> None:
+    selector = KernelSpaceSelector(Polynomial(2), C=2.0, max_passes=1).fit(ROWS, LABELS)
+    selector.set_params(kernel=Tagging()).fit(tagged_groups(0))
+    assert not hasattr(selector, "classes_") and not hasattr(selector, "n_features_in_")
+    assert selector.features_.names == ("choice",)
+
+
 def test_nothing_is_selected_if_nothing_is_frequent_enough() -> None:
     selector = KernelSpaceSelector(Polynomial(2), C=1000.0).fit(ROWS, LABELS)
     assert len(selector.features_) == 0 and selector.transform(ROWS).shape == (32, 0)
