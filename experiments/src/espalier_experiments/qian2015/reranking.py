@@ -47,13 +47,21 @@ def select(lists: Lists, templates: str, max_order: int, setup: Setup, **options
     }
 
 
-def rerank(lists: Lists, selector: Any, setup: Setup, *, losses: tuple[str, ...] = ("risk",)) -> Record:
+def rerank(
+    lists: Lists,
+    selector: Any,
+    setup: Setup,
+    *,
+    losses: tuple[str, ...] = ("risk",),
+    decays: tuple[float, ...] = DECAYS,
+    keep: str = "chosen",
+) -> Record:
     """The best settings on development groups, and what they reach there and on the test part, which is read once."""
     best: tuple[float, Record, Any] | None = None
     trials = []
     for loss in losses:
-        for decay in DECAYS if selector.max_order > 1 else DECAYS[:1]:
-            options: dict[str, Any] = {"loss": loss, "decay": decay, "step": STEP, "epochs": EPOCHS, "keep": "chosen"}
+        for decay in decays if selector.max_order > 1 else decays[:1]:
+            options: dict[str, Any] = {"loss": loss, "decay": decay, "step": STEP, "epochs": EPOCHS, "keep": keep}
             model = FeatureReranker(selector, n_threads=setup.n_threads, random_state=setup.seed, **options)
             began = time.monotonic()
             model.fit(lists.train, development=lists.development)
