@@ -229,9 +229,9 @@ std::int64_t OccurrenceCounter::count_partition(int partition, double threshold,
     for (const Spilled& part : worker->spilled) n_records += part.starts[partition + 1] - part.starts[partition];
   }
   const auto begins = [](int k) { return static_cast<std::uint64_t>(k) << kRestBits; };
-  const auto first = std::lower_bound(watched_.begin(), watched_.end(), begins(partition));
-  const auto last = std::lower_bound(first, watched_.end(), begins(partition + 1));
-  if (n_records == 0 && first == last) return 0;
+  const auto from = std::lower_bound(watched_.begin(), watched_.end(), begins(partition));
+  const auto to = std::lower_bound(from, watched_.end(), begins(partition + 1));
+  if (n_records == 0 && from == to) return 0;
   table.start(partition, n_records);
   for (const auto& worker : workers_) {
     table.start_worker();
@@ -247,7 +247,7 @@ std::int64_t OccurrenceCounter::count_partition(int partition, double threshold,
     for (std::size_t k = 0; k < chunks.size(); ++k) table.add(chunks[k], worker->n_in(partition, k));
     table.add(&worker->lines[static_cast<std::size_t>(partition) * kLine], worker->filled[partition]);
   }
-  table.keep(threshold, {first, last}, kept);
+  table.keep(threshold, {from, to}, kept);
   return table.n_used();
 }
 
