@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from espalier_experiments.store import Results, Task
 
 NAME = "thresholds"
 VALUES = (10.0, 5.0, 3.0, 2.0, 1.0)
-TEMPLATES, MAX_ORDER, DECAY = "joined", 3, 0.3
+TEMPLATES, MAX_ORDER, DECAY, N_THREADS = "joined", 3, 0.3, 2
 PUBLISHED = {  # features, templates, hours, gigabytes, UAS
     1.0: ("0.34 G", "", "stalled", "out of memory", ""),
     2.0: ("0.34 G", "", "stalled", "out of memory", ""),
@@ -45,6 +46,7 @@ def threshold(C: float, passes_at_most: int, setup: Setup) -> Record:
     """Select with this C; count what is frequent; rerank development sentences."""
     common = settings(quick=setup.quick)
     lists, _ = lists_of(setup, "ewt", common["k"])
+    setup = replace(setup, n_threads=N_THREADS)
     reset_peak()
     selector, figures = select(lists, TEMPLATES, common["max_order"], setup, C=C, max_passes=passes_at_most)
     out: Record = {"selection": figures, "peak": peak_memory(), "templates": selector.features_.n_templates()}
