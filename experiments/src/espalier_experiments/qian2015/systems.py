@@ -87,10 +87,7 @@ def page(results: Results) -> Page:
         ]
         train, development, test = base["sentences"]
         out.section("The parser")
-        out.say(
-            f"{train:,} training, {development:,} development and {test:,} test sentences. The lists of the training "
-            f"part took {base['list_seconds'] / 60:.1f} minutes on two cores."
-        )
+        out.say(f"{train:,} training, {development:,} development and {test:,} test sentences.")
         out.table(["part", "UAS", "UAS without punctuation", "LAS", f"oracle UAS of {common['k']}"], rows)
     rows = []
     for record in results.where(system="selected"):
