@@ -20,9 +20,14 @@ std::span<const T> view(const In<T>& array) {
 }
 
 SentenceArrays sentences_of(nb::dict arrays, std::vector<nb::object>& kept) {
-  return {span_of<std::int64_t>(arrays, "start", kept), span_of<std::int32_t>(arrays, "word", kept),
-          span_of<std::int32_t>(arrays, "tag", kept),   span_of<std::int64_t>(arrays, "candidate_start", kept),
-          span_of<std::int32_t>(arrays, "head", kept),  span_of<std::int32_t>(arrays, "relation", kept)};
+  return {.start = span_of<std::int64_t>(arrays, "start", kept),
+          .word = span_of<std::int32_t>(arrays, "word", kept),
+          .candidate_start = span_of<std::int64_t>(arrays, "candidate_start", kept),
+          .tag_start = span_of<std::int64_t>(arrays, "tag_start", kept),
+          .tag = span_of<std::int32_t>(arrays, "tag", kept),
+          .tagging = span_of<std::int32_t>(arrays, "tagging", kept),
+          .head = span_of<std::int32_t>(arrays, "head", kept),
+          .relation = span_of<std::int32_t>(arrays, "relation", kept)};
 }
 
 std::vector<ArcTemplate> templates_of(List<nb::any> listed) {

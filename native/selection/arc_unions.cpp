@@ -10,12 +10,12 @@ namespace {
 
 struct View {  // of one sentence
   const std::int32_t *word, *tag;
+  const std::int32_t* tagging;          // by candidate
   std::int32_t n;                       // tokens with ROOT
   const std::int32_t *head, *relation;  // the second may be null
   std::int32_t n_candidates;
 
-  // The tag at a position; 1 before ROOT and behind the last word.
-  std::int32_t tag_at(std::int32_t position) const { return position < 0 || position >= n ? 1 : tag[position]; }
+  const std::int32_t* tags_of(std::int32_t which) const { return tag + static_cast<std::int64_t>(which) * n; }
   std::int32_t head_of(std::int32_t candidate, std::int32_t token) const {
     return head[static_cast<std::int64_t>(candidate) * (n - 1) + token - 1];
   }
@@ -36,7 +36,8 @@ std::vector<std::int64_t> head_starts(const SentenceArrays& all) {
 View view_of(const SentenceArrays& all, std::span<const std::int64_t> head_start, std::int64_t sentence) {
   const std::int64_t first = all.start[sentence];
   return {all.word.data() + first,
-          all.tag.data() + first,
+          all.tag.data() + all.tag_start[sentence],
+          all.tagging.data() + all.candidate_start[sentence],
           static_cast<std::int32_t>(all.start[sentence + 1] - first),
           all.head.data() + head_start[sentence],
           all.relation.empty() ? nullptr : all.relation.data() + head_start[sentence],
@@ -49,7 +50,7 @@ std::uint64_t length_class(std::int32_t steps) {
 }
 
 struct Arc {
-  std::int32_t head, modifier, relation;
+  std::int32_t head, modifier, relation, tagging;
   Mask mask;
 };
 
@@ -58,6 +59,9 @@ template <class Take>
 void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> templates,
               std::vector<std::int32_t>& between, const Take& take) {
   const std::int32_t head = arc.head, modifier = arc.modifier;
+  const std::int32_t* tag = view.tags_of(arc.tagging);
+  // The tag at a position; 1 before ROOT and behind the last word.
+  const auto tag_at = [&](std::int32_t position) { return position < 0 || position >= view.n ? 1 : tag[position]; };
   between.clear();
   bool looked = false;
   const std::uint64_t direction = head < modifier, length = length_class(head - modifier);
@@ -79,22 +83,22 @@ void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> tem
           is_word = true;
           break;
         case ArcPart::kHeadTag:
-          value = view.tag_at(head);
+          value = tag_at(head);
           break;
         case ArcPart::kHeadTagBefore:
-          value = view.tag_at(head - 1);
+          value = tag_at(head - 1);
           break;
         case ArcPart::kHeadTagAfter:
-          value = view.tag_at(head + 1);
+          value = tag_at(head + 1);
           break;
         case ArcPart::kTag:
-          value = view.tag_at(modifier);
+          value = tag_at(modifier);
           break;
         case ArcPart::kTagBefore:
-          value = view.tag_at(modifier - 1);
+          value = tag_at(modifier - 1);
           break;
         case ArcPart::kTagAfter:
-          value = view.tag_at(modifier + 1);
+          value = tag_at(modifier + 1);
           break;
         case ArcPart::kRelation:
           value = arc.relation;
@@ -115,7 +119,7 @@ void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> tem
     }
     if (!looked) {
       for (std::int32_t at = std::min(head, modifier) + 1; at < std::max(head, modifier); ++at) {
-        if (view.tag[at] != kUnknown) between.push_back(view.tag[at]);
+        if (tag[at] != kUnknown) between.push_back(tag[at]);
       }
       std::ranges::sort(between);
       between.erase(std::unique(between.begin(), between.end()), between.end());
@@ -125,17 +129,21 @@ void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> tem
   }
 }
 
-// The arcs of all candidates, sorted by head and modifier.
+bool alike(const Arc& a, const Arc& b) {
+  return a.head == b.head && a.modifier == b.modifier && a.relation == b.relation && a.tagging == b.tagging;
+}
+
+// The arcs of all candidates, sorted by head and modifier; those of different taggings are different arcs.
 void union_of(const View& view, bool root, std::vector<Arc>& arcs) {
   arcs.clear();
   for (std::int32_t m = 1; m < view.n; ++m) {
     const std::size_t first = arcs.size();  // one modifier has few heads
     for (std::int32_t k = 0; k < view.n_candidates; ++k) {
-      const std::int32_t h = view.head_of(k, m), relation = view.relation_of(k, m);
-      if (h == 0 && !root) continue;
+      const Arc own{view.head_of(k, m), m, view.relation_of(k, m), view.tagging[k], 0};
+      if (own.head == 0 && !root) continue;
       std::size_t at = first;
-      while (at < arcs.size() && (arcs[at].head != h || arcs[at].relation != relation)) ++at;
-      if (at == arcs.size()) arcs.push_back({h, m, relation, 0});
+      while (at < arcs.size() && !alike(arcs[at], own)) ++at;
+      if (at == arcs.size()) arcs.push_back(own);
       arcs[at].mask |= Mask{1} << k;
     }
   }
@@ -160,7 +168,7 @@ ArcUnions::ArcUnions(const SentenceArrays& all, std::span<const ArcTemplate> tem
   struct Workspace {
     std::vector<Arc> arcs;
     std::vector<std::int32_t> between;
-    std::vector<std::uint64_t> keys;
+    std::vector<std::uint32_t> keys;
   };
   std::vector<Workspace> spaces(static_cast<std::size_t>(team.size()));
   team.run(size(), [&](std::int64_t s, int worker) {
@@ -171,15 +179,26 @@ ArcUnions::ArcUnions(const SentenceArrays& all, std::span<const ArcTemplate> tem
     union_of(view, root, arcs);
     own.first_of_head.assign(static_cast<std::size_t>(view.n) + 1, 0);
     own.atom_start.push_back(0);
-    for (const Arc& arc : arcs) {
+    std::int64_t first = 0;  // of those between the same two words
+    for (std::size_t k = 0; k < arcs.size(); ++k) {
+      const Arc& arc = arcs[k];
+      if (k > 0 && (arc.head != arcs[k - 1].head || arc.modifier != arcs[k - 1].modifier))
+        first = std::ssize(own.mask);
+      keys.clear();
+      codes_of(view, arc, templates, between, [&](std::uint64_t code) {
+        if (const std::uint32_t number = atoms.find(code); number != kNoFeature) keys.push_back(number);
+      });
+      // Arcs with the same atoms are one: most taggings differ elsewhere.
+      std::int64_t same = first;
+      while (same < std::ssize(own.mask) && !std::ranges::equal(atoms_of(own, same), keys)) ++same;
+      if (same < std::ssize(own.mask)) {
+        own.mask[same] |= arc.mask;
+        continue;
+      }
       ++own.first_of_head[arc.head + 1];
       own.modifier.push_back(arc.modifier);
       own.mask.push_back(arc.mask);
-      keys.clear();
-      codes_of(view, arc, templates, between, [&](std::uint64_t code) { keys.push_back(code); });
-      for (const std::uint64_t code : keys) {
-        if (const std::uint32_t number = atoms.find(code); number != kNoFeature) own.atom.push_back(number);
-      }
+      own.atom.insert(own.atom.end(), keys.begin(), keys.end());
       own.atom_start.push_back(std::ssize(own.atom));
     }
     for (std::int32_t h = 0; h < view.n; ++h) own.first_of_head[h + 1] += own.first_of_head[h];
@@ -200,6 +219,10 @@ ArcUnions::ArcUnions(const SentenceArrays& all, std::span<const ArcTemplate> tem
       }
     }
   });
+}
+
+std::span<const std::uint32_t> ArcUnions::atoms_of(const Sentence& own, std::int64_t arc) {
+  return {own.atom.data() + own.atom_start[arc], own.atom.data() + own.atom_start[arc + 1]};
 }
 
 ArcUnion ArcUnions::operator[](std::int64_t sentence) const {

@@ -37,9 +37,12 @@ inline constexpr int kWordBits = 26, kTagBits = 13;
 inline constexpr std::int32_t kUnknown = 0;  // a word or tag that training has not seen: no atom has it
 
 struct SentenceArrays {
-  std::span<const std::int64_t> start;      // of the tokens of each sentence; the first of each is ROOT
-  std::span<const std::int32_t> word, tag;  // by token
+  std::span<const std::int64_t> start;  // of the tokens of each sentence; the first of each is ROOT
+  std::span<const std::int32_t> word;   // by token
   std::span<const std::int64_t> candidate_start;
+  // The taggings of each sentence one after the other, by token; and by candidate which tagging of its sentence it has.
+  std::span<const std::int64_t> tag_start;
+  std::span<const std::int32_t> tag, tagging;
   // Candidate after candidate, by token but ROOT: its head, counted from 1, 0 is ROOT; and its relation, if templates tell
   // it, else empty.
   std::span<const std::int32_t> head, relation;
@@ -103,6 +106,8 @@ class ArcUnions {
     std::vector<std::int64_t> atom_start, next_start;
     std::vector<std::uint32_t> atom;
   };
+  static std::span<const std::uint32_t> atoms_of(const Sentence& own, std::int64_t arc);
+
   std::vector<Sentence> sentences_;
 };
 

@@ -56,13 +56,12 @@ class ListedGroups:
         bounds, right = [0], []
         scores: list[float] = []
         costs: list[float] = []
-        for row, group in enumerate(groups):
+        for group in groups:
             same = [k for k, own in enumerate(group.candidates) if alike(own, group.gold)]
             if not same:
                 own_scores = group.scores or (0.0,)
                 gold_tree = tagged_alike(group.gold, group.candidates[0])
                 group = Group([*group.candidates, gold_tree], [*own_scores, min(own_scores)], group.gold)
-            _check_tags(row, group.candidates)
             matched, gold, parsed = quality(group)
             errors = np.maximum(gold, parsed) - matched
             wrong = np.ones(len(group))
@@ -80,8 +79,6 @@ class ListedGroups:
     def to_choose(groups: Sequence[Group]) -> ListedGroups:
         """Groups to choose in, with or without gold trees, which play no part."""
         groups = checked(groups, "chosen among")
-        for row, group in enumerate(groups):
-            _check_tags(row, group.candidates)
         items = [own for group in groups for own in group.candidates]
         bounds = np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)])
         scores = np.array([score for group in groups for score in group.scores or ()])
@@ -92,13 +89,3 @@ def tagged_alike(gold: Any, candidate: Any) -> Any:
     """A gold dependency tree with the tags that the parser saw: otherwise it could be told by its tags."""
     return replace(gold, tags=candidate.tags) if isinstance(gold, DependencyTree) else gold
 
-
-def _check_tags(row: int, candidates: Sequence[Any]) -> None:
-    """Refuse dependency trees of one group with different tags: their arcs are described by those of the first."""
-    first = candidates[0]
-    if isinstance(first, DependencyTree):
-        for k, own in enumerate(candidates):
-            if own.tags != first.tags:
-                raise InputError(
-                    f"Candidate {k} of group {row} has other tags than the first. Parse each sentence with one tagging."
-                )

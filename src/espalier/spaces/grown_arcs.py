@@ -7,7 +7,7 @@ the template, the length and direction, and the numbers of words and tags.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, ClassVar
 
@@ -194,33 +194,39 @@ class ArcSpace(GrownSpace):
         """The sentences as the core reads them."""
         check_candidates(bounds)
         first = [trees[row] for row in bounds[:-1].tolist()]
+        taggings: list[dict[tuple[str, ...], int]] = [{} for _ in first]  # those of each sentence, with their numbers
+        tagging = np.empty(len(trees), np.int32)  # by candidate
         for row, example in enumerate(np.repeat(np.arange(len(first)), np.diff(bounds)).tolist()):
-            if (trees[row].words, trees[row].tags) != (first[example].words, first[example].tags):
+            own = trees[row]
+            if own.words != first[example].words:
                 raise InputError(
-                    f"Row {row} must have the words and tags of row {bounds[example]}: both are candidates of one "
-                    "sentence, and features are selected by the arcs in which candidates differ."
+                    f"Row {row} must have the words of row {bounds[example]}: both are candidates of one sentence, and "
+                    "features are selected by the arcs in which candidates differ."
                 )
+            tagging[row] = taggings[example].setdefault(tuple(own.tags), len(taggings[example]))
         sizes = np.fromiter((len(tree) + 1 for tree in first), np.int64, len(first))
-        columns = {}
-        for name in ("words", "tags"):
-            ids = atoms.ids(name)
-            known = chain.from_iterable(("ROOT", *getattr(tree, name)) for tree in first)
-            numbers = np.fromiter((ids.get(text, _UNKNOWN) for text in known), np.int32, int(sizes.sum()))
-            columns[name] = numbers
+        words = chain.from_iterable(("ROOT", *tree.words) for tree in first)
+        tags = chain.from_iterable(("ROOT", *tags) for own in taggings for tags in own)
+        tag_sizes = sizes * np.fromiter(map(len, taggings), np.int64, len(first))
         heads = np.fromiter(chain.from_iterable(tree.heads for tree in trees), np.int32)
         relations = np.empty(0, np.int32)
         if self._tells_relations:
-            ids = atoms.ids("relations")
             texts = chain.from_iterable(tree.relations for tree in trees)
-            relations = np.fromiter((ids.get(text, _UNKNOWN) for text in texts), np.int32, len(heads))
+            relations = _numbers(texts, atoms.ids("relations"), len(heads))
         return {
             "start": np.concatenate([[0], np.cumsum(sizes)]),
-            "word": columns["words"],
-            "tag": columns["tags"],
+            "word": _numbers(words, atoms.ids("words"), int(sizes.sum())),
             "candidate_start": np.asarray(bounds, np.int64),
+            "tag_start": np.concatenate([[0], np.cumsum(tag_sizes)]),
+            "tag": _numbers(tags, atoms.ids("tags"), int(tag_sizes.sum())),
+            "tagging": tagging,
             "head": heads,
             "relation": relations,
         }
+
+
+def _numbers(texts: Iterable[str], ids: Mapping[str, int], n: int) -> NDArray[np.int32]:
+    return np.fromiter((ids.get(text, _UNKNOWN) for text in texts), np.int32, n)
 
 
 def _looked_up(part: str, told: dict[str, list[int]], head: int, token: int) -> list[int]:

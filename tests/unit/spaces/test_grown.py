@@ -171,16 +171,23 @@ def test_a_group_has_at_most_64_candidates() -> None:
             features_of(kernel, data, data, [0, 65])
 
 
-@pytest.mark.parametrize(("words", "tags"), [("ab", "TT"), ("ba", "TT"), ("abc", "TTT"), ("aa", "TN")])
-def test_dependency_trees_of_one_group_have_the_same_words_and_tags(words: str, tags: str) -> None:
-    first, other = (
-        DependencyTree(list(own), list(labels), [0] * len(own), [""] * len(own))
-        for own, labels in (("aa", "TT"), (words, tags))
-    )
+@pytest.mark.parametrize("words", ["ab", "ba", "abc"])
+def test_dependency_trees_of_one_group_have_the_same_words(words: str) -> None:
+    first, other = (DependencyTree(list(own), ["T"] * len(own), [0] * len(own), [""] * len(own)) for own in ("aa", words))
     kernel = DependencySubtree(features=("tags",), root=True)
     assert features_of(kernel, [first, other], [first, other])[0] == {"[tags: ROOT T]", "[tags: ROOT T] [tags: ROOT T]"}
-    with pytest.raises(InputError, match="Row 1 must have the words and tags of row 0"):
+    with pytest.raises(InputError, match="Row 1 must have the words of row 0"):
         features_of(kernel, [first, other], [first, other], [0, 2])
+
+
+def test_dependency_trees_of_one_group_may_have_different_tags() -> None:
+    rows = [
+        DependencyTree(list("abc"), list(tags), heads, [""] * 3)
+        for tags, heads in (("NVN", [2, 0, 2]), ("NVV", [2, 0, 2]), ("NVN", [2, 0, 1]), ("VVN", [3, 3, 0]))
+    ]
+    for features in (("tags",), ("tag -1, word",), ("head tag, between tag, tag", "word")):
+        kernel = DependencySubtree(features=features, root=True)
+        assert features_of(kernel, rows, rows, [0, 4]) == features_of(kernel, rows, rows)
 
 
 def test_rows_without_features() -> None:
