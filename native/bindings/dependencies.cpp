@@ -37,17 +37,22 @@ DependencyView dependency_view(const In<std::int64_t>& start, const In<std::int3
 
 WeightView weight_view(const In<float>& weight) { return {weight.data(), std::countr_zero(weight.size())}; }
 
+void append(const LabelledTree& tree, std::vector<std::int32_t>& label, std::vector<double>& score) {
+  label.insert(label.end(), tree.label.begin() + 1, tree.label.end());
+  score.push_back(tree.score);
+}
+
 // All trees of all sentences in one set of arrays, without the root.
 Arrays arrays_of(const std::vector<SentenceTrees>& found) {
   std::vector<std::int64_t> sentence_start{0}, n_arcs;
   std::vector<std::int32_t> head, label;
-  std::vector<double> score;
+  std::vector<double> score, label_score;
   std::vector<std::int8_t> narrowed;
   for (const SentenceTrees& sentence : found) {
     for (std::size_t k = 0; k < sentence.best.size(); ++k) {
       score.push_back(sentence.best[k].score);
       head.insert(head.end(), sentence.best[k].head.begin() + 1, sentence.best[k].head.end());
-      label.insert(label.end(), sentence.label[k].begin() + 1, sentence.label[k].end());
+      append(sentence.labelled[k], label, label_score);
     }
     sentence_start.push_back(static_cast<std::int64_t>(score.size()));
     n_arcs.push_back(sentence.n_arcs);
@@ -58,6 +63,7 @@ Arrays arrays_of(const std::vector<SentenceTrees>& found) {
   out["head"] = to_numpy(std::move(head));
   out["label"] = to_numpy(std::move(label));
   out["score"] = to_numpy(std::move(score));
+  out["label_score"] = to_numpy(std::move(label_score));
   out["n_arcs"] = to_numpy(std::move(n_arcs));
   out["narrowed"] = to_numpy(std::move(narrowed));
   return out;
@@ -208,11 +214,14 @@ void bind_dependencies(nb::module_& m) {
       [](const SparseClassifier& labels, std::int32_t n_labels, In<std::int64_t> start, In<std::int32_t> token,
          In<std::int32_t> head, int n_threads) {
         const DependencyView view = dependency_view(start, token, &head);
-        std::vector<std::int32_t> found;
+        std::vector<LabelledTree> found;
         Gate gate;
         run_released(gate, n_threads, std::nullopt,
                      [&](Team& team) { found = label_trees(labels, n_labels, view, team); });
-        return to_numpy(std::move(found));
+        std::vector<std::int32_t> label;
+        std::vector<double> score;
+        for (const LabelledTree& tree : found) append(tree, label, score);
+        return to_tuple(std::move(label), std::move(score));
       },
       "labels"_a, "n_labels"_a, "start"_a, "token"_a, "head"_a, "n_threads"_a);
   m.def(

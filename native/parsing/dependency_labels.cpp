@@ -1,6 +1,7 @@
 #include "parsing/dependency_labels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -126,6 +127,15 @@ std::int32_t best_of(const std::vector<double>& score) {
   return static_cast<std::int32_t>(std::max_element(score.begin(), score.end()) - score.begin());
 }
 
+// The logarithm of the share that the best score has in a softmax. The scores of an averaged perceptron are some tens
+// apart, and far too sure of themselves.
+double log_share(const std::vector<double>& score, double best) {
+  constexpr double kScale = 0.1;
+  double sum = 0.0;
+  for (const double own : score) sum += std::exp(kScale * (own - best));
+  return -std::log(sum);
+}
+
 }  // namespace
 
 ClassifierArrays train_labels(const DependencyView& treebank, const std::int32_t* label, const LabelTraining& settings,
@@ -165,12 +175,13 @@ ClassifierArrays train_labels(const DependencyView& treebank, const std::int32_t
   return model.average();
 }
 
-std::vector<std::int32_t> TreeLabeller::operator()(const std::int32_t* head) {
+LabelledTree TreeLabeller::operator()(const std::int32_t* head) {
   const Surroundings around(keys_, head);
-  std::vector<std::int32_t> out(keys_.n_words() + 1, -1);
+  LabelledTree out;
+  out.label.assign(keys_.n_words() + 1, -1);
   for (const std::int32_t m : around.order) {
-    const Arc arc(keys_, head, around, m, out[head[m]]);
-    const auto [found, is_new] = known_.try_emplace(arc.key(), -1);
+    const Arc arc(keys_, head, around, m, out.label[head[m]]);
+    const auto [found, is_new] = known_.try_emplace(arc.key(), Known{-1, 0.0});
     if (is_new) {
       std::fill(score_.begin(), score_.end(), 0.0);
       features_.clear();
@@ -179,9 +190,11 @@ std::vector<std::int32_t> TreeLabeller::operator()(const std::int32_t* head) {
         features_.push_back(key);
       });
       for (const std::uint64_t key : features_) model_.add(key, score_.data());
-      found->second = best_of(score_);
+      const std::int32_t best = best_of(score_);
+      found->second = {best, log_share(score_, score_[best])};
     }
-    out[m] = found->second;
+    out.label[m] = found->second.label;
+    out.score += found->second.score;
   }
   return out;
 }

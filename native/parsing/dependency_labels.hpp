@@ -24,21 +24,31 @@ struct LabelTraining {
 ClassifierArrays train_labels(const DependencyView& treebank, const std::int32_t* label, const LabelTraining& settings,
                               Team& team);
 
+struct LabelledTree {
+  std::vector<std::int32_t> label;  // by token; -1 for the root
+  // How sure the classifier is: the sum of the logarithms of a softmax over a tenth of its scores.
+  double score = 0.0;
+};
+
 // Labels trees of one sentence. Trees that are alike around an arc give it the same label, which is found once.
 class TreeLabeller {
  public:
   TreeLabeller(const SparseClassifier& model, const SentenceKeys& keys, std::int32_t n_labels)
       : model_(model), keys_(keys), score_(n_labels) {}
 
-  // The labels of a tree, by token; -1 for the root.
-  std::vector<std::int32_t> operator()(const std::int32_t* head);
+  LabelledTree operator()(const std::int32_t* head);
 
  private:
+  struct Known {
+    std::int32_t label;
+    double score;
+  };
+
   const SparseClassifier& model_;
   const SentenceKeys& keys_;
   std::vector<double> score_;
   std::vector<std::uint64_t> features_;
-  std::unordered_map<std::uint64_t, std::int32_t> known_;
+  std::unordered_map<std::uint64_t, Known> known_;
 };
 
 }  // namespace espalier

@@ -24,7 +24,7 @@ std::vector<SentenceTrees> parse_dependencies(const DependencyModel& model, cons
     work.chart.fill(work.graph, work.scores, pace);
     out[s].best = work.chart.best(most, pace);
     TreeLabeller labels(*model.labels, work.keys, model.n_labels);
-    for (const DependencyParse& parse : out[s].best) out[s].label.push_back(labels(parse.head.data()));
+    for (const DependencyParse& parse : out[s].best) out[s].labelled.push_back(labels(parse.head.data()));
     out[s].n_arcs = work.graph.n_arcs();
   });
   return out;
@@ -40,16 +40,14 @@ std::vector<double> score_trees(const WeightView& parser, int order, const Depen
   return out;
 }
 
-std::vector<std::int32_t> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
+std::vector<LabelledTree> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
                                       const DependencyView& trees, Team& team) {
-  std::vector<std::vector<std::int32_t>> found(trees.n_sentences);
+  std::vector<LabelledTree> out(trees.n_sentences);
   team.run(trees.n_sentences, [&](std::int64_t s, int) {
     SentenceKeys keys;
     keys.set(trees.tokens(s), trees.n_words(s));
-    found[s] = TreeLabeller(labels, keys, n_labels)(trees.heads(s));
+    out[s] = TreeLabeller(labels, keys, n_labels)(trees.heads(s));
   });
-  std::vector<std::int32_t> out;
-  for (const auto& own : found) out.insert(out.end(), own.begin() + 1, own.end());
   return out;
 }
 

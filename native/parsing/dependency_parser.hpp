@@ -31,7 +31,7 @@ struct DependencyModel {
 
 struct SentenceTrees {
   std::vector<DependencyParse> best;
-  std::vector<std::vector<std::int32_t>> label;  // of each of them, by token
+  std::vector<LabelledTree> labelled;  // each of them
   std::int64_t n_arcs = 0;
   bool narrowed = false;  // fewer heads were kept than asked for, to stay within the memory
 };
@@ -43,9 +43,9 @@ std::vector<SentenceTrees> parse_dependencies(const DependencyModel& model, cons
 // The score of the tree that each sentence has.
 std::vector<double> score_trees(const WeightView& parser, int order, const DependencyView& trees, Team& team);
 
-// The relations of the words of all trees, one tree after the other.
-std::vector<std::int32_t> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
-                                      const DependencyView& trees, Team& team);
+// The relations of all trees.
+std::vector<LabelledTree> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
+                                     const DependencyView& trees, Team& team);
 
 // The arcs that the pruner keeps for each sentence, in the order of modifiers.
 std::vector<std::vector<ArcGraph::Arc>> kept_arcs(const WeightView& pruner, const HeadPruning& pruning,

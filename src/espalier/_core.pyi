@@ -555,7 +555,7 @@ def label_dependencies(
     token: NDArray[numpy.int32],
     head: NDArray[numpy.int32],
     n_threads: int,
-) -> NDArray[numpy.int32]: ...
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 def kept_arcs(
     pruner: NDArray[numpy.float32],
     ratio: float,

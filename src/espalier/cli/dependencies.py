@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from espalier.cli.ranking import candidates_found, lines_of, named
 from espalier.cli.reporting import say, write_lines, write_whole
 from espalier.errors import InputError
 from espalier.jobs.bar import bar
-from espalier.parsing import DependencyParse, DependencyParser, KBest, jackknifed_tags
+from espalier.parsing import DependencyParse, DependencyParser, KBest, Tagged, jackknifed_taggings
 from espalier.rerank.candidates import check_fold_count, jackknifed
 from espalier.structures.conllu import conllu_sentences, documents_of, is_conllu, tag_columns
 from espalier.structures.conllu_text import DEPREL, DEPS, HEAD, ConlluText, columns_of_tags
@@ -27,7 +27,10 @@ from espalier.structures.groups import write_groups
 from espalier.structures.notation import BLANKS
 from espalier.structures.sequence import TaggedSequence
 
+Taggings = Sequence[Sequence[tuple[TaggedSequence, float]]]  # the best of each sentence
+
 N_CANDIDATES = 10  # that .jsonl gets by default
+N_TAGGINGS = 4  # of a sentence that a tagger tags
 _NEEDS_MORE = "need more memory than {}, so that fewer heads were tried"
 
 
@@ -71,19 +74,22 @@ class Treebank:
         names = [sentence.metadata.get("sent_id") for sentence in sentences]
         return Treebank([sentence.tree for sentence in sentences], names, documents if marked else None)
 
-    def tagged(self, folds: int | None, option: str, threads: int | None = None) -> list[DependencyTree]:
-        """The trees with tags of taggers that have not seen them, if an option asks for so many parts."""
+    def taggings(self, folds: int | None, option: str, n: int = 1, threads: int | None = None) -> Taggings | None:
+        """The best taggings of taggers that have not seen a tree, if an option asks for so many parts."""
         if folds is None:
-            return self.trees
+            return None
         check_fold_count(option, folds, self.trees, self.documents)
         parts: dict[str, Any] = {"folds": folds, "documents": self.documents, "n_threads": threads}
         with bar(f"Tags in {folds} parts") as progress:
-            return jackknifed_tags(self.trees, progress=progress, **parts)
+            return jackknifed_taggings(self.trees, n, progress=progress, **parts)
 
 
 def learn(texts: Texts, output: Path, *, tags: TagColumn, folds: int | None, options: dict[str, Any]) -> None:
     """Learn a dependency parser, and save it."""
-    trees = Treebank.of(texts, tags).tagged(folds, "--folds")
+    treebank = Treebank.of(texts, tags)
+    trees, found = treebank.trees, treebank.taggings(folds, "--folds")
+    if found is not None:
+        trees = [replace(tree, tags=own[0][0].tags) for tree, own in zip(trees, found, strict=True)]
     with bar(f"{len(trees):,} trees") as progress:
         parser = DependencyParser.from_treebank(trees, progress=progress, **options)
     parser.save(output)
@@ -103,6 +109,7 @@ def propose_unseen(
     *,
     tags: TagColumn,
     tag_folds: int | None,
+    taggings: int,
     memory: str,
     options: dict[str, Any],
 ) -> None:
@@ -110,10 +117,16 @@ def propose_unseen(
     make = Searching(DependencyParser, {"chart_memory": memory})
     treebank = Treebank.of(texts, tags)
     check_fold_count("--folds", options["folds"], treebank.trees, treebank.documents)
-    trees = treebank.tagged(tag_folds, "--tag-folds", options["n_threads"])
+    trees, found = treebank.trees, treebank.taggings(tag_folds, "--tag-folds", taggings, options["n_threads"])
     with bar(f"{len(trees):,} trees in {options['folds']} parts") as progress:
         groups = jackknifed(
-            trees, k or N_CANDIDATES, make=make, documents=treebank.documents, progress=progress, **options
+            trees,
+            k or N_CANDIDATES,
+            taggings=found,
+            make=make,
+            documents=treebank.documents,
+            progress=progress,
+            **options,
         )
     write_groups(named(groups, treebank.names), output)
     if any(make.narrowed):
@@ -144,6 +157,7 @@ class Parsing:
     form: str | None
     tagged: bool
     tagger: Path | None
+    taggings: int
     tags: TagColumn | None
     memory: str
     threads: int | None
@@ -156,14 +170,15 @@ class Parsing:
         if k > 1 and not is_json(self.output):
             raise InputError("Several trees of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
         given = self._read()
-        tagged = self._tagged(given)
+        taggings = self._taggings(given)
+        tagged = [own[0][0] for own in taggings]
         self._warn_of_tags(tagged)
         golds: list[DependencyTree | None] = [None] * len(tagged)
         if given.text is not None and is_json(self.output):
             golds = given.text.trees(tagged)  # before anything is computed: heads may be wrong
         options: dict[str, Any] = {"n_threads": self.threads, "chart_memory": self.memory}
         with bar(f"{len(tagged):,} sentences") as progress:
-            found = self.parser.parse_all(tagged, k, progress=progress, **options)
+            found = self.parser.parse_all(tagged if self.tagger is None else taggings, k, progress=progress, **options)
         if is_json(self.output):
             self._write_lists(given, golds, found)
         elif given.text is not None:
@@ -203,8 +218,8 @@ class Parsing:
             return _Given(listed)
         return _Given([[word for word, _ in own] for own in listed], pairs=listed)
 
-    def _tagged(self, given: _Given) -> list[TaggedSequence]:
-        """The sentences with tags: those of a tagger, or their own."""
+    def _taggings(self, given: _Given) -> Taggings:
+        """The best taggings of each sentence by a tagger, or its own tags."""
         if self.tagger is not None:
             if self.tagged:
                 raise InputError("--tagged keeps the tags of the text, and --tagger gives others: pass one of them.")
@@ -212,8 +227,11 @@ class Parsing:
             if given.text is not None:
                 self.column = tag_column(given.text, tagger.tags, self.tags)
             with bar(f"Tags of {len(given.words):,} sentences") as progress:
-                found = tagger.tag_all(given.words, n_threads=self.threads, progress=progress)
-            return [own[0].sequence for own in found]
+                return tagger.tag_all(given.words, self.taggings, n_threads=self.threads, progress=progress)
+        return [[Tagged(own, 0.0)] for own in self._own_tags(given)]
+
+    def _own_tags(self, given: _Given) -> list[TaggedSequence]:
+        """The sentences with the tags that they have."""
         if given.pairs is not None:
             return [TaggedSequence([word for word, _ in own], [tag for _, tag in own]) for own in given.pairs]
         assert given.text is not None
@@ -249,7 +267,11 @@ class Parsing:
         assert self.output is not None
         names: Sequence[str | None] = [None] * len(found) if given.text is None else given.text.names
         listed = zip(found, golds, names, strict=True)
-        write_groups([Group(own.candidates, own.scores, gold, name=name) for own, gold, name in listed], self.output)
+        groups = [
+            Group(own.candidates, own.scores, gold, name=name, more_scores=own.more_scores)
+            for own, gold, name in listed
+        ]
+        write_groups(groups, self.output)
         n_without = sum(gold is None for gold in golds)
         if given.text is not None and n_without:
             say(f"{n_without:,} of {len(golds):,} sentences lack heads, so that their lists have no gold tree.")

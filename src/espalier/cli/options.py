@@ -132,6 +132,14 @@ Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through
 TagsToParse = Annotated[
     TagColumn | None, typer.Option(help="Which column of CoNLL-U gives the tags; joint, which is both, by default.")
 ]
+Taggings = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Parse the N best taggings of each sentence, if a tagger tags it first; 4 by default.",
+    ),
+]
 TagFolds = Annotated[
     int | None,
     typer.Option(min=2, help="Learn from tags of taggers that have not seen the sentence, in so many parts."),

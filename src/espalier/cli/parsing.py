@@ -92,6 +92,7 @@ def parse(
         Path | None,
         typer.Option(metavar="TAGGER", callback=options.model_file, help="Tag the words first, to parse arcs."),
     ] = None,
+    taggings: options.Taggings = None,
     tags: options.TagsOfModel = None,
     skip: Annotated[
         bool,
@@ -112,7 +113,7 @@ def parse(
     changed but DEPS, which becomes _. Of a text, it needs --tagger or --tagged. Its lists go to .jsonl alone.
     """
     options.check_output(output, "What is parsed", grammar, sentences, tagger)
-    from espalier.cli.dependencies import Parsing, refuse
+    from espalier.cli.dependencies import N_TAGGINGS, Parsing, refuse
     from espalier.cli.proposals import Proposals, read_parsed_sentences
     from espalier.errors import InputError
     from espalier.parsing import PCFG, DependencyParser
@@ -122,14 +123,27 @@ def parse(
     parser = load(grammar)
     if isinstance(parser, DependencyParser):
         refuse("grammars of bracketed trees", {"--beam": beam, "--coarse": coarse, "--skip": skip})
+        if tagger is None:
+            refuse("--tagger", {"--taggings": taggings})
         Parsing(
-            parser, sentences, output, k, form, tagged, tagger, tags, memory, threads=threads, encoding=encoding
+            parser,
+            sentences,
+            output,
+            k,
+            form,
+            tagged,
+            tagger,
+            taggings or N_TAGGINGS,
+            tags,
+            memory,
+            threads=threads,
+            encoding=encoding,
         ).run()
         return
     if not isinstance(parser, PCFG):
         what = f"{grammar} holds a {type(parser).__name__}"
         raise InputError(f"{what}, and a grammar or a dependency parser is needed: espalier grammar writes both.")
-    refuse("dependency parsers", {"--tagger": tagger, "--tags": tags})
+    refuse("dependency parsers", {"--tagger": tagger, "--taggings": taggings, "--tags": tags})
     k = k or (100 if options.is_json(output) else 1)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     with bar(f"{len(given):,} sentences") as progress:
@@ -180,6 +194,7 @@ def candidates(
     epochs: options.Epochs = None,
     tags: options.TagsToParse = None,
     tag_folds: options.TagFolds = None,
+    taggings: options.Taggings = None,
     folder: options.PartsFolder = None,
     seed: options.FoldSeed = 0,
     threads: options.Threads = None,
@@ -192,11 +207,12 @@ def candidates(
     The trees are divided into parts, and each part is parsed by a parser of the others. With --folder, a command that
     was interrupted can be given again: it only computes what is missing.
 
-    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags and --tag-folds are for this.
+    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags, --tag-folds and --taggings are
+    for this.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
-    from espalier.cli.dependencies import are_conllu, propose_unseen, refuse
+    from espalier.cli.dependencies import N_TAGGINGS, are_conllu, propose_unseen, refuse
     from espalier.cli.proposals import Searching, texts_of, trees_to_learn
     from espalier.cli.ranking import candidates_found
     from espalier.parsing import PCFG
@@ -210,10 +226,13 @@ def candidates(
         own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, **changed}
         refuse("treebanks of bracketed trees", {**own, "--beam": beam, "--coarse": coarse})
         parts |= {name: own for name, own in (("order", order), ("epochs", epochs)) if own is not None}
-        propose_unseen(texts, output, k, tags=tags or "joint", tag_folds=tag_folds, memory=memory, options=parts)
+        if tag_folds is None:
+            refuse("--tag-folds", {"--taggings": taggings})
+        tagging: dict[str, Any] = {"tag_folds": tag_folds, "taggings": taggings or N_TAGGINGS}
+        propose_unseen(texts, output, k, tags=tags or "joint", memory=memory, options=parts, **tagging)
         return
     own = {"--order": order, "--epochs": epochs, "--tags": tags, "--tag-folds": tag_folds}
-    refuse("treebanks of CoNLL-U", own)
+    refuse("treebanks of CoNLL-U", {**own, "--taggings": taggings})
     trees = trees_to_learn(texts, skip=skip)
     check_fold_count("--folds", folds, trees)
     make = Searching(PCFG, {"coarse": coarse, "chart_memory": memory})

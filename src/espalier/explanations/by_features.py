@@ -22,6 +22,7 @@ from espalier.explanations.word_shares import drawn, word_nodes
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.features import FeatureReranker
 from espalier.rerank.listed import tagged_alike
+from espalier.rerank.score_weights import total_scores
 from espalier.spaces.grown import Places
 from espalier.spaces.grown_arcs import ArcSpace
 from espalier.spaces.grown_productions import FragmentSpace
@@ -80,11 +81,11 @@ def compare_features(model: FeatureReranker, group: Group, winner: Which, loser:
     values = model.decision_function([group])[0]
     (first, second), names = rivals_of(group, values, winner, loser)
     rivals = [_as_met(own, group) for own in (first, second)]
-    scores = group.scores or ()
+    (totals,) = total_scores([group], model.score_weights_)
     if first.number is None or second.number is None:
         from_score, own_values = 0.0, model.feature_values([Group(rivals)])[0]
     else:
-        from_score = float(model.score_weight_ * (scores[first.number] - scores[second.number]))
+        from_score = float(model.score_weight_ * (totals[first.number] - totals[second.number]))
         own_values = values[[first.number, second.number]]
     features, space = model.features_, model.features_.space
     counts = features.matrix(Inputs.of(rivals), wanted.schedule, counts=True)

@@ -5,7 +5,7 @@ from espalier.parsing.bootstrap import PairedDifference, paired_bootstrap
 from espalier.parsing.dependency_parser import DependencyParser
 from espalier.parsing.evaluation import Evaluation, evaluate, oracle, tag_accuracy
 from espalier.parsing.grammar import Grammar
-from espalier.parsing.jackknife import jackknifed_tags
+from espalier.parsing.jackknife import jackknifed_taggings, jackknifed_tags
 from espalier.parsing.kbest import DependencyParse, KBest, Parse, Proposer, Tagged
 from espalier.parsing.lexicon import Lexicon, word_class
 from espalier.parsing.pcfg import PCFG
@@ -31,6 +31,7 @@ __all__ = [
     "evaluate",
     "evaluate_attachment",
     "is_tagged",
+    "jackknifed_taggings",
     "jackknifed_tags",
     "oracle",
     "paired_bootstrap",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
-from espalier.parsing.dependency_trees import checked_trees, parses_of, tagged_sequence
+from espalier.parsing.dependency_trees import checked_trees, merged, parses_of, tagged_sequence, taggings_of
 from espalier.parsing.kbest import DependencyParse, KBest
 from espalier.parsing.projective import crossing, lifted_heads, projectivized, without_marks
 from espalier.parsing.requests import HOW_MANY
@@ -240,16 +241,25 @@ class DependencyParser(Storable):
         sentences: Iterable[Any],
         k: int = 1,
         *,
+        tag_weight: float = 0.5,
         n_threads: int | None = None,
         chart_memory: int | float | str | None = "1 GiB",
         progress: Report | None = None,
     ) -> list[KBest[DependencyParse]]:
         """Return the ``k`` best trees of each sentence, over the heads that the pruner keeps.
 
+        Beside its score each tree has others, for rerankers: ``more_scores["labels"]`` says how sure the classifier of
+        relations is, ``more_scores["tags"]`` how far its tagging is behind the best one, if several were given.
+
         Parameters
         ----------
         sentences
-            Tagged sequences, lists of pairs of a word and its tag, or dependency trees, whose arcs are ignored.
+            Tagged sequences, lists of pairs of a word and its tag, or dependency trees, whose arcs are ignored. Or the
+            best taggings of each sentence, ``tagger.tag_all(sentences, 4)``: all are parsed, and the best trees of all
+            of them remain, each once and with its tags.
+        tag_weight
+            If a sentence has several taggings, how much their scores count beside those of trees: a tree of a tagging
+            that is 2 behind the first loses twice this weight.
         k
             The largest number of trees; there are fewer if the heads that are kept allow no more, or if restored
             crossing arcs make two trees equal. They differ in heads or relations.
@@ -261,7 +271,9 @@ class DependencyParser(Storable):
             takes more.
         """
         schedule = Schedule.of(n_threads, chart_memory, progress, what="parsing")
-        listed = [tagged_sequence(row, sentence) for row, sentence in enumerate(sentences)]
+        tag_weight = finite_number("tag_weight", tag_weight, zero=True)
+        taggings = [taggings_of(row, sentence) for row, sentence in enumerate(sentences)]
+        listed = [tagging for own, _ in taggings for tagging in own]
         start, token = self.tokens.rows(listed)
         arrays = _core.parse_dependencies(
             self.pruner,
@@ -279,7 +291,11 @@ class DependencyParser(Storable):
             schedule.n_threads,
             schedule.tell,
         )
-        return parses_of(arrays, listed, self.relations, restores=self.restores)
+        found = iter(parses_of(arrays, listed, self.relations, restores=self.restores))
+        return [
+            next(found) if behind is None else merged(list(islice(found, len(own))), behind, k, tag_weight)
+            for own, behind in taggings
+        ]
 
     def propose(
         self, sentences: Iterable[Any], k: int = 1, *, beam: float | None = None, **options: Any
@@ -306,6 +322,16 @@ class DependencyParser(Storable):
         scores: list[float] = _core.score_dependencies(self.weights, self.order, start, token, head, n).tolist()
         return scores
 
+    def label_scores(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[float]:
+        """Return how sure the classifier of relations is of each tree: the score ``"labels"`` of parses.
+
+        It is a sum over arcs of logarithms of probabilities, and 0 at most. Wrong arcs often have no good relation.
+        """
+        start, token, head = self._lifted_rows(checked_trees(trees, least=0))
+        n = Schedule.of(n_threads).n_threads
+        _, scores = _core.label_dependencies(self.labels.core, len(self.relations), start, token, head, n)
+        return scores.tolist()  # type: ignore[no-any-return]
+
     def as_parses(self, trees: Iterable[DependencyTree], *, n_threads: int | None = None) -> list[DependencyParse]:
         """Return trees as this parser would have found them: with its relations in place of theirs, and its scores.
 
@@ -315,8 +341,8 @@ class DependencyParser(Storable):
         listed = checked_trees(trees, least=0)
         start, token, head = self._lifted_rows(listed)
         n = Schedule.of(n_threads).n_threads
-        labels = _core.label_dependencies(self.labels.core, len(self.relations), start, token, head, n).tolist()
-        found, at = [], 0
+        labels, _ = _core.label_dependencies(self.labels.core, len(self.relations), start, token, head, n)
+        labels, found, at = labels.tolist(), [], 0
         for tree, score in zip(listed, self.score_all(listed, n_threads=n_threads), strict=True):
             named = [self.relations[number] for number in labels[at : at + len(tree)]]
             at += len(tree)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from espalier.errors import InputError
@@ -10,6 +10,7 @@ from espalier.parsing.kbest import DependencyParse, KBest
 from espalier.parsing.projective import restored
 from espalier.parsing.requests import words_and_tags
 from espalier.structures.dependency import DependencyTree, sound_tree
+from espalier.structures.numbers import check_finite
 from espalier.structures.sequence import TaggedSequence
 
 
@@ -17,7 +18,7 @@ def parses_of(
     arrays: dict[str, Any], sentences: Sequence[TaggedSequence], relations: Sequence[str], *, restores: bool
 ) -> list[KBest[DependencyParse]]:
     """The best trees of each sentence, from arrays of all; with ``restores``, relations have marks of lifting."""
-    starts, scores = arrays["sentence_start"].tolist(), arrays["score"].tolist()
+    starts, scores, label_scores = (arrays[name].tolist() for name in ("sentence_start", "score", "label_score"))
     heads, labels = arrays["head"].tolist(), arrays["label"].tolist()
     narrowed = arrays["narrowed"].tolist()
     out, at = [], 0
@@ -29,19 +30,48 @@ def parses_of(
             named = tuple([relations[n] for n in labels[at:to]])
             found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), named), scores[rank]))
             at = to
+        labelled = zip(found, label_scores[starts[s] : starts[s + 1]], strict=True)
         if restores:
-            found = _restored(found)
-        out.append(KBest(tuple(found), exact=False, narrowed=bool(narrowed[s])))
+            labelled = _restored(labelled)
+        out.append(_kbest(((parse, (score,)) for parse, score in labelled), ("labels",), bool(narrowed[s])))
     return out
 
 
-def _restored(parses: list[DependencyParse]) -> list[DependencyParse]:
+def merged(
+    parts: Sequence[KBest[DependencyParse]], behind: Sequence[float], k: int, tag_weight: float
+) -> KBest[DependencyParse]:
+    """The best of the trees of several taggings, given how far each tagging is behind the best one.
+
+    A tree that several taggings have is there once, with the tagging that makes it best.
+    """
+    scored = [
+        (DependencyParse(tree, score + tag_weight * own), (label, own))
+        for part, own in zip(parts, behind, strict=True)
+        for (tree, score), label in zip(part, part.more_scores["labels"], strict=True)
+    ]
+    scored.sort(key=lambda each: -each[0].score)
+    distinct: dict[Any, Any] = {}
+    for parse, more in scored:
+        distinct.setdefault(parse.tree.heads, (parse, more))
+    return _kbest(list(distinct.values())[:k], ("labels", "tags"), any(part.narrowed for part in parts))
+
+
+def _kbest(
+    scored: Iterable[tuple[DependencyParse, tuple[float, ...]]], names: Sequence[str], narrowed: bool
+) -> KBest[DependencyParse]:
+    parses, more = zip(*scored, strict=True) if (scored := list(scored)) else ((), ())
+    columns = zip(*more, strict=True) if more else [()] * len(names)
+    return KBest(parses, exact=False, narrowed=narrowed, more_scores=dict(zip(names, columns, strict=True)))
+
+
+def _restored(parses: Iterable[tuple[DependencyParse, float]]) -> Iterator[tuple[DependencyParse, float]]:
     """The parses with lifted arcs in their place; where that makes two equal, the first stays."""
-    trees = [restored(parse.tree) for parse in parses]
-    seen: dict[tuple[object, object], DependencyParse] = {}
-    for tree, parse in zip(trees, parses, strict=True):
-        seen.setdefault((tree.heads, tree.relations), DependencyParse(tree, parse.score))
-    return list(seen.values())
+    seen = set()
+    for parse, label_score in parses:
+        tree = restored(parse.tree)
+        if (own := (tree.heads, tree.relations)) not in seen:
+            seen.add(own)
+            yield DependencyParse(tree, parse.score), label_score
 
 
 def checked_trees(trees: Iterable[DependencyTree], least: int = 1) -> list[DependencyTree]:
@@ -70,3 +100,16 @@ def tagged_sequence(row: int, sentence: Any) -> TaggedSequence:
             "tag, or tag the words first: tagger.tag(words)[0].sequence."
         )
     return TaggedSequence([word for word, _ in pairs], tags)
+
+
+def taggings_of(row: int, sentence: Any) -> tuple[list[TaggedSequence], list[float] | None]:
+    """The taggings of a sentence, and how far the score of each is behind the first's; None if one was given alone."""
+    several = isinstance(sentence, Sequence) and not isinstance(sentence, str | TaggedSequence) and len(sentence) > 0
+    first = sentence[0] if several else None
+    if not (isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], TaggedSequence)):
+        return [tagged_sequence(row, sentence)], None
+    for tagging, score in sentence:
+        check_finite("The score of a tagging", score)
+        if tuple(tagging.words) != tuple(first[0].words):
+            raise InputError(f"The taggings of sentence {row} have different words.")
+    return [tagging for tagging, _ in sentence], [float(score) - float(first[1]) for _, score in sentence]

@@ -49,6 +49,44 @@ def held_out_rows(
     return [sorted(row for n in order[fold::folds] for row in together[n]) for fold in range(folds)]
 
 
+def jackknifed_taggings(
+    sentences: Iterable[TaggedSequence | DependencyTree],
+    k: int = 4,
+    *,
+    folds: int = 10,
+    documents: Sequence[Hashable] | None = None,
+    make: Callable[..., Proposer] = PerceptronTagger.from_sentences,
+    n_threads: int | None = None,
+    random_state: int = 0,
+    progress: Report | None = None,
+    executor: Executor | None = None,
+    **options: object,
+) -> list[Sequence[tuple[TaggedSequence, float]]]:
+    """Return the ``k`` best taggings of each sentence by a tagger that has not seen it, as of new sentences.
+
+    Parameters
+    ----------
+    sentences
+        Tagged sequences or dependency trees.
+    k
+        How many taggings at most.
+    folds, documents, make, n_threads, random_state, progress, executor, **options
+        As for :func:`jackknifed_tags`.
+    """
+    listed = list(sentences)
+    for row, sentence in enumerate(listed):
+        if not isinstance(sentence, TaggedSequence | DependencyTree):
+            raise TypeError(f"Sentence {row} must be a TaggedSequence or a DependencyTree, got {sentence!r:.80}.")
+    k = whole_number("k", k)
+    rng = np.random.default_rng(whole_number("random_state", random_state, 0))
+    parts = held_out_rows([sentence.words for sentence in listed], folds, rng, documents)
+    jobs = [_Part(listed, part, make, options, k, n_threads) for part in parts]
+    out: dict[int, Sequence[tuple[TaggedSequence, float]]] = {}
+    for job, found in zip(jobs, run_jobs(jobs, executor, told_of(progress, "jackknifed tags")), strict=True):
+        out.update(zip(job.held_out, found, strict=True))
+    return [out[row] for row in range(len(listed))]
+
+
 def jackknifed_tags(
     sentences: Iterable[Sentence],
     *,
@@ -87,16 +125,19 @@ def jackknifed_tags(
         Given to ``make``, such as ``epochs=5``.
     """
     listed = list(sentences)
-    for row, sentence in enumerate(listed):
-        if not isinstance(sentence, TaggedSequence | DependencyTree):
-            raise TypeError(f"Sentence {row} must be a TaggedSequence or a DependencyTree, got {sentence!r:.80}.")
-    rng = np.random.default_rng(whole_number("random_state", random_state, 0))
-    parts = held_out_rows([sentence.words for sentence in listed], folds, rng, documents)
-    jobs = [_Part(listed, part, make, options, n_threads) for part in parts]
-    out: dict[int, Sentence] = {}
-    for job, tags in zip(jobs, run_jobs(jobs, executor, told_of(progress, "jackknifed tags")), strict=True):
-        out.update((row, replace(listed[row], tags=own)) for row, own in zip(job.held_out, tags, strict=True))
-    return [out[row] for row in range(len(listed))]
+    found = jackknifed_taggings(
+        listed,
+        1,
+        folds=folds,
+        documents=documents,
+        make=make,
+        n_threads=n_threads,
+        random_state=random_state,
+        progress=progress,
+        executor=executor,
+        **options,
+    )
+    return [replace(sentence, tags=own[0][0].tags) for sentence, own in zip(listed, found, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +148,7 @@ class _Part:
     held_out: Sequence[int]
     make: Callable[..., Proposer]
     options: Mapping[str, object]
+    k: int
     n_threads: int | None
 
     @property
@@ -114,9 +156,8 @@ class _Part:
         """The number of sentences to learn from."""
         return float(len(self.sentences) - len(self.held_out))
 
-    def __call__(self) -> list[tuple[str, ...]]:
+    def __call__(self) -> Sequence[Sequence[Any]]:
         held_out = set(self.held_out)
         tagger = self.make([own for row, own in enumerate(self.sentences) if row not in held_out], **self.options)
         words = [list(self.sentences[row].words) for row in self.held_out]
-        found: Sequence[Sequence[Any]] = tagger.propose(words, 1, n_threads=self.n_threads)
-        return [best[0][0].tags for best in found]
+        return tagger.propose(words, self.k, n_threads=self.n_threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
@@ -66,6 +66,8 @@ class KBest(Sequence[Scored]):
         Whether memory did not suffice and a narrower beam than requested was used.
     n_bytes
         The memory that the search took.
+    more_scores
+        Further scores of the candidates by name, for rerankers.
     """
 
     best: tuple[Scored, ...]
@@ -73,6 +75,7 @@ class KBest(Sequence[Scored]):
     exact: bool = True
     narrowed: bool = False
     n_bytes: int = field(default=0, compare=False, repr=False)
+    more_scores: Mapping[str, Sequence[float]] = field(default_factory=dict, hash=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.best)

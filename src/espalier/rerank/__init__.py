@@ -9,6 +9,7 @@ from espalier.rerank.preference import GPPreference
 from espalier.rerank.quality import best_candidate, evaluate_choices, quality
 from espalier.rerank.ranking_svm import RankingSVM
 from espalier.rerank.reranker import Reranker
+from espalier.rerank.score_weights import score_weights, summed_scores
 
 __all__ = [
     "SCORE_SHARES",
@@ -24,5 +25,7 @@ __all__ = [
     "jackknifed",
     "propose",
     "quality",
+    "score_weights",
     "spread",
+    "summed_scores",
 ]

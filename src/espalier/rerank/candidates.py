@@ -22,7 +22,7 @@ from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
 from espalier.parsing.treebank import plain
-from espalier.rerank.part_files import PartFolder, settings_of
+from espalier.rerank.part_files import PartFolder, digest, settings_of
 from espalier.rerank.quality import alike
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, words_of
@@ -36,6 +36,7 @@ def propose(
     sentences: Iterable[Any],
     k: int = 100,
     *,
+    taggings: Sequence[Sequence[tuple[TaggedSequence, float]]] | None = None,
     beam: float | None = None,
     n_threads: int | None = None,
     progress: Report | None = None,
@@ -55,6 +56,10 @@ def propose(
         features.
     k
         How many candidates at most.
+    taggings
+        For each sentence its best taggings, as ``tagger.tag_all(words, 4)`` returns them: a
+        :class:`~espalier.parsing.DependencyParser` then parses all of them, and the best trees of all are candidates,
+        each with its tags.
     beam
         As for :meth:`PCFG.parse_all <espalier.parsing.PCFG.parse_all>`.
     n_threads, progress
@@ -71,7 +76,8 @@ def propose(
         raise TypeError(f"sentences must be a list, got a single sentence, {str(sentences)[:60]!r}. Write [tree].")
     # Lists of words stay as they are.
     given = {row: own if type(own) in (list, tuple) else _gold(row, own) for row, own in enumerate(sentences)}
-    return _proposed(parser, given, k, beam=beam, n_threads=n_threads, progress=progress)
+    told = _by_row(taggings, given)
+    return _proposed(parser, given, k, told, beam=beam, n_threads=n_threads, progress=progress)
 
 
 def jackknifed(
@@ -81,6 +87,7 @@ def jackknifed(
     folds: int = 5,
     documents: Sequence[Hashable] | None = None,
     rows: Iterable[int] | None = None,
+    taggings: Sequence[Sequence[tuple[TaggedSequence, float]]] | None = None,
     make: Callable[..., Proposer] = PCFG.from_treebank,
     beam: float | None = None,
     n_threads: int | None = None,
@@ -105,6 +112,9 @@ def jackknifed(
         the same words only if they are of one document: a parser of new text has not seen its other sentences.
     rows
         Parse only these trees, in this order, if you do not need groups for all; parsers are still made from all trees.
+    taggings
+        As for :func:`propose`, of all trees, from :func:`~espalier.parsing.jackknifed_taggings`. The trees get the
+        tags of the first tagging of each, also as gold trees.
     make
         Makes a parser, or another proposer, from trees; for dependency trees ``DependencyParser.from_treebank``.
     k, beam, n_threads, progress
@@ -136,6 +146,8 @@ def jackknifed(
     ['(S (NP (N cats)) (VP (V sleep)))', '(S (NP (N dogs)) (VP (V bark)))']
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
+    told = _by_row(taggings, dict(enumerate(golds)))
+    golds = [_retagged(gold, told[row]) if row in told else gold for row, gold in enumerate(golds)]
     if folder is not None:
         wanted_seed = "an integer of at least 0 if folder is given"
         random_state = whole_number("random_state", random_state, 0, wanted=wanted_seed)
@@ -145,11 +157,17 @@ def jackknifed(
     for number, part in enumerate(parts):
         held_out = set(part)
         if asked := [row for row in dict.fromkeys(wanted) if row in held_out]:
-            jobs.append(_Fold(number, golds, held_out, asked, make, grammar_options, k, beam, n_threads, add_gold))
+            own_taggings = {row: told[row] for row in asked if row in told}
+            options = make, grammar_options, k, beam, n_threads, add_gold
+            jobs.append(_Fold(number, golds, held_out, asked, own_taggings, *options))
     kept = None
     if folder is not None:
         own = {"k": k, "folds": folds, "beam": beam, "random_state": random_state, "make": make, **grammar_options}
-        own |= {"add_gold": add_gold} if add_gold else {}  # so that folders of older versions are read
+        # Left out where they are not used, so that folders of older versions are read.
+        own |= {"add_gold": add_gold} if add_gold else {}
+        if taggings is not None:
+            texts = (repr([(tuple(one.tags), score) for one, score in each]) for each in taggings)
+            own |= {"taggings": digest(text.encode() for text in texts)}
         kept = PartFolder(folder, settings_of(golds, documents, None if rows is None else wanted, own), folds)
     groups = _groups_of(jobs, kept, executor, told_of(progress, "candidates"))
     return [groups[row] for row in wanted]
@@ -163,6 +181,7 @@ class _Fold:
     golds: Sequence[Candidate]
     held_out: Set[int]
     asked: Sequence[int]
+    taggings: Mapping[int, Any]
     make: Callable[..., Proposer]
     grammar_options: Mapping[str, object]
     k: int
@@ -187,7 +206,7 @@ class _Fold:
                 f"add_gold needs a parser with a method as_parses, as DependencyParser has, got {parser!r}."
             )
         options = {"beam": self.beam, "n_threads": self.n_threads, "progress": self.progress}
-        groups = _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, **options)
+        groups = _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, self.taggings, **options)
         return _with_gold(parser, groups) if self.add_gold else groups
 
 
@@ -227,29 +246,58 @@ def check_fold_count(
     held_out_rows([words_of(gold) for gold in golds], folds, generator(0), documents, name=name)
 
 
-def _proposed(parser: Proposer, sentences: Mapping[int, Any], k: int, **options: Any) -> list[Group]:
+def _by_row(taggings: Sequence[Any] | None, sentences: Mapping[int, Any]) -> dict[int, Any]:
+    """The taggings of each sentence, if there are any."""
+    if taggings is None:
+        return {}
+    if len(taggings) != len(sentences):
+        raise InputError(f"There are {len(sentences):,} sentences, but taggings of {len(taggings):,}.")
+    for row, (own, sentence) in enumerate(zip(taggings, sentences.values(), strict=True)):
+        words = words_of(sentence) if isinstance(sentence, Candidate) else list(sentence)
+        if not len(own) or list(own[0][0].words) != words:
+            raise InputError(f"The taggings of sentence {row} must have its words.")
+    return dict(enumerate(taggings))
+
+
+def _retagged(gold: Candidate, taggings: Sequence[tuple[TaggedSequence, float]]) -> Candidate:
+    """A gold tree with the tags that a tagger prefers."""
+    return replace(gold, tags=taggings[0][0].tags) if isinstance(gold, DependencyTree) else gold
+
+
+def _proposed(
+    parser: Proposer, sentences: Mapping[int, Any], k: int, taggings: Mapping[int, Any], **options: Any
+) -> list[Group]:
     """Groups of gold trees, gold sequences, lists of words or of pairs, which errors call by their numbers."""
     if not isinstance(parser, Proposer):
         raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
-    given = [_given(own) if isinstance(own, Candidate) else own for own in sentences.values()]
+    given = [
+        taggings.get(row, _given(own) if isinstance(own, Candidate) else own) for row, own in sentences.items()
+    ]
     proposed = parser.propose(given, k, **options)
     groups = []
     for found, own_words, (row, sentence) in zip(proposed, given, sentences.items(), strict=True):
         if not len(own_words) or not len(found):
             raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Candidate) else None
-        groups.append(Group([own for own, _ in found], [score for _, score in found], gold))
+        more = getattr(found, "more_scores", {})
+        groups.append(Group([own for own, _ in found], [score for _, score in found], gold, more_scores=more))
     return groups
 
 
 def _with_gold(parser: Proposer, groups: list[Group]) -> list[Group]:
     """The groups with the gold tree as another candidate, as the parser would have found it, where it is missing."""
     missing = [row for row, group in enumerate(groups) if not any(alike(own, group.gold) for own in group.candidates)]
-    found = parser.as_parses([groups[row].gold for row in missing])  # type: ignore[attr-defined]  # checked before
+    golds = [groups[row].gold for row in missing]
+    found = parser.as_parses(golds)  # type: ignore[attr-defined]  # checked before
+    labels = parser.label_scores(golds) if hasattr(parser, "label_scores") else [0.0] * len(golds)
     groups = list(groups)
-    for row, (tree, score) in zip(missing, found, strict=True):
+    for row, (tree, score), label in zip(missing, found, labels, strict=True):
         own = groups[row]
-        groups[row] = Group([*own.candidates, tree], [*(own.scores or ()), score], own.gold, name=own.name)
+        # A gold tree has the first tagging, which is behind no other.
+        more = {name: [*scores, label if name == "labels" else 0.0] for name, scores in own.more_scores.items()}
+        groups[row] = replace(
+            own, candidates=[*own.candidates, tree], scores=[*(own.scores or ()), score], more_scores=more
+        )
     return groups
 
 

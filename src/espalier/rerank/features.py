@@ -19,7 +19,8 @@ from espalier.jobs.schedule import Schedule
 from espalier.rerank.chooser import SCORE_SHARES, Choosing, Floats, held_out_fifth, spread
 from espalier.rerank.listed import Cost, ListedGroups
 from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import check_kind, checked
+from espalier.rerank.score_weights import score_weights, summed_scores, total_scores
+from espalier.rerank.training import Target, check_kind, checked
 from espalier.spaces.selected import SelectedFeatures
 from espalier.storage import State, require
 from espalier.structures.group import Group
@@ -76,6 +77,9 @@ class FeatureReranker(Choosing, Learner):
         The weight of the parser's score in what is chosen; ``"chosen"`` picks the best on development groups.
     cost
         What a wrong candidate costs: the number of its errors (``"errors"``), or 1 (``"zero-one"``).
+    target
+        What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
+        most like it. A selector that is not fitted yet selects by the gold tree.
     random_state, n_threads, memory, progress, verbose
         As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
@@ -85,6 +89,9 @@ class FeatureReranker(Choosing, Learner):
         The features that have a weight, with their weights.
     score_weight_, epoch_, keep_
         What was chosen on development groups; ``epoch_`` counts from 1.
+    score_weights_
+        If candidates have further scores, the weight of each beside the parser's, which has 1; see
+        :func:`~espalier.rerank.score_weights`. ``score_weight_`` is the weight of their sum.
     n_mistakes_
         In how many groups another candidate than the right one was best while learning, in each epoch.
     """
@@ -102,6 +109,7 @@ class FeatureReranker(Choosing, Learner):
     learning_score_weight: float = 3.0
     score_weight: float | Literal["chosen"] = "chosen"
     cost: Cost = "errors"
+    target: Target = "gold"
     random_state: object = 0
 
     def fit(self, groups: Sequence[Group], y: None = None, *, development: Sequence[Group] | None = None) -> Self:
@@ -135,12 +143,15 @@ class FeatureReranker(Choosing, Learner):
         elif not len(development := checked(development, "developed on", gold="to choose by")):
             raise InputError("There are no development groups to choose by. Pass None.")
         check_kind(development, "Groups to learn from hold", groups, "development group")
+        weights = score_weights(groups)
+        groups, development = (summed_scores(own, weights) for own in (groups, development))
         features = self._selected(groups)
         keeps = [self.keep if self.keep != "chosen" else "survivors"]
         if self.keep == "chosen" and development and features.weights.any():
             keeps.append("weighted")
         with self._scheduled("learning to choose") as schedule:
-            data = ListedGroups.of(groups, self.cost)
+            data = ListedGroups.of(groups, self.cost, self.target)
+            self._score_weights = weights
             best: _Choice | None = None
             self._best: _Choice | None = None
             self.n_mistakes_: list[int] = []
@@ -166,7 +177,8 @@ class FeatureReranker(Choosing, Learner):
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included; the largest is chosen."""
         values = self.feature_values(groups)
-        return [own + self.score_weight_ * np.array(group.scores) for own, group in zip(values, groups, strict=True)]
+        totals = total_scores(groups, self.score_weights_)
+        return [own + self.score_weight_ * total for own, total in zip(values, totals, strict=True)]
 
     def feature_values(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate without the parser's score, up to a constant of its group."""
@@ -189,6 +201,7 @@ class FeatureReranker(Choosing, Learner):
             "settings": {name: value for name, value in settings.items() if name != "features"},
             "features": self.features_,
             "weight": self.score_weight_,
+            "weights": {name: float(weight) for name, weight in self.score_weights_.items()},
             "epoch": self.epoch_,
             "keep": self.keep_,
         }
@@ -204,6 +217,8 @@ class FeatureReranker(Choosing, Learner):
         made.features_ = features
         made._weights = features.weights[:, 0].astype(np.float32)
         made.score_weight_ = state.number("weight")
+        weights = state.part("weights")
+        made.score_weights_ = {name: weights.number(name) for name in weights.names()}
         made.epoch_, made.keep_ = state.whole("epoch", 1), state.text("keep", "survivors", "weighted")
         return made
 
@@ -225,6 +240,7 @@ class FeatureReranker(Choosing, Learner):
         self._check_choice("loss", *_LOSSES)
         self._check_choice("keep", "chosen", "survivors", "weighted")
         self._check_choice("cost", "errors", "zero-one")
+        self._check_choice("target", "gold", "best")
         self._check_whole("epochs")
         self._check_positive("step", "decay")
         self._check_positive("margin", "l1", "l2", zero=True)
@@ -299,9 +315,10 @@ class FeatureReranker(Choosing, Learner):
         self.features_ = features.with_weights(weights[:, None].astype(np.float64), ("choice",))
         self._weights = weights
         self.score_weight_, self.epoch_, self.keep_ = best.score_weight, best.epoch, best.keep
+        self.score_weights_ = self._score_weights
         sizes = {"n_groups": len(data.bounds) - 1, "n_candidates": len(data.inputs)}
         self._trained_on = {**sizes, "features": len(kept)}
-        del self._best, self._chosen_features
+        del self._best, self._chosen_features, self._score_weights
 
 
 def best_of(values: Floats, bounds: NDArray[np.int64]) -> NDArray[np.int64]:

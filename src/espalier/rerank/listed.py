@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from espalier.errors import InputError
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.quality import alike, quality
-from espalier.rerank.training import checked
+from espalier.rerank.training import Target, checked
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 
@@ -43,11 +43,12 @@ class ListedGroups:
     cost: Floats
 
     @staticmethod
-    def of(groups: Sequence[Group], cost: Cost) -> ListedGroups:
+    def of(groups: Sequence[Group], cost: Cost, target: Target = "gold") -> ListedGroups:
         """Groups to learn from; a gold tree that is not a candidate is added, with the lowest score of its group.
 
         A wrong candidate costs 1, or as many errors as it has. Dependency trees are found by their heads, and a gold
-        tree that is added gets the tags of the candidates.
+        tree that is added gets the tags of the first candidate. With the target ``"best"`` none is added: the best
+        candidate is right, and others cost what they have more errors than it.
         """
         groups = checked(groups, "learned from", gold="to learn from")
         if not groups:
@@ -58,16 +59,20 @@ class ListedGroups:
         costs: list[float] = []
         for group in groups:
             same = [k for k, own in enumerate(group.candidates) if alike(own, group.gold)]
-            if not same:
+            if not same and target == "gold":
                 own_scores = group.scores or (0.0,)
                 gold_tree = tagged_alike(group.gold, group.candidates[0])
                 group = Group([*group.candidates, gold_tree], [*own_scores, min(own_scores)], group.gold)
+                same = [len(group) - 1]
             matched, gold, parsed = quality(group)
             errors = np.maximum(gold, parsed) - matched
+            if not same:
+                errors = errors - errors.min()
+                same = np.flatnonzero(errors == 0).tolist()
             wrong = np.ones(len(group))
-            wrong[same or [-1]] = 0.0
+            wrong[same] = 0.0
             costs += (wrong if cost == "zero-one" else wrong * errors).tolist()
-            right.append(same[0] if same else len(group) - 1)
+            right.append(same[0])
             scores += group.scores or ()
             items += group.candidates
             bounds.append(len(items))

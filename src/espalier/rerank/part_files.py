@@ -117,7 +117,7 @@ def described(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return _shortened(f"{{{', '.join(f'{key!r}: {described(name, own)}' for key, own in value.items())}}}")
     if isinstance(value, np.ndarray):
-        return f"array of {value.dtype} {value.shape}, digest {_digest([value.tobytes()])}"
+        return f"array of {value.dtype} {value.shape}, digest {digest([value.tobytes()])}"
     text = repr(value)
     if " at 0x" in text:
         raise TypeError(
@@ -144,9 +144,9 @@ def settings_of(
     own = [number.setdefault(document, len(number)) for document in documents or ()]
     return {
         "espalier": repr(__version__),
-        "trees": f"{len(golds)} {kinds}, digest {_digest(records)}",
-        "documents": "None" if documents is None else f"{len(number)}, digest {_digest([repr(own).encode()])}",
-        "rows": "all" if rows is None else f"{len(rows)}, digest {_digest([repr(rows).encode()])}",
+        "trees": f"{len(golds)} {kinds}, digest {digest(records)}",
+        "documents": "None" if documents is None else f"{len(number)}, digest {digest([repr(own).encode()])}",
+        "rows": "all" if rows is None else f"{len(rows)}, digest {digest([repr(rows).encode()])}",
         **{name: described(name, value) for name, value in others.items()},
     }
 
@@ -170,10 +170,10 @@ def _said(setting: object) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _N_SHOWN else f"{text[:_N_SHOWN]}..., digest {_digest([text.encode()])}"
+    return text if len(text) <= _N_SHOWN else f"{text[:_N_SHOWN]}..., digest {digest([text.encode()])}"
 
 
-def _digest(pieces: Iterable[bytes]) -> str:
+def digest(pieces: Iterable[bytes]) -> str:
     found = hashlib.blake2b(digest_size=16)
     for piece in pieces:
         found.update(len(piece).to_bytes(8, "little"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,9 @@ class Group:
         The right one, if it is known. It need not be among the candidates.
     name
         The name of the sentence, if it has one. It plays no part in the comparison of groups.
+    more_scores
+        Further scores by name, each a list with a number for each candidate, such as those of a tagger. A
+        :class:`~espalier.FeatureReranker` learns how much each counts; other learners leave them aside.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Group:
     scores: Sequence[float] | None = None
     gold: Any = None
     name: str | None = field(default=None, kw_only=True, compare=False)
+    more_scores: Mapping[str, Sequence[float]] = field(default_factory=dict, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.candidates, str | bytes):
@@ -68,8 +72,12 @@ class Group:
         if not listed:
             raise InputError("A group needs at least one candidate.")
         scores = (0.0,) * len(listed) if self.scores is None else _as_scores(self.scores)
-        if len(scores) != len(listed):
-            raise InputError(f"{len(listed)} candidates need as many scores, got {len(scores)}.")
+        if not isinstance(self.more_scores, Mapping) or not all(isinstance(own, str) for own in self.more_scores):
+            raise TypeError(f"more_scores must be lists of numbers by name, got {self.more_scores!r:.80}.")
+        more = {name: _as_scores(own) for name, own in self.more_scores.items()}
+        for own in (scores, *more.values()):
+            if len(own) != len(listed):
+                raise InputError(f"{len(listed)} candidates need as many scores, got {len(own)}.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
         words = words_of(listed[0])
         for place, candidate in enumerate(listed[1:], 1):
@@ -78,7 +86,7 @@ class Group:
         if gold is not None and (difference := _difference(gold, "the candidates", listed[0], words)):
             what = "The gold sequence" if isinstance(gold, TaggedSequence) else "The gold tree"
             raise InputError(f"{what} {difference}")
-        for name, value in (("candidates", listed), ("scores", scores), ("gold", gold)):
+        for name, value in (("candidates", listed), ("scores", scores), ("gold", gold), ("more_scores", more)):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -86,7 +94,8 @@ class Group:
 
     def __repr__(self) -> str:
         named = "" if self.name is None else f", name={self.name!r}"
-        return f"Group(candidates={self.candidates!r}, scores={self.scores!r}, gold={self.gold!r}{named})"
+        more = f", more_scores={self.more_scores!r}" if self.more_scores else ""
+        return f"Group(candidates={self.candidates!r}, scores={self.scores!r}, gold={self.gold!r}{named}{more})"
 
     @property
     def words(self) -> list[str]:
@@ -112,7 +121,14 @@ def as_candidate(item: object, known: Known | None = None) -> Candidate:
     return item if isinstance(item, TaggedSequence | DependencyTree) else as_tree(item)
 
 
-def group_at(place: str, candidates: Any, scores: Any, gold: object, name: str | None) -> Group:
+def group_at(
+    place: str,
+    candidates: Any,
+    scores: Any,
+    gold: object,
+    name: str | None,
+    more_scores: Mapping[str, Sequence[float]] | None = None,
+) -> Group:
     """Make a group that was read from a file; errors name the place."""
     known: Known = {}
     listed: list[Candidate] = []
@@ -122,7 +138,8 @@ def group_at(place: str, candidates: Any, scores: Any, gold: object, name: str |
             what = f"candidate {rank}"
             listed.append(as_candidate(candidate, known))
         what = "the gold tree"
-        return Group(listed, scores, None if gold is None else as_candidate(gold, known), name=name)
+        right = None if gold is None else as_candidate(gold, known)
+        return Group(listed, scores, right, name=name, more_scores=more_scores or {})
     except TreeSyntaxError as error:
         named = TreeSyntaxError(error.message, source=f"{place}, {what}", text=error.text, position=error.position)
         raise InputError(str(named)) from None

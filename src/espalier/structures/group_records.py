@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,15 +17,19 @@ from espalier.structures.tree import Tree
 
 _EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
 _COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
-_KNOWN = ("tree", "score", *_COLUMNS)
+MORE = "more_scores"
+_KNOWN = ("tree", "score", MORE, *_COLUMNS)
 _N_SHOWN = 8  # keys that a warning lists at most
 
 
 def group_record(group: Group) -> dict[str, object]:
     """Return a group as a JSON object."""
-    scored = zip(group.candidates, group.scores or (), strict=True)
     record: dict[str, Any] = {} if group.name is None else {"id": group.name}
-    record["candidates"] = [_candidate_record(one) | {"score": score} for one, score in scored]
+    listed: list[dict[str, object]] = []
+    for rank, (one, score) in enumerate(zip(group.candidates, group.scores or (), strict=True)):
+        more = {name: own[rank] for name, own in group.more_scores.items()}
+        listed.append(_candidate_record(one) | {"score": score} | ({MORE: more} if more else {}))
+    record["candidates"] = listed
     if group.gold is not None:
         gold = _candidate_record(group.gold)
         record["gold"] = gold.get("tree", gold)
@@ -50,7 +55,7 @@ def groups_of_json(text: str, name: str) -> list[Group]:
     if found:
         warn_user(
             f'{name}: these keys are ignored: {", ".join(found)}. A group has "candidates", "gold" and "id"; '
-            f'a candidate has "score", and "tree" or {_quoted(_COLUMNS)}.'
+            f'a candidate has "score", "{MORE}", and "tree" or {_quoted(_COLUMNS)}.'
         )
     return groups
 
@@ -63,6 +68,16 @@ def all_or_none(scores: list[float | None], place: str) -> list[float] | None:
     return known if len(known) == len(scores) else None
 
 
+def by_name(more: list[dict[str, float]], place: str) -> dict[str, list[float]]:
+    """Return the further scores of all candidates by name; each candidate must have all of them."""
+    names = list(more[0]) if more else []
+    for rank, own in enumerate(more, 1):
+        if own.keys() != set(names):
+            missing = next(iter(own.keys() ^ set(names)))
+            raise InputError(f"{place}: some candidates have a score {missing!r} and candidate {rank} or 1 has none.")
+    return {name: [own[name] for own in more] for name in names}
+
+
 def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     try:
         record = json.loads(line, object_pairs_hook=_object)
@@ -73,13 +88,14 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     listed = record.get("candidates") if isinstance(record, dict) else None
     if not isinstance(listed, list):
         raise _no_group(place, 'this is not an object with a list "candidates"')
-    candidates, scores = [], []
+    candidates, scores, more = [], [], []
     for rank, entry in enumerate(listed, start=1):
         if not isinstance(entry, dict):
             raise _no_group(place, f"candidate {rank} is not an object")
         unread["candidates"] |= dict.fromkeys(key for key in entry if key not in _KNOWN)
         candidates.append(_candidate(entry, f"{place}, candidate {rank}"))
         scores.append(_score(entry.get("score"), f"{place}, candidate {rank}"))
+        more.append(_more_scores(entry.get(MORE, {}), f"{place}, candidate {rank}"))
     gold = record.get("gold")
     if isinstance(gold, dict):
         unread["gold"] |= dict.fromkeys(key for key in gold if key not in _KNOWN)
@@ -89,7 +105,8 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
     name = record.get(key_of_name)
     if isinstance(name, bool) or not isinstance(name, str | int | None):
         raise InputError(f'{place}: "{key_of_name}" names the sentence by a text or a whole number, got {name!r:.60}.')
-    return group_at(place, candidates, all_or_none(scores, place), gold, None if name is None else str(name))
+    named = None if name is None else str(name)
+    return group_at(place, candidates, all_or_none(scores, place), gold, named, by_name(more, place))
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -110,6 +127,13 @@ def _score(value: object, place: str) -> float | None:
             f'{place}: "score" is {json.dumps(value)[:60]}; a score is a finite number, written without quotes.'
         )
     return value
+
+
+def _more_scores(record: object, place: str) -> dict[str, float]:
+    if not isinstance(record, dict):
+        raise InputError(f'{place}: "{MORE}" must be an object with a number for each name, got {record!r:.60}.')
+    found = {name: _score(value, place) for name, value in record.items()}
+    return {name: math.nan if value is None else value for name, value in found.items()}
 
 
 def _candidate(record: object, place: str) -> object:

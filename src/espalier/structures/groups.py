@@ -13,13 +13,14 @@ from espalier.structures.conllu import ConlluSentence, TagColumn, check_tags, co
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import Readable, read_text, source_name, write_text
 from espalier.structures.group import Group, group_at
-from espalier.structures.group_records import all_or_none, group_record, groups_of_json
+from espalier.structures.group_records import all_or_none, by_name, group_record, groups_of_json
 from espalier.structures.limits import DEFAULT_LIMITS, ReadLimits
 from espalier.structures.notation import BLANKS, split_words
 from espalier.structures.numbers import number_in_text
 from espalier.structures.tree import Tree
 
 _MOST_DIGITS = 18  # of a number of candidates
+_MORE = "_score"  # the names of further scores in CoNLL-U end so
 
 
 def read_groups(
@@ -37,12 +38,12 @@ def read_groups(
     path
         One of three layouts, told apart by how the file begins.
         JSON Lines, one group a line: ``{"candidates": [{"tree": "(S ...)", "score": -1.5}, ...], "gold": "(S ...)"}``;
-        a candidate may also have ``words`` and ``tags``, and then ``heads`` and ``relations``, and a group an ``id`` or
-        a ``name``. One warning lists keys that are none of these.
+        a candidate may also have ``words`` and ``tags``, and then ``heads`` and ``relations``, and ``more_scores``, an
+        object with a number for each name; and a group an ``id`` or a ``name``. One warning lists other keys.
         Or, for each sentence, a line with the number of candidates (and its name behind it), then each candidate's
         score and its tree, on one line or on two.
         Or CoNLL-U, in which the candidates of a sentence follow each other and have the same ``# sent_id``, each with a
-        line ``# score = -1.5``.
+        line ``# score = -1.5``, and lines such as ``# tags_score = -2.5`` for further scores.
         Either all candidates of a group have scores, or none has.
     gold
         The right ones in the order of the groups, if the file does not contain them.
@@ -90,7 +91,7 @@ def with_gold(groups: Sequence[Group], gold: Iterable[object], name: str) -> lis
         raise InputError(f"{name} has {len(groups):,} groups, but there are {len(golds):,} gold trees.")
     pairs = enumerate(zip(groups, golds, strict=True), start=1)
     return [
-        group_at(f"{name}, group {row}", group.candidates, group.scores, right, group.name)
+        group_at(f"{name}, group {row}", group.candidates, group.scores, right, group.name, group.more_scores)
         for row, (group, right) in pairs
     ]
 
@@ -131,6 +132,8 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
 
 def layout_lines(group: Group) -> list[str]:
     """Return a group of trees in the layout of k-best parsers: number and name, then a score and a tree per line."""
+    if group.more_scores:
+        raise InputError("A group has further scores, which this layout cannot contain. Write to a .jsonl file.")
     scored = zip(group.candidates, group.scores or (), strict=True)
     header = str(len(group))
     if group.name is not None:
@@ -150,8 +153,9 @@ def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
             "Give them other names, or write to a .jsonl file."
         )
     lines = []
-    for tree, score in zip(group.candidates, group.scores or (), strict=True):
-        lines += [f"# sent_id = {label}", f"# score = {score!r}", *conllu_lines(tree), ""]
+    for rank, (tree, score) in enumerate(zip(group.candidates, group.scores or (), strict=True)):
+        more = [f"# {name_on_a_line(name)}{_MORE} = {own[rank]!r}" for name, own in group.more_scores.items()]
+        lines += [f"# sent_id = {label}", f"# score = {score!r}", *more, *conllu_lines(tree), ""]
     return lines
 
 
@@ -167,9 +171,14 @@ def _of_sentences(label: str, found: list[ConlluSentence], name: str) -> Group:
     facts = [sentence.metadata for sentence in found]
     try:
         scores = [number_in_text(str(own["score"])) if "score" in own else None for own in facts]
+        more = [
+            {name.removesuffix(_MORE): number_in_text(str(own[name])) for name in own if name.endswith(_MORE)}
+            for own in facts
+        ]
     except ValueError:
         raise InputError(f"{place}: '# score = ...' must be a number.") from None
-    return group_at(place, [sentence.tree for sentence in found], all_or_none(scores, place), None, label)
+    trees = [sentence.tree for sentence in found]
+    return group_at(place, trees, all_or_none(scores, place), None, label, by_name(more, place))
 
 
 def _by_sentence(sentences: list[ConlluSentence], name: str) -> Iterator[tuple[str, list[ConlluSentence]]]:

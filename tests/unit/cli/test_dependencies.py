@@ -88,9 +88,9 @@ def test_without_documents_no_tagger_has_seen_a_sentence_with_the_same_words():
     rng = random.Random(2)
     # Only who has seen a word knows its tag, and each sentence is there twice.
     once = [DependencyTree([f"{n}"], [rng.choice(["NOUN|NN", "VERB|VB"])], [0], ["root"]) for n in range(20)]
-    found = Treebank.of([(Path("twice.conllu"), conllu([*once, *once]))], "joint").tagged(3, "--folds")
+    found = Treebank.of([(Path("twice.conllu"), conllu([*once, *once]))], "joint").taggings(3, "--folds")
     expected = jackknifed_tags([*once, *once], folds=3)
-    assert [tree.tags for tree in found] == [tree.tags for tree in expected]
+    assert [own[0].sequence.tags for own in found] == [tree.tags for tree in expected]
     assert expected != jackknifed_tags([*once, *once], folds=3, documents=range(40))
 
 
@@ -180,6 +180,23 @@ def test_lists_of_candidates_for_a_reranker(here):
     assert "best of each list" in done("rerank", "score", "r", "new.jsonl").stdout
     done("rerank", "apply", "r", "new.jsonl", "-o", "chosen.conllu")
     assert len(es.read_conllu("chosen.conllu", tags="joint")) == 12
+
+
+def test_the_best_taggings_are_parsed_together(here):
+    words = [list(own.words) for own in NEW]
+    tagger, parser = es.load("tagger"), es.load("parser")
+    for options, n in (([], 4), (["--taggings", 2], 2)):
+        done("parse", "parser", "new.conllu", "-o", "k.jsonl", "--tagger", "tagger", "-k", 3, *options)
+        expected = parser.parse_all(tagger.tag_all(words, n), 3)
+        groups = es.read_groups("k.jsonl")
+        assert [list(group.candidates) for group in groups] == [own.candidates for own in expected]
+        assert [group.more_scores for group in groups] == [own.more_scores for own in expected]
+    assert "--taggings belongs to --tagger" in refused("parse", "parser", "new.conllu", "--taggings", 2)
+    done("candidates", "known.conllu", "-o", "c.jsonl", "--tag-folds", 2, "--folds", 2, "--epochs", 1, "-k", 3)
+    assert {tuple(group.more_scores) for group in es.read_groups("c.jsonl")} == {("labels", "tags")}
+    done("candidates", "known.conllu", "-o", "c.jsonl", "--folds", 2, "--epochs", 1, "-k", 3)
+    assert {tuple(group.more_scores) for group in es.read_groups("c.jsonl")} == {("labels",)}
+    assert "--taggings belongs to --tag-folds" in refused("candidates", "known.conllu", "-o", "d.jsonl", "--taggings", 2)
 
 
 def test_gold_trees_have_the_tags_of_their_candidates(here):

@@ -17,7 +17,7 @@ from espalier.parsing import (
     DependencyParser,
     PerceptronTagger,
     evaluate_attachment,
-    jackknifed_tags,
+    jackknifed_taggings,
     oracle,
     paired_bootstrap,
 )
@@ -81,15 +81,19 @@ def treebank_parts(setup: Setup, treebank: str) -> tuple[dict[str, list[Dependen
 
 
 @lru_cache(maxsize=1)
-def lists_of(setup: Setup, treebank: str, k: int = K) -> tuple[Lists, Record]:
-    """The candidates of a treebank, made once and read again later; and what making them took."""
+def lists_of(setup: Setup, treebank: str, k: int = K, taggings: int = 1) -> tuple[Lists, Record]:
+    """The candidates of a treebank, made once and read again later; and what making them took.
+
+    With several taggings of each sentence, candidates are the best trees of all of them, and no gold tree is added.
+    """
     parts, documents = treebank_parts(setup, treebank)
     if setup.quick:
         parts = {name: part[:n] for (name, part), n in zip(parts.items(), (60, 20, 20), strict=True)}
         documents = None
-    folder = KEPT / f"{treebank}-{k}{'-quick' if setup.quick else ''}-seed{setup.seed}"
+    several = f"-taggings{taggings}" if taggings > 1 else ""
+    folder = KEPT / f"{treebank}-{k}{several}{'-quick' if setup.quick else ''}-seed{setup.seed}"
     if not (folder / "test.jsonl").exists():
-        _make(parts, documents, folder, k, setup)
+        _make(parts, documents, folder, k, taggings, setup)
     groups = {
         name: read_groups(folder / f"{name}.jsonl", limits=ReadLimits(None, None, None))
         for name in ("train", "development", "test")
@@ -100,24 +104,30 @@ def lists_of(setup: Setup, treebank: str, k: int = K) -> tuple[Lists, Record]:
 
 
 def _make(
-    parts: dict[str, list[DependencyTree]], documents: Sequence[int] | None, folder: Path, k: int, setup: Setup
+    parts: dict[str, list[DependencyTree]],
+    documents: Sequence[int] | None,
+    folder: Path,
+    k: int,
+    n_taggings: int,
+    setup: Setup,
 ) -> None:
     options: dict[str, Any] = {"folds": 2 if setup.quick else FOLDS, "documents": documents}
     model: dict[str, Any] = {"order": ORDER} | ({"bits": 16, "epochs": 2} if setup.quick else {})
     train = parts["train"]
     tagger = PerceptronTagger.from_sentences(train)
-    began = time.monotonic()
     with Processes(2) as executor:
-        tagged = jackknifed_tags(train, executor=executor, **options)
+        taggings = jackknifed_taggings(train, n_taggings, executor=executor, **options)
+        tagged = [replace(tree, tags=own[0][0].tags) for tree, own in zip(train, taggings, strict=True)]
         began = time.monotonic()
         groups = jackknifed(
             tagged,
             k,
+            taggings=taggings if n_taggings > 1 else None,
             make=DependencyParser.from_treebank,
             executor=executor,
             folder=folder / "parts",
             n_threads=1,
-            add_gold=True,
+            add_gold=n_taggings == 1,
             **options,
             **model,
         )
@@ -125,9 +135,9 @@ def _make(
     write_groups(groups, folder / "train.jsonl")
     parser = DependencyParser.from_treebank(tagged, **model)
     for name in ("development", "test"):
-        found = tagger.tag_all([list(tree.words) for tree in parts[name]])
+        found = tagger.tag_all([list(tree.words) for tree in parts[name]], n_taggings)
         given = [replace(tree, tags=own[0].sequence.tags) for tree, own in zip(parts[name], found, strict=True)]
-        write_groups(propose(parser, given, k), folder / f"{name}.jsonl")
+        write_groups(propose(parser, given, k, taggings=found if n_taggings > 1 else None), folder / f"{name}.jsonl")
     (folder / "seconds.txt").write_text(f"{seconds:.1f}\n")
 
 
@@ -154,9 +164,9 @@ def measured(groups: Sequence[Group], trees: Sequence[Any]) -> Record:
     return {"uas": short(whole.uas), "plain": short(plain.uas), "las": short(whole.las)}
 
 
-def compared(groups: Sequence[Group], trees: Sequence[Any]) -> Record:
-    """Reranked trees against the parser's first: the difference in UAS, its interval and p-value, errors removed."""
-    base = attachment(groups, first_trees(groups))
+def compared(groups: Sequence[Group], trees: Sequence[Any], before: Sequence[Any] | None = None) -> Record:
+    """Reranked trees against others, the parser's first: the difference in UAS, its interval, p-value, errors removed."""
+    base = attachment(groups, first_trees(groups) if before is None else before)
     own = attachment(groups, trees)
     found = paired_bootstrap(own, base)
     removed = 100 * (own.uas - base.uas) / (100 - base.uas) if base.uas < 100 else 0.0

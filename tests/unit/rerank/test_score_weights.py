@@ -1,0 +1,126 @@
+"""Weights of further scores: where their expected errors are least, summed, and used by a reranker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.unit.rerank.test_features import GROUPS, HELD, NEW, SELECTED
+
+import espalier as es
+from espalier.errors import InputError
+from espalier.rerank import FeatureReranker, quality, score_weights, summed_scores
+
+
+def with_more(groups, seed=0, noise=1.0):
+    """Groups whose further scores know something of the errors: one of them, and one that is noise."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for group in groups:
+        matched, gold, _ = quality(group)
+        useful = -(gold - matched) + noise * rng.normal(size=len(group))
+        found.append(replace(group, more_scores={"useful": useful, "noise": rng.normal(size=len(group))}))
+    return found
+
+
+def expected_errors(groups, weights, scale):
+    """The definition, one group after the other."""
+    total = 0.0
+    for group in groups:
+        value = np.array(group.scores)
+        for name, weight in weights.items():
+            value = value + weight * np.array(group.more_scores[name])
+        share = np.exp(scale * (value - value.max()))
+        matched, gold, _ = quality(group)
+        total += float((share / share.sum()) @ (gold - matched))
+    return total / len(groups)
+
+
+def test_no_weights_near_by_make_fewer_errors_likely():
+    groups = with_more(GROUPS + HELD)
+    weights = score_weights(groups)
+    assert list(weights) == ["useful", "noise"]
+    scales = np.exp(np.linspace(-3, 3, 121))
+    reached = min(expected_errors(groups, weights, scale) for scale in scales)
+    for name in weights:
+        for change in (0.9, 1.1):
+            other = {**weights, name: weights[name] * change + (0.02 if change > 1 else -0.02)}
+            assert min(expected_errors(groups, other, scale) for scale in scales) > reached - 1e-4
+    assert reached < min(expected_errors(groups, dict.fromkeys(weights, 0.0), scale) for scale in scales) - 0.05
+
+
+def test_units_do_not_matter():
+    groups = with_more(GROUPS + HELD)
+    inches = [
+        replace(own, more_scores={name: 1000.0 * np.array(values) for name, values in own.more_scores.items()})
+        for own in groups
+    ]
+    one, other = score_weights(groups), score_weights(inches)
+    assert other == pytest.approx({name: weight / 1000.0 for name, weight in one.items()}, rel=1e-6)
+    assert score_weights(groups) == one
+
+
+def test_groups_without_further_scores_have_no_weights():
+    assert score_weights(GROUPS) == {} and summed_scores(GROUPS, {}) == GROUPS
+
+
+def test_sums_are_the_only_score():
+    groups = with_more(GROUPS)
+    summed = summed_scores(groups, {"useful": 2.0, "noise": 0.0})
+    for own, group in zip(summed, groups, strict=True):
+        assert own.scores == pytest.approx(np.array(group.scores) + 2.0 * np.array(group.more_scores["useful"]))
+        assert own.more_scores == {} and own.candidates == group.candidates and own.gold == group.gold
+
+
+def test_groups_with_other_scores_are_refused():
+    groups = with_more(GROUPS)
+    other = [replace(groups[0], more_scores={}), *groups[1:]]
+    with pytest.raises(InputError, match=r"Group 1 has the further scores \['noise', 'useful'\], and group 0 has \[\]"):
+        score_weights(other)
+    with pytest.raises(InputError, match="Group 0 has no score 'useful', which the model learned to use"):
+        summed_scores(other, {"useful": 1.0})
+
+
+@pytest.mark.parametrize("target", ["gold", "best"])
+def test_a_reranker_learns_them_and_keeps_them(tmp_path, target):
+    groups, held, new = (with_more(own, seed) for seed, own in enumerate((GROUPS, HELD, NEW)))
+    model = FeatureReranker(SELECTED, target=target).fit(groups, development=held)
+    assert model.score_weights_ == score_weights(groups)
+    plain = FeatureReranker(SELECTED, target=target).fit(
+        summed_scores(groups, model.score_weights_), development=summed_scores(held, model.score_weights_)
+    )
+    assert plain.score_weights_ == {}
+    expected = plain.decision_function(summed_scores(new, model.score_weights_))
+    for found, wanted in zip(model.decision_function(new), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    model.save(tmp_path / "model.espalier")
+    loaded = es.load(tmp_path / "model.espalier")
+    assert loaded.score_weights_ == model.score_weights_ and loaded.target == target
+    assert [own.tolist() for own in loaded.decision_function(new)] == [
+        own.tolist() for own in model.decision_function(new)
+    ]
+    with pytest.raises(InputError, match="Group 0 has no score 'useful'"):
+        model.predict(NEW)
+    compared = es.explain(model, new[0])
+    assert compared is not None
+
+
+def test_the_best_candidate_is_the_target_where_the_gold_tree_is_missing():
+    rng = np.random.default_rng(3)
+    groups = []
+    for group in GROUPS + HELD:
+        errors = quality(group)[1] - quality(group)[0]
+        kept = [k for k in range(len(group)) if errors[k] > 0]
+        if len(kept) > 1:
+            listed = [group.candidates[k] for k in kept]
+            groups.append(replace(group, candidates=listed, scores=rng.normal(size=len(kept))))
+    model = FeatureReranker(SELECTED, target="best", loss="perceptron", epochs=8).fit(groups, development=groups)
+    best = [np.min(quality(group)[1] - quality(group)[0]) for group in groups]
+    chosen = [
+        (quality(group)[1] - quality(group)[0])[k] for group, k in zip(groups, model.chosen(groups).tolist(), strict=True)
+    ]
+    first = [(quality(group)[1] - quality(group)[0])[group.best] for group in groups]
+    assert sum(best) <= sum(chosen) < sum(first)
+    with pytest.raises(ValueError, match="target"):
+        FeatureReranker(SELECTED, target="gilded").fit(groups)
