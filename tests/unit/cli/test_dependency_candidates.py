@@ -10,7 +10,7 @@ from tests.command_line import SLOW_CORE, done, interrupt, refused
 
 import espalier as es
 from dependency_files import conllu, verb_between_nouns
-from espalier.parsing import DependencyParser, jackknifed_tags
+from espalier.parsing import DependencyParser, jackknifed_taggings, jackknifed_tags
 from espalier.rerank import jackknifed
 
 RNG = random.Random(6)
@@ -62,8 +62,15 @@ def test_tags_are_those_of_a_column_or_of_taggers_that_have_not_seen_the_sentenc
     done("candidates", "marked.conllu", "-o", "k.jsonl", "--tags", "upos", *QUICK)
     assert lists() == expected(es.read_conllu("plain.conllu"), documents=DOCUMENTS, **AS_QUICK)
     done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--seed", 1, *QUICK)
+    taggings = jackknifed_taggings(TREES, 4, folds=3, documents=DOCUMENTS)
+    assert lists() == expected(documents=DOCUMENTS, taggings=taggings, random_state=1, **AS_QUICK)
+    done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--taggings", 1, "--seed", 1, *QUICK)
     tagged = jackknifed_tags(TREES, folds=3, documents=DOCUMENTS)
-    assert lists() == expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
+    heads = [[own.heads for own in group.candidates] for group in lists()]
+    assert heads == [
+        [own.heads for own in group.candidates]
+        for group in expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
+    ]
 
 
 def test_a_reranker_learns_from_the_lists(here):
