@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,28 +40,31 @@ def score_weights(groups: Sequence[Group]) -> dict[str, float]:
         return {}
     bounds = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
     row = np.repeat(np.arange(len(groups)), np.diff(bounds))
-    scores = np.column_stack([_columns(groups, name) for name in (None, *names)])
-    scores -= scores[bounds[:-1]][row]  # only differences inside groups matter
+    scores = np.array([_columns(groups, name) for name in (None, *names)])
+    scores -= scores[:, bounds[:-1]][:, row]  # only differences inside groups matter
     errors = np.concatenate([np.maximum(gold, parsed) - matched for matched, gold, parsed in map(quality, groups)])
-    spread = scores.std(axis=0)
+    spread = scores.std(axis=1)
     spread[spread == 0] = 1.0
-    scaled = scores / spread
+    first, *others = scores / spread[:, None]
 
     def risk(values: Floats) -> tuple[float, Floats]:
         """The expected errors per group and their gradient, in the logarithm of the scale and the other weights."""
+        # Sums are taken column by column, not by products of matrices, whose digits depend on threads.
         scale = np.exp(values[0])
-        sums = scaled[:, 0] + scaled[:, 1:] @ values[1:]
+        sums = first + sum(weight * own for weight, own in zip(values[1:].tolist(), others, strict=True))
         total = scale * sums
         share = np.exp(total - np.maximum.reduceat(total, bounds[:-1])[row])
         share /= np.add.reduceat(share, bounds[:-1])[row]
         expected = np.add.reduceat(share * errors, bounds[:-1])
         by_total = share * (errors - expected[row])
-        gradient = scale * np.concatenate([[by_total @ sums], by_total @ scaled[:, 1:]])
+        gradient = scale * np.array([(by_total * own).sum() for own in (sums, *others)])
         return float(expected.mean()), gradient / len(groups)
 
     limits = [(-_MOST, _MOST), *[(None, None)] * len(names)]
     starts = [np.array([np.log(scale), *[0.0] * len(names)]) for scale in _SCALES]
-    found = min((minimize(risk, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts), key=_reached)
+    exact = {"ftol": 1e-13, "gtol": 1e-8, "maxiter": 1000}
+    options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": limits, "options": exact}
+    found: Any = min((minimize(risk, start, **options) for start in starts), key=lambda own: float(own.fun))
     weights = found.x[1:] * spread[0] / spread[1:]
     return dict(zip(names, weights.tolist(), strict=True))
 
@@ -102,6 +106,3 @@ def _columns(groups: Sequence[Group], name: str | None) -> Floats:
     """The parser's score of all candidates, or a further one."""
     return np.concatenate([group.scores if name is None else group.more_scores[name] for group in groups])
 
-
-def _reached(found: object) -> float:
-    return float(found.fun)  # type: ignore[attr-defined]  # a result of scipy

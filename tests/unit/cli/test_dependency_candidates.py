@@ -66,11 +66,7 @@ def test_tags_are_those_of_a_column_or_of_taggers_that_have_not_seen_the_sentenc
     assert lists() == expected(documents=DOCUMENTS, taggings=taggings, random_state=1, **AS_QUICK)
     done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--taggings", 1, "--seed", 1, *QUICK)
     tagged = jackknifed_tags(TREES, folds=3, documents=DOCUMENTS)
-    heads = [[own.heads for own in group.candidates] for group in lists()]
-    assert heads == [
-        [own.heads for own in group.candidates]
-        for group in expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
-    ]
+    assert lists() == expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
 
 
 def test_a_reranker_learns_from_the_lists(here):

@@ -16,6 +16,7 @@ from espalier_experiments.papers import Setup
 from espalier_experiments.qian2015.lists import FOLDS, ORDER, K, Lists, compared, first_trees, lists_of, measured
 from espalier_experiments.qian2015.reranking import MEMORY, STEP
 from espalier_experiments.qian2015.tables import PAPER, change, counts
+from espalier_experiments.qian2015.template_model import TemplateModel
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
 
@@ -43,8 +44,9 @@ def settings(*, quick: bool) -> dict[str, Any]:
 
 
 def tasks(setup: Setup) -> list[Task]:
-    """The lists themselves, their scores, and one task for each order of features."""
-    found = [Task({"system": "lists"}, propose, setup.arguments), Task({"system": "scores"}, weigh, setup.arguments)]
+    """The lists themselves, their scores, hand-made templates, and one task for each order of features."""
+    alone = (("lists", propose), ("scores", weigh), ("templates", learn_templates))
+    found = [Task({"system": name}, own, setup.arguments) for name, own in alone]
     orders = ORDERS[1:2] if setup.quick else ORDERS
     return found + [Task({"system": "selected", "max_order": own}, learn, setup.arguments) for own in orders]
 
@@ -84,6 +86,20 @@ def weigh(system: str, setup: Setup) -> Record:
     for name, own in before.items():
         groups: Sequence[Group] = getattr(lists, name)
         out[name] = compared(groups, first_trees(summed_scores(groups, weights)), own)
+    return out
+
+
+def learn_templates(system: str, setup: Setup) -> Record:
+    """Hand-made templates beside these scores."""
+    lists, before = _lists(setup)
+    began = time.monotonic()
+    weights = score_weights(lists.train)
+    model = TemplateModel(step=STEP, epochs=EPOCHS, learning_score_weight=SCORE_WEIGHT, seed=setup.seed)
+    model.fit(summed_scores(lists.train, weights), summed_scores(lists.development, weights))
+    out: Record = {"learn_seconds": short(time.monotonic() - began), "features": len(model.numbers)}
+    for name, own in before.items():
+        groups: Sequence[Group] = getattr(lists, name)
+        out[name] = compared(groups, model.predict(summed_scores(groups, weights)), own)
     return out
 
 
@@ -157,6 +173,9 @@ def page(results: Results) -> Page:
     for record in results.where(system="scores"):
         own = f"{record['development']['uas']:.2f}"
         rows.append(["and scores of tags and relations", own, *change(record["test"]), ""])
+    for record in results.where(system="templates"):
+        own = f"{record['development']['uas']:.2f}"
+        rows.append(["and hand-made templates", own, *change(record["test"]), ""])
     for record in results.where(system="selected"):
         rows.append(
             [
@@ -187,6 +206,12 @@ def page(results: Results) -> Page:
         ]
         for record in results.where(system="selected")
     ]
+    for record in results.where(system="templates"):
+        out.say(
+            "Hand-made templates: arcs, siblings, grandparents, grandparents with siblings, three siblings, all pairs of "
+            "siblings on one side, chains of three and four arcs, and three siblings with a grandparent, each with the "
+            f"tags of all words and with one word at a time; {record['features']:,} features, learned like the others."
+        )
     out.section("What was learned")
     out.table(
         ["order", "features by order", "epoch", "weight of scores", "tags", "labels", "seconds to select and learn"], rows
