@@ -45,7 +45,7 @@ std::vector<double> score_trees(const WeightView& parser, int order, const Depen
 
 // The relations of all trees.
 std::vector<LabelledTree> label_trees(const SparseClassifier& labels, std::int32_t n_labels,
-                                     const DependencyView& trees, Team& team);
+                                      const DependencyView& trees, Team& team);
 
 // The arcs that the pruner keeps for each sentence, in the order of modifiers.
 std::vector<std::vector<ArcGraph::Arc>> kept_arcs(const WeightView& pruner, const HeadPruning& pruning,

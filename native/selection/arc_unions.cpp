@@ -182,8 +182,7 @@ ArcUnions::ArcUnions(const SentenceArrays& all, std::span<const ArcTemplate> tem
     std::int64_t first = 0;  // of those between the same two words
     for (std::size_t k = 0; k < arcs.size(); ++k) {
       const Arc& arc = arcs[k];
-      if (k > 0 && (arc.head != arcs[k - 1].head || arc.modifier != arcs[k - 1].modifier))
-        first = std::ssize(own.mask);
+      if (k > 0 && (arc.head != arcs[k - 1].head || arc.modifier != arcs[k - 1].modifier)) first = std::ssize(own.mask);
       keys.clear();
       codes_of(view, arc, templates, between, [&](std::uint64_t code) {
         if (const std::uint32_t number = atoms.find(code); number != kNoFeature) keys.push_back(number);

@@ -1,7 +1,7 @@
 // The dependency parser from training to labelled trees on small random treebanks, under every sanitizer.
+#include <cmath>
 #include <cstdint>
 #include <random>
-#include <cmath>
 #include <vector>
 
 #include "jobs/team.hpp"

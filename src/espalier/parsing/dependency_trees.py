@@ -30,7 +30,9 @@ def parses_of(
             named = tuple([relations[n] for n in labels[at:to]])
             found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), named), scores[rank]))
             at = to
-        labelled = zip(found, label_scores[starts[s] : starts[s + 1]], strict=True)
+        labelled: Iterable[tuple[DependencyParse, float]] = zip(
+            found, label_scores[starts[s] : starts[s + 1]], strict=True
+        )
         if restores:
             labelled = _restored(labelled)
         out.append(_kbest(((parse, (score,)) for parse, score in labelled), ("labels",), bool(narrowed[s])))

@@ -270,9 +270,7 @@ def _proposed(
     """Groups of gold trees, gold sequences, lists of words or of pairs, which errors call by their numbers."""
     if not isinstance(parser, Proposer):
         raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
-    given = [
-        taggings.get(row, _given(own) if isinstance(own, Candidate) else own) for row, own in sentences.items()
-    ]
+    given = [taggings.get(row, _given(own) if isinstance(own, Candidate) else own) for row, own in sentences.items()]
     proposed = parser.propose(given, k, **options)
     groups = []
     for found, own_words, (row, sentence) in zip(proposed, given, sentences.items(), strict=True):

@@ -93,4 +93,3 @@ class ListedGroups:
 def tagged_alike(gold: Any, candidate: Any) -> Any:
     """A gold dependency tree with the tags that the parser saw: otherwise it could be told by its tags."""
     return replace(gold, tags=candidate.tags) if isinstance(gold, DependencyTree) else gold
-

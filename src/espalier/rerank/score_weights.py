@@ -105,4 +105,3 @@ def names_of(groups: Sequence[Group]) -> list[str]:
 def _columns(groups: Sequence[Group], name: str | None) -> Floats:
     """The parser's score of all candidates, or a further one."""
     return np.concatenate([group.scores if name is None else group.more_scores[name] for group in groups])
-

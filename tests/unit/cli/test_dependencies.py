@@ -196,7 +196,9 @@ def test_the_best_taggings_are_parsed_together(here):
     assert {tuple(group.more_scores) for group in es.read_groups("c.jsonl")} == {("labels", "tags")}
     done("candidates", "known.conllu", "-o", "c.jsonl", "--folds", 2, "--epochs", 1, "-k", 3)
     assert {tuple(group.more_scores) for group in es.read_groups("c.jsonl")} == {("labels",)}
-    assert "--taggings belongs to --tag-folds" in refused("candidates", "known.conllu", "-o", "d.jsonl", "--taggings", 2)
+    assert "--taggings belongs to --tag-folds" in refused(
+        "candidates", "known.conllu", "-o", "d.jsonl", "--taggings", 2
+    )
 
 
 def test_gold_trees_have_the_tags_of_their_candidates(here):

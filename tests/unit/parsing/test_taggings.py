@@ -108,7 +108,9 @@ def test_taggings_come_from_taggers_that_have_not_seen_the_sentence():
     assert [own[0].sequence.tags for own in found] == [own.tags for own in first]
     assert max(map(len, found)) == 3
     everyone = PerceptronTagger.from_sentences(TRAIN, epochs=2)
-    assert any(own.best != seen.best for own, seen in zip(found, everyone.tag_all([t.words for t in TRAIN], 3), strict=True))
+    assert any(
+        own.best != seen.best for own, seen in zip(found, everyone.tag_all([t.words for t in TRAIN], 3), strict=True)
+    )
     with pytest.raises(ValueError, match="k must be"):
         jackknifed_taggings(TRAIN, 0)
 

@@ -118,7 +118,8 @@ def test_the_best_candidate_is_the_target_where_the_gold_tree_is_missing():
     model = FeatureReranker(SELECTED, target="best", loss="perceptron", epochs=8).fit(groups, development=groups)
     best = [np.min(quality(group)[1] - quality(group)[0]) for group in groups]
     chosen = [
-        (quality(group)[1] - quality(group)[0])[k] for group, k in zip(groups, model.chosen(groups).tolist(), strict=True)
+        (quality(group)[1] - quality(group)[0])[k]
+        for group, k in zip(groups, model.chosen(groups).tolist(), strict=True)
     ]
     first = [(quality(group)[1] - quality(group)[0])[group.best] for group in groups]
     assert sum(best) <= sum(chosen) < sum(first)

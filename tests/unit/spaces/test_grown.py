@@ -173,7 +173,9 @@ def test_a_group_has_at_most_64_candidates() -> None:
 
 @pytest.mark.parametrize("words", ["ab", "ba", "abc"])
 def test_dependency_trees_of_one_group_have_the_same_words(words: str) -> None:
-    first, other = (DependencyTree(list(own), ["T"] * len(own), [0] * len(own), [""] * len(own)) for own in ("aa", words))
+    first, other = (
+        DependencyTree(list(own), ["T"] * len(own), [0] * len(own), [""] * len(own)) for own in ("aa", words)
+    )
     kernel = DependencySubtree(features=("tags",), root=True)
     assert features_of(kernel, [first, other], [first, other])[0] == {"[tags: ROOT T]", "[tags: ROOT T] [tags: ROOT T]"}
     with pytest.raises(InputError, match="Row 1 must have the words of row 0"):

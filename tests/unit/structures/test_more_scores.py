@@ -19,8 +19,8 @@ GROUP = Group(TREES, [2.0, 1.0], more_scores=MORE)
 
 def test_scores_are_kept_and_compared():
     assert GROUP.more_scores == MORE and Group(TREES, [2.0, 1.0]).more_scores == {}
-    assert GROUP == Group(TREES, [2.0, 1.0], more_scores={name: list(own) for name, own in MORE.items()})
-    assert GROUP != Group(TREES, [2.0, 1.0]) and "more_scores={'labels': (-1.5, -0.25)" in repr(GROUP)
+    assert Group(TREES, [2.0, 1.0], more_scores={name: list(own) for name, own in MORE.items()}) == GROUP
+    assert Group(TREES, [2.0, 1.0]) != GROUP and "more_scores={'labels': (-1.5, -0.25)" in repr(GROUP)
     assert "more_scores" not in repr(Group(TREES))
 
 

@@ -165,7 +165,7 @@ def measured(groups: Sequence[Group], trees: Sequence[Any]) -> Record:
 
 
 def compared(groups: Sequence[Group], trees: Sequence[Any], before: Sequence[Any] | None = None) -> Record:
-    """Reranked trees against others, the parser's first: the difference in UAS, its interval, p-value, errors removed."""
+    """Trees against others, the parser's first: the difference in UAS, its interval and p-value, errors removed."""
     base = attachment(groups, first_trees(groups) if before is None else before)
     own = attachment(groups, trees)
     found = paired_bootstrap(own, base)

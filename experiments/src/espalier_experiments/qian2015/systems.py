@@ -36,7 +36,10 @@ def settings(*, quick: bool) -> dict[str, Any]:
 def tasks(setup: Setup) -> list[Task]:
     """The parser itself, and one task for each kind of features."""
     listed = SYSTEMS[2:3] if setup.quick else SYSTEMS
-    found = [Task({"system": "parser"}, parse, setup.arguments), Task({"system": "templates"}, by_hand, setup.arguments)]
+    found = [
+        Task({"system": "parser"}, parse, setup.arguments),
+        Task({"system": "templates"}, by_hand, setup.arguments),
+    ]
     return found + [
         Task({"system": "selected", "templates": own, "max_order": order}, learn, setup.arguments)
         for own, order in listed

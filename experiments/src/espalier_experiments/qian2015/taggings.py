@@ -27,6 +27,11 @@ SCORE_WEIGHT = 1.5  # of the scores while learning
 EPOCHS = 5
 TEMPLATES = ("relation", "head tag, relation, tag", "head word, relation", "word, relation")
 ORDERS = (1, 2, 3, 4)
+SHOWN = {
+    "scores": "and scores of tags and relations",
+    "templates": "and hand-made templates",
+    "selected": "and selected features up to order {}",
+}
 
 
 def settings(*, quick: bool) -> dict[str, Any]:
@@ -109,7 +114,13 @@ def learn(system: str, max_order: int, setup: Setup) -> Record:
     common = settings(quick=setup.quick)
     kernel = DependencySubtree(TEMPLATES, root=True)
     selector = KernelSpaceSelector(
-        kernel, C=common["C"], max_order=max_order, max_passes=1, cost="errors", memory=MEMORY, n_threads=setup.n_threads
+        kernel,
+        C=common["C"],
+        max_order=max_order,
+        max_passes=1,
+        cost="errors",
+        memory=MEMORY,
+        n_threads=setup.n_threads,
     )
     model = FeatureReranker(
         selector,
@@ -170,30 +181,36 @@ def page(results: Results) -> Page:
         rows.append(["the parser, one tagging", f"{one[0]:.2f}", f"{one[1]:.2f}", *[""] * 5])
         several = [lists[name]["several"] for name in ("development", "test")]
         rows.append([f"the parser, {common['taggings']} taggings", f"{several[0]['uas']:.2f}", *change(several[1]), ""])
-    for record in results.where(system="scores"):
-        own = f"{record['development']['uas']:.2f}"
-        rows.append(["and scores of tags and relations", own, *change(record["test"]), ""])
-    for record in results.where(system="templates"):
-        own = f"{record['development']['uas']:.2f}"
-        rows.append(["and hand-made templates", own, *change(record["test"]), ""])
-    for record in results.where(system="selected"):
-        rows.append(
+    for system, name in SHOWN.items():
+        rows += [
             [
-                f"and selected features up to order {record['max_order']}",
+                name.format(record.get("max_order")),
                 f"{record['development']['uas']:.2f}",
                 *change(record["test"]),
-                f"{record['sentences_a_second']:,.0f}",
+                f"{record['sentences_a_second']:,.0f}" if "sentences_a_second" in record else "",
             ]
-        )
+            for record in results.where(system=system)
+        ]
     if lists is not None:
-        rows.append(["the best of each list", *(f"{lists[name]['oracle']:.2f}" for name in ("development", "test")), *[""] * 5])
+        rows.append(
+            ["the best of each list", *(f"{lists[name]['oracle']:.2f}" for name in ("development", "test")), *[""] * 5]
+        )
     out.table(
-        ["system", "development", "test", "difference", "interval", "p", "errors removed, per cent", "sentences a second"],
+        [
+            "system",
+            "development",
+            "test",
+            "difference",
+            "interval",
+            "p",
+            "errors removed, per cent",
+            "sentences a second",
+        ],
         rows,
     )
     out.say(
-        "Differences are to the parser with one tagging, with a 95 per cent interval of the paired bootstrap. Sentences "
-        "a second: choosing among lists in memory on one core, extraction included, by the processor's time."
+        "Differences are to the parser with one tagging, with a 95 per cent interval of the paired bootstrap. "
+        "Sentences a second: choosing among lists in memory on one core, extraction included, by the processor's time."
     )
     rows = [
         [
@@ -208,13 +225,15 @@ def page(results: Results) -> Page:
     ]
     for record in results.where(system="templates"):
         out.say(
-            "Hand-made templates: arcs, siblings, grandparents, grandparents with siblings, three siblings, all pairs of "
-            "siblings on one side, chains of three and four arcs, and three siblings with a grandparent, each with the "
-            f"tags of all words and with one word at a time; {record['features']:,} features, learned like the others."
+            "Hand-made templates: arcs, siblings, grandparents, grandparents with siblings, three siblings, all pairs "
+            "of siblings on one side, chains of three and four arcs, and three siblings with a grandparent, each with "
+            "the tags of all words and with one word at a time. There are "
+            f"{record['features']:,} features, learned like the others."
         )
     out.section("What was learned")
     out.table(
-        ["order", "features by order", "epoch", "weight of scores", "tags", "labels", "seconds to select and learn"], rows
+        ["order", "features by order", "epoch", "weight of scores", "tags", "labels", "seconds to select and learn"],
+        rows,
     )
     out.say(f"Templates: {'; '.join(f'*{own}*' for own in TEMPLATES)}.")
     return out

@@ -1,8 +1,8 @@
 """A reranker of hand-made templates: parts of trees with the tags of their words, and one word at a time.
 
-Parts are arcs, neighbouring siblings, grandparents, grandparents with siblings, three siblings, all pairs of siblings on
-one side, chains of three and four arcs, and three siblings with a grandparent. It learns like ``FeatureReranker``: by
-expected errors, averaged, with the epoch and the weight of scores chosen on development groups.
+Parts are arcs, neighbouring siblings, grandparents, grandparents with siblings, three siblings, all pairs of siblings
+on one side, chains of three and four arcs, and three siblings with a grandparent. It learns like ``FeatureReranker``:
+by expected errors, averaged, with the epoch and the weight of scores chosen on development groups.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class _Listed:
 class TemplateModel:
     """Learns weights of templates from groups of dependency trees."""
 
-    def __init__(self, *, step: float = 5.0, epochs: int = 4, learning_score_weight: float = 3.0, seed: int = 0) -> None:
+    def __init__(
+        self, *, step: float = 5.0, epochs: int = 4, learning_score_weight: float = 3.0, seed: int = 0
+    ) -> None:
         self.step, self.epochs, self.learning_score_weight, self.seed = step, epochs, learning_score_weight, seed
 
     def fit(self, groups: Sequence[Group], development: Sequence[Group]) -> TemplateModel:
@@ -130,7 +132,7 @@ class TemplateModel:
 
     def _values(self, weight: NDArray[np.float64], data: _Listed) -> list[NDArray[np.float64]]:
         return [
-            np.bincount(owner, weight[feature], len(scores))
+            np.bincount(owner, weight[feature], len(scores)).astype(np.float64)
             for feature, owner, scores in zip(data.feature, data.owner, data.scores, strict=True)
         ]
 
