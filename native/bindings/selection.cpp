@@ -146,19 +146,17 @@ void bind_extraction(Class& ranked) {
   ranked.def_static(
       "extracted",
       [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
-         In<std::uint8_t> open, In<std::int32_t> index, In<float> value, int order, bool presence, int n_threads,
-         Progress progress) {
+         In<std::uint8_t> open, In<std::int32_t> index, In<float> value, int order, int n_threads, Progress progress) {
         RankedFeatures found;
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
-          const auto values = presence ? FeatureValues::kPresence : FeatureValues::kOccurrences;
           found = RankedFeatures::extracted(graphs, growing_of(trie, n_atoms, first, open), view(index), view(value),
-                                            order, values, team);
+                                            order, team);
         });
         return found;
       },
-      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "index"_a, "value"_a, "order"_a, "presence"_a,
-      "n_threads"_a, "progress"_a);
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "index"_a, "value"_a, "order"_a, "n_threads"_a,
+      "progress"_a);
 }
 
 template <class T>
@@ -328,11 +326,11 @@ void bind_selection(nb::module_& m) {
   nb::class_<RankingLearner>(m, "RankingLearner")
       .def(
           "__init__",
-          [](RankingLearner* self, std::int64_t n_features, int loss, double margin, double step, double l1, double l2,
-             bool adaptive) {
-            new (self) RankingLearner(n_features, {static_cast<RankingLoss>(loss), margin, step, l1, l2, adaptive});
+          [](RankingLearner* self, std::int64_t n_features, int loss, double margin, double step, double l1,
+             double l2) {
+            new (self) RankingLearner(n_features, {static_cast<RankingLoss>(loss), margin, step, l1, l2});
           },
-          "n_features"_a, "loss"_a, "margin"_a, "step"_a, "l1"_a, "l2"_a, "adaptive"_a)
+          "n_features"_a, "loss"_a, "margin"_a, "step"_a, "l1"_a, "l2"_a)
       .def(
           "run_pass",
           [](RankingLearner& self, const RankedFeatures& features, In<std::int64_t> order, In<std::int64_t> start,

@@ -13,23 +13,20 @@ namespace espalier {
 template <class Graphs>
 RankedFeatures RankedFeatures::extracted(const Graphs& graphs, const Growing& growing,
                                          std::span<const std::int32_t> index, std::span<const float> value, int order,
-                                         FeatureValues values, Team& team) {
+                                         Team& team) {
   RankedFeatures out;
   out.groups_.resize(static_cast<std::size_t>(graphs.size()));
   auto growth = growths<Graphs>(growing, team);
   std::vector<std::vector<FeatureHit>> hits(static_cast<std::size_t>(team.size()));
-  std::vector<PresentFeatures> present(static_cast<std::size_t>(team.size()));
-  const bool presence = values == FeatureValues::kPresence;
   each_example(graphs, team, [&](std::int64_t example, int worker) {
     const auto graph = graphs[example];
     Group group;
     group.n_candidates = graph.n_candidates;
     auto& own = hits[worker];
     own.clear();
-    growth[worker].hits(graph, graph.all, order, presence ? 0 : graph.all, 0, [&](std::uint32_t node, Mask mask) {
+    growth[worker].hits(graph, graph.all, order, graph.all, 0, [&](std::uint32_t node, Mask mask) {
       if (index[node] >= 0) own.push_back({node, mask});
     });
-    if (presence) present[worker].join(own);
     group.column.reserve(own.size());
     for (const FeatureHit& hit : own) {
       if (hit.mask == graph.all) continue;
@@ -48,9 +45,9 @@ RankedFeatures RankedFeatures::extracted(const Graphs& graphs, const Growing& gr
 }
 
 template RankedFeatures RankedFeatures::extracted(const ArcUnions&, const Growing&, std::span<const std::int32_t>,
-                                                  std::span<const float>, int, FeatureValues, Team&);
+                                                  std::span<const float>, int, Team&);
 template RankedFeatures RankedFeatures::extracted(const SlotGraphs&, const Growing&, std::span<const std::int32_t>,
-                                                  std::span<const float>, int, FeatureValues, Team&);
+                                                  std::span<const float>, int, Team&);
 
 std::int64_t RankedFeatures::n_bytes() const {
   std::size_t out = groups_.capacity() * sizeof(Group);
@@ -123,9 +120,9 @@ void RankingLearner::pay(Cell& cell) const {
   const auto before = static_cast<double>(cell.seen), now = static_cast<double>(n_steps_);
   cell.seen = static_cast<std::uint32_t>(n_steps_);
   if (now == before || cell.weight == 0) return;
-  const double rate = settings_.adaptive ? settings_.step / std::sqrt(cell.squares + 1e-8) : settings_.step;
+  const double rate = settings_.step;
   const double weight = std::abs(cell.weight), sign = cell.weight < 0 ? -1 : 1;
-  const auto [last, sum] = shrunk(weight, settings_.step * settings_.l2, rate * settings_.l1, now - before);
+  const auto [last, sum] = shrunk(weight, rate * settings_.l2, rate * settings_.l1, now - before);
   cell.weight = static_cast<float>(sign * last);
   // Moves times the steps before them, added by parts.
   cell.moved += static_cast<float>(sign * ((now - 1) * last - before * weight - sum));
@@ -195,12 +192,7 @@ std::int64_t RankingLearner::pass(const RankedFeatures& features, std::span<cons
       }
       for (; at < run.end; ++at) {
         Cell& cell = cells_[group.column[at]];
-        double rate = settings_.step;
-        if (settings_.adaptive) {
-          cell.squares += static_cast<float>(slope * slope);
-          rate /= std::sqrt(cell.squares + 1e-8);
-        }
-        const double change = rate * slope;
+        const double change = settings_.step * slope;
         cell.weight += static_cast<float>(change);
         cell.moved += static_cast<float>(change * static_cast<double>(n_steps_ - 1));
       }

@@ -19,7 +19,7 @@ class RankedFeatures {
   // `index` gives each feature of the trie its column, -1 if it has none, and `value` what it counts.
   template <class Graphs>
   static RankedFeatures extracted(const Graphs& graphs, const Growing& growing, std::span<const std::int32_t> index,
-                                  std::span<const float> value, int order, FeatureValues values, Team& team);
+                                  std::span<const float> value, int order, Team& team);
 
   std::int64_t size() const { return std::ssize(groups_); }
   std::int64_t n_bytes() const;
@@ -57,7 +57,6 @@ struct RankingSettings {
   double margin;  // how much a unit of cost adds to the score while learning
   double step;    // the size of a step
   double l1, l2;  // penalties that every weight pays at each step before it moves, l2 first
-  bool adaptive;  // whether a weight's steps shrink with its earlier gradients (AdaGrad)
 };
 
 // Learns weights of features by one step for each group, and averages them over all steps.
@@ -78,7 +77,6 @@ class RankingLearner {
  private:
   struct Cell {
     float weight = 0, moved = 0;  // moved: the sum of all moves, each times the number of steps before it
-    float squares = 0;            // of the gradients
     std::uint32_t seen = 0;       // the step up to which penalties are paid
   };
   void pay(Cell& cell) const;

@@ -648,7 +648,6 @@ class RankedFeatures:
         index: NDArray[numpy.int32],
         value: NDArray[numpy.float32],
         order: int,
-        presence: bool,
         n_threads: int,
         progress: Callable[[float], object] | None,
     ) -> RankedFeatures: ...
@@ -663,7 +662,6 @@ class RankedFeatures:
         index: NDArray[numpy.int32],
         value: NDArray[numpy.float32],
         order: int,
-        presence: bool,
         n_threads: int,
         progress: Callable[[float], object] | None,
     ) -> RankedFeatures: ...
@@ -675,9 +673,7 @@ class RankedFeatures:
     def scores(self, weight: NDArray[numpy.float32], n_threads: int) -> NDArray[numpy.float64]: ...
 
 class RankingLearner:
-    def __init__(
-        self, n_features: int, loss: int, margin: float, step: float, l1: float, l2: float, adaptive: bool
-    ) -> None: ...
+    def __init__(self, n_features: int, loss: int, margin: float, step: float, l1: float, l2: float) -> None: ...
     def run_pass(
         self,
         features: RankedFeatures,

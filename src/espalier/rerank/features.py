@@ -270,7 +270,7 @@ class FeatureReranker(Choosing, Learner):
         step = float(self.step) * len(found) / max(found.n_features, len(found))
         if step * self.l2 >= 1:
             raise ValueError(f"l2 must be less than {1 / step:.3g} here, got {self.l2!r}: a step would overshoot 0.")
-        learner = _core.RankingLearner(len(features), _LOSSES.index(self.loss), margin, step, self.l1, self.l2, False)
+        learner = _core.RankingLearner(len(features), _LOSSES.index(self.loss), margin, step, self.l1, self.l2)
         rng = generator(self.random_state)
         base = float(self.learning_score_weight) * data.scores
         for epoch in range(1, self.epochs + 1):

@@ -219,7 +219,6 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
             column,
             values.astype(np.float32),
             int(self.order.max(initial=1)),
-            False,
             part.n_threads,
             part.tell,
         )

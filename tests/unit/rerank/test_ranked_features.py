@@ -65,7 +65,7 @@ def learned(
     bounds = np.cumsum([0, *map(len, rows)])
     inputs = Inputs.of(np.array([row for own in rows for row in own]))
     found = features.extracted(inputs, bounds, SCHEDULE, decay=settings.pop("decay", 1.0))
-    own = {"margin": 1.0, "step": 1.0, "l1": 0.0, "l2": 0.0, "adaptive": False, **settings}
+    own = {"margin": 1.0, "step": 1.0, "l1": 0.0, "l2": 0.0, **settings}
     learner = _core.RankingLearner(len(features), LOSSES.index(own.pop("loss")), **own)
     right = np.array([group.right for group in groups], np.int32)
     base, cost = (np.array([v for group in groups for v in getattr(group, name)]) for name in ("base", "costs"))
