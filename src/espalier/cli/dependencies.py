@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from espalier.cli.conllu_files import load_tagger, some_sentence, tag_column
+from espalier.cli.conllu_files import load_tagger, some_sentence, tag_column, wider
 from espalier.cli.options import TagColumn, is_json
 from espalier.cli.proposals import Searching, Texts, read_sentences
 from espalier.cli.ranking import candidates_found, lines_of, named
@@ -223,7 +223,7 @@ class Parsing:
         if self.tagger is not None:
             if self.tagged:
                 raise InputError("--tagged keeps the tags of the text, and --tagger gives others: pass one of them.")
-            tagger = load_tagger(self.tagger)
+            tagger = wider(load_tagger(self.tagger), self.taggings)
             if given.text is not None:
                 self.column = tag_column(given.text, tagger.tags, self.tags)
             with bar(f"Tags of {len(given.words):,} sentences") as progress:

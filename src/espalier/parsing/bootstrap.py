@@ -156,8 +156,9 @@ def _check_same(a: Measured, b: Measured) -> None:
         raise InputError(
             f"The first has {len(first):,} sentences and the second {len(second):,}. Evaluate both on the same ones."
         )
-    if not first:
-        raise InputError("There are no sentences to compare on.")
+    if len(first) < 2:
+        many = "is one sentence" if first else "are no sentences"
+        raise InputError(f"There {many} to compare on. Resampling needs at least two, and many more to say something.")
     if other := sorted(first.keys() ^ second.keys()):
         raise InputError(
             f"Some sentences, the first is {other[0]}, were left out of one evaluation and not of the other. Leave "

@@ -164,6 +164,8 @@ class DependencyParser(Storable):
         step = finite_number("step", step)
         margin = finite_number("margin", (1.0 if mira else 1.5) if margin is None else margin)
         ratio = finite_number("ratio", ratio, zero=True)
+        if ratio > 1:
+            raise ValueError(f"ratio must be at most 1, a share of the probability of the best head, got {ratio:g}.")
         listed = checked_trees(trees)
         several = any(len(tree.roots) > 1 for tree in listed)
         restores = pseudo_projective and any(crossing(tree.heads) for tree in listed)

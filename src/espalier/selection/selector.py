@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from espalier import _core
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.gp.sampling import generator
 from espalier.gram.class_labels import classes_of, classes_state
 from espalier.gram.estimator import KernelEstimator
@@ -164,6 +164,11 @@ class KernelSpaceSelector(KernelEstimator):
                     self.features_ = _selected(self.kernel, atoms, mining.grown, examples, schedule.n_threads)
                     self._trained_on = {"rows": len(problem), "features": len(self.features_)}
             schedule.done()
+        if not len(self.features_):
+            why = f"none is in more than C = {self.C:g} right or predicted outputs. Use a smaller C"
+            if not self.n_mispredicted_:
+                why = "all examples are right without them"
+            warn_user(f"No feature was selected: {why}.")
         return self
 
     def transform(self, X: Any) -> csr_matrix:

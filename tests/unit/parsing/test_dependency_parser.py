@@ -266,6 +266,7 @@ def test_sentences_without_tags_are_refused(parser):
         ({"margin": -1.0}, "margin"),
         ({"rivals": 0}, "rivals"),
         ({"learning": "svm"}, "learning must be 'softmax' or 'mira'"),
+        ({"ratio": 1.5}, "ratio must be at most 1, a share of the probability of the best head, got 1.5"),
         ({"ratio": -1.0}, "ratio"),
         ({"bits": 40}, "bits"),
         ({"random_state": -1}, "random_state"),

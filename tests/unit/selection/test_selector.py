@@ -234,7 +234,8 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search() -> None:
     plain = cross_val_score(LinearSVC(random_state=0), rows, labels, cv=3).mean()
     assert cross_val_score(line, rows, labels, cv=3).mean() > plain
     search = GridSearchCV(line, {"kernelspaceselector__C": [3.0, 1000.0]}, cv=3, error_score=0.0)
-    with pytest.warns(Warning, match="fits failed"):  # with the larger C nothing is left to learn from
+    # With the larger C nothing is left to learn from.
+    with pytest.warns(Warning, match="fits failed"), pytest.warns(UserWarning, match="No feature was selected"):
         search.fit(rows, labels)
     assert search.best_params_ == {"kernelspaceselector__C": 3.0}
 
@@ -255,6 +256,7 @@ def test_another_fit_leaves_nothing_of_the_one_before() -> None:
 
 
 def test_nothing_is_selected_if_nothing_is_frequent_enough() -> None:
-    selector = KernelSpaceSelector(Polynomial(2), C=1000.0).fit(ROWS, LABELS)
+    with pytest.warns(UserWarning, match=r"No feature was selected: none is in more than C = 1000 .* Use a smaller C"):
+        selector = KernelSpaceSelector(Polynomial(2), C=1000.0).fit(ROWS, LABELS)
     assert len(selector.features_) == 0 and selector.transform(ROWS).shape == (32, 0)
     assert repr(selector.features_) == "<SelectedFeatures: none>" and len(selector.features_.heaviest()) == 0
