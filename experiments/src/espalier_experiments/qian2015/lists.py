@@ -31,6 +31,7 @@ from espalier.structures import (
     read_groups,
     write_groups,
 )
+from espalier_experiments.collins2001.corpora import newspaper_trees
 from espalier_experiments.papers import Setup
 from espalier_experiments.records import Record, short
 
@@ -43,7 +44,13 @@ TREEBANKS = {
     "spanish": ("conll2007/esp.{}.gz", "joint", "utf-8"),
     "basque": ("conll2007/eus.{}.gz", "joint", "latin-1"),
 }
-NAMES = {"ewt": "English Web Treebank", "atis": "ATIS", "spanish": "Spanish", "basque": "Basque"}
+NAMES = {
+    "ewt": "English Web Treebank",
+    "atis": "ATIS",
+    "spanish": "Spanish",
+    "basque": "Basque",
+    "wsj": "Wall Street Journal, the sample of NLTK",
+}
 HAVE_DEVELOPMENT = ("ewt", "atis")
 
 
@@ -58,6 +65,10 @@ class Lists:
 
 def treebank_parts(setup: Setup, treebank: str) -> tuple[dict[str, list[DependencyTree]], list[int] | None]:
     """The trees of each part, and the document of each training tree where the file marks documents."""
+    if treebank == "wsj":
+        trees = [tree.to_dependencies() for tree in newspaper_trees(setup.data)]
+        n = len(trees) // 10  # the last articles
+        return _with_development({"train": trees[:-n], "test": trees[-n:]}, setup.seed), None
     path, tags, encoding = TREEBANKS[treebank]
     if treebank == "ewt":
         found = {
@@ -71,13 +82,21 @@ def treebank_parts(setup: Setup, treebank: str) -> tuple[dict[str, list[Dependen
         name: list(read_conllu(setup.data / path.format(file), tags=tags, encoding=encoding))  # type: ignore[arg-type]
         for name, file in files.items()
     }
-    if "development" not in parts:  # a tenth of the training part serves
-        order = np.random.default_rng(setup.seed).permutation(len(parts["train"])).tolist()
-        n = len(order) // 10
-        whole = parts["train"]
-        parts["development"] = [whole[row] for row in sorted(order[:n])]
-        parts["train"] = [whole[row] for row in sorted(order[n:])]
-    return parts, None
+    return _with_development(parts, setup.seed), None
+
+
+def _with_development(parts: dict[str, list[DependencyTree]], seed: int) -> dict[str, list[DependencyTree]]:
+    """The parts of a treebank; if none is for development, a tenth of the training part serves."""
+    if "development" in parts:
+        return parts
+    whole = parts["train"]
+    order = np.random.default_rng(seed).permutation(len(whole)).tolist()
+    n = len(order) // 10
+    return {
+        "train": [whole[row] for row in sorted(order[n:])],
+        "development": [whole[row] for row in sorted(order[:n])],
+        "test": parts["test"],
+    }
 
 
 @lru_cache(maxsize=1)
