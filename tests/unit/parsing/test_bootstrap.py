@@ -110,7 +110,7 @@ def test_bad_input():
         paired_bootstrap(a, b, "f1")
     with pytest.raises(InputError, match="no sentences"):
         paired_bootstrap(evaluate([], []), evaluate([], []))
-    with pytest.raises(InputError, match="There is one sentence to compare on. Resampling needs at least two"):
+    with pytest.raises(InputError, match=r"There is one sentence to compare on\. Resampling needs at least two"):
         paired_bootstrap(*attachments(0, n=1))
     with pytest.raises(ValueError, match="n must be a positive integer"):
         paired_bootstrap(a, b, n=0)

@@ -66,9 +66,9 @@ def page(results: Results) -> Page:
         f"After {PAPER}, table 4, with the settings of [systems](systems.md). ATIS has its own development part; of "
         "the others a tenth of the training part serves. Features are those that are best on development sentences: "
         "table 1 at order 1, its joined forms up to order 2, or relations up to order 2. Crossing arcs are restored "
-        "by marks on relations (pseudo-projective parsing). Trees of the Wall Street Journal became dependencies by head "
-        "rules, `tree.to_dependencies()`, with constituents as relations; the last tenth of its sentences is the test "
-        "part."
+        "by marks on relations (pseudo-projective parsing). Trees of the Wall Street Journal became dependencies by "
+        "head rules, `tree.to_dependencies()`, with constituents as relations; the last tenth of its sentences is the "
+        "test part."
     )
     rows = []
     for record in results:
