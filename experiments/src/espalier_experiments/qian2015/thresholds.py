@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import resource
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from espalier_experiments.store import Results, Task
 NAME = "thresholds"
 VALUES = (10.0, 5.0, 3.0, 2.0, 1.0)
 TEMPLATES, MAX_ORDER, DECAY, N_THREADS = "joined", 3, 0.3, 2
+LARGER = (10.0, 3.0)  # values of C with one order more
+MOST_MEMORY = 16 * 10**9  # bytes that a selection may take
 FREQUENT = 2  # the largest order for which what is frequent is counted
 PUBLISHED = {  # features, templates, hours, gigabytes, UAS
     1.0: ("0.34 G", "", "stalled", "out of memory", ""),
@@ -38,28 +42,46 @@ def settings(*, quick: bool) -> dict[str, Any]:
 
 
 def tasks(setup: Setup) -> list[Task]:
-    """One task for each C; the passes of C = 3 go on until the objective hardly changes."""
-    found = [Task({"C": C, "passes_at_most": 1}, threshold, setup.arguments) for C in VALUES[: 2 if setup.quick else 5]]
-    return [*found, Task({"C": 3.0, "passes_at_most": 2 if setup.quick else 100}, threshold, setup.arguments)]
+    """One task for each C, some with one order more; the passes of C = 3 go on until the objective hardly changes."""
+    found = [{"C": C, "passes_at_most": 1} for C in VALUES[: 2 if setup.quick else 5]]
+    found += [{"C": C, "passes_at_most": 1, "orders": MAX_ORDER + 1} for C in (() if setup.quick else LARGER)]
+    found.append({"C": 3.0, "passes_at_most": 2 if setup.quick else 100})
+    return [Task(own, threshold, setup.arguments) for own in found]
 
 
-def threshold(C: float, passes_at_most: int, setup: Setup) -> Record:
+def threshold(C: float, passes_at_most: int, setup: Setup, orders: int | None = None) -> Record:
     """Select with this C; count what is frequent; rerank development sentences."""
     common = settings(quick=setup.quick)
     lists, _ = lists_of(setup, "ewt", common["k"])
     setup = replace(setup, n_threads=N_THREADS)
     reset_peak()
-    selector, figures = select(lists, TEMPLATES, common["max_order"], setup, C=C, max_passes=passes_at_most)
+    try:
+        with at_most(MOST_MEMORY):
+            max_order = common["max_order"] if orders is None else orders
+            selector, figures = select(lists, TEMPLATES, max_order, setup, C=C, max_passes=passes_at_most)
+    except MemoryError:
+        return {"out_of_memory": MOST_MEMORY, "peak": peak_memory()}
     out: Record = {"selection": figures, "peak": peak_memory(), "templates": selector.features_.n_templates()}
-    if passes_at_most == 1 and C >= 3:
+    if passes_at_most == 1 and C >= 3 and orders is None:
         began = time.monotonic()
         smaller = KernelSpaceSelector(selector.kernel, C=C, max_order=FREQUENT, memory=MEMORY, n_threads=N_THREADS)
         out["frequent"] = frequent_counts(smaller, lists.train)
         out["frequent_seconds"] = short(time.monotonic() - began)
-    if C >= 3:
+    if C >= 3 and orders is None:
         found = rerank(lists, selector, setup, decays=(DECAY,), keep="survivors")
         out["chosen"], out["trials"] = found["chosen"], found["trials"]
     return out
+
+
+@contextmanager
+def at_most(memory: int) -> Iterator[None]:
+    """Let the process have no more than this, where the system allows it: allocations beyond it fail."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def reset_peak() -> None:
@@ -94,7 +116,13 @@ def page(results: Results) -> Page:
         f"{common['decay']:g} for each order."
     )
     rows = []
-    for record in sorted(results, key=lambda own: (-own["C"], own["passes_at_most"])):
+    listed = sorted(results, key=lambda own: (-own["C"], own["passes_at_most"], own.get("orders", 0)))
+    for record in listed:
+        if "out_of_memory" in record:
+            orders = f"orders to {record.get('orders', common['max_order'])}"
+            most = f"more than {record['out_of_memory'] / 1e9:.0f}"
+            rows.append([f"{record['C']:g}", "", "", orders, *[""] * 4, most, ""])
+            continue
         figures = record["selection"]
         n = sum(figures["survivors"])
         rows.append(
