@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from espalier.cli.options import TagColumn
 from espalier.errors import InputError
 from espalier.parsing import PerceptronTagger, Tagger
 from espalier.storage import load
-from espalier.structures.conllu import JOINT
+from espalier.structures.conllu import JOINT, ConlluSentence
 from espalier.structures.conllu_text import UPOS, XPOS, ConlluText
 from espalier.structures.files import read_text
 
@@ -30,6 +30,16 @@ def wider(tagger: AnyTagger, k: int) -> AnyTagger:
     if isinstance(tagger, PerceptronTagger) and tagger.width < k:
         return replace(tagger, width=k)
     return tagger
+
+
+def check_tags_of(sentences: Sequence[ConlluSentence], file: Path) -> None:
+    """Refuse words without tags: ``_`` would be learned as one."""
+    for number, sentence in enumerate(sentences, 1):
+        if "_" in sentence.tree.tags:
+            word = sentence.tree.words[list(sentence.tree.tags).index("_")]
+            raise InputError(
+                f"{file}, sentence {number}: the word {word!r} has no tag. Tag the file first: espalier tag apply."
+            )
 
 
 def read_conllu_text(file: Path, encoding: str) -> ConlluText:

@@ -97,7 +97,8 @@ def _learner(learner: LearnerName, kernel: Kernel, **options: Any) -> Chooser:
 def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     """Load a reranker for candidates of the kind in the groups of a file."""
     reranker = Reranker.load(file)
-    learned = [Group([item]) for item in reranker.chooser_.support_[:1]]
+    # One of features tells itself what it cannot read.
+    learned = [Group([item]) for item in getattr(reranker.chooser_, "support_", [])[:1]]
     if learned and learned[0].kind != groups[0].kind:
         raise InputError(f"{file} chooses among {learned[0].kind}, and {of} holds {groups[0].kind}.")
     return reranker

@@ -82,6 +82,8 @@ def apply(
     from espalier.structures.groups import write_groups
 
     check_format(form, "conllu")
+    if form is None and options.is_conllu_name(sentences):
+        form = "conllu"
     if options.is_conllu_name(output) and form != "conllu":
         if form is not None:
             raise ValueError("CoNLL-U is written if CoNLL-U is read: pass --format conllu, or give -o another name.")
@@ -151,6 +153,7 @@ def _sentences(
     files: list[Path], tags: options.TagColumn, encoding: str
 ) -> tuple[list[TaggedSequence], list[str | None]]:
     """The sentences of some files, and their names."""
+    from espalier.cli.conllu_files import check_tags_of
     from espalier.errors import InputError
     from espalier.structures.conllu import conllu_sentences
     from espalier.structures.files import read_text
@@ -160,5 +163,6 @@ def _sentences(
         own = conllu_sentences(read_text(file, encoding=encoding), str(file), tags)
         if not own:
             raise InputError(f"{file} contains no sentence.")
+        check_tags_of(own, file)
         found += own
     return [one.tree.tagged() for one in found], [one.metadata.get("sent_id") for one in found]

@@ -83,9 +83,14 @@ def compare_features(model: FeatureReranker, group: Group, winner: Which, loser:
     rivals = [_as_met(own, group) for own in (first, second)]
     (totals,) = total_scores([group], model.score_weights_)
     if first.number is None or second.number is None:
-        from_score, own_values = 0.0, model.feature_values([Group(rivals)])[0]
+        from_score, further, own_values = 0.0, {}, model.feature_values([Group(rivals)])[0]
     else:
         from_score = float(model.score_weight_ * (totals[first.number] - totals[second.number]))
+        further = {
+            name: float(model.score_weight_ * weight * (own[first.number] - own[second.number]))
+            for name, weight in model.score_weights_.items()
+            if (own := group.more_scores[name])
+        }
         own_values = values[[first.number, second.number]]
     features, space = model.features_, model.features_.space
     counts = features.matrix(Inputs.of(rivals), wanted.schedule, counts=True)
@@ -118,6 +123,7 @@ def compare_features(model: FeatureReranker, group: Group, winner: Which, loser:
         names=names,
         values=(float(own_values[0]), float(own_values[1])),
         from_score=from_score,
+        further_scores=further,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from espalier.explanations.explanation import Explanation
@@ -33,7 +34,10 @@ class Comparison(Explanation):
         Their values. If one is a gold tree that is not a candidate, the parser has no score for it, and both values are
         those of the kernel or of the features alone.
     from_score
-        The part of the lead from the parser: the weight of its score times the difference of the two scores.
+        The part of the lead from the parser: the weight of its score times the difference of the two scores. If there
+        are further scores, it is the part of all of them.
+    further_scores
+        What each further score of the candidates adds to the lead, by name.
     trees
         The two candidates as trees, with the share of every node in the lead; those of the loser with opposite signs.
         Tags are drawn above their words, and a run of tags counts for its last one; relations are drawn above tags, and
@@ -46,6 +50,13 @@ class Comparison(Explanation):
     names: tuple[str, str]
     values: tuple[float, float]
     from_score: float
+    further_scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def named_scores(self) -> dict[str, float]:
+        """What the parser's score and each further one add to the lead."""
+        parser = self.from_score - sum(self.further_scores.values())
+        return {"the parser's score": parser, **{f"the score {k!r}": own for k, own in self.further_scores.items()}}
 
     @property
     def is_of_words(self) -> bool:
@@ -100,12 +111,12 @@ class Comparison(Explanation):
     @property
     def summary(self) -> str:
         """The lead and what it is made of, in one line."""
-        parts = [("the parser's score", self.from_score)]
+        parts = [(name, own) for name, own in self.named_scores.items() if own]
         if self.trees:
             parts.append((self.kind_of_parts, self.of_trees))
         if self.elsewhere:
             parts.append(("other kernels" if self.trees else "the kernel", self.elsewhere))
-        told = ", ".join(f"{name} {signed(value)}" for name, value in parts if value or name != "the parser's score")
+        told = ", ".join(f"{name} {signed(value)}" for name, value in parts)
         return f"a lead of {signed(self.value or 0.0)}: {told}" if told else f"a lead of {signed(self.value or 0.0)}"
 
     @property

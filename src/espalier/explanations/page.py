@@ -138,7 +138,10 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
         return []
     if isinstance(explanation, Comparison):
         out = [(name, f"{value:.4g}") for name, value in zip(explanation.names, explanation.values, strict=True)]
-        out += [("the lead", f"{explanation.value:+.4g}"), ("of it, the parser's", f"{explanation.from_score:+.4g}")]
+        out.append(("the lead", f"{explanation.value:+.4g}"))
+        scores = explanation.named_scores
+        named = {"of it, the parser's": explanation.from_score} if len(scores) == 1 else scores
+        out += [(name, f"{own:+.4g}") for name, own in named.items()]
         of_trees = explanation.kind_of_parts
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
         listed = sum(reason.effect for reason in explanation)

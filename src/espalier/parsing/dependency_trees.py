@@ -105,13 +105,25 @@ def tagged_sequence(row: int, sentence: Any) -> TaggedSequence:
 
 
 def taggings_of(row: int, sentence: Any) -> tuple[list[TaggedSequence], list[float] | None]:
-    """The taggings of a sentence, and how far the score of each is behind the first's; None if one was given alone."""
+    """The taggings of a sentence, and how far the score of each is behind the best; None if one was given alone."""
     several = isinstance(sentence, Sequence) and not isinstance(sentence, str | TaggedSequence) and len(sentence) > 0
     first = sentence[0] if several else None
     if not (isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], TaggedSequence)):
         return [tagged_sequence(row, sentence)], None
-    for tagging, score in sentence:
-        check_finite("The score of a tagging", score)
-        if tuple(tagging.words) != tuple(first[0].words):
+    check_taggings(row, sentence)
+    best = max(float(score) for _, score in sentence)
+    return [tagging for tagging, _ in sentence], [float(score) - best for _, score in sentence]
+
+
+def check_taggings(row: int, taggings: Any) -> None:
+    """Refuse what are no taggings of one sentence with their scores."""
+    if not isinstance(taggings, Sequence) or not len(taggings):
+        raise InputError(f"Sentence {row} needs at least one tagging, as tagger.tag_all(words, 4) returns them.")
+    for own in taggings:
+        if not (isinstance(own, tuple) and len(own) == 2 and isinstance(own[0], TaggedSequence)):
+            raise TypeError(
+                f"The taggings of sentence {row} must be pairs of a TaggedSequence and its score, got {own!r:.80}."
+            )
+        check_finite("The score of a tagging", own[1])
+        if tuple(own[0].words) != tuple(taggings[0][0].words):
             raise InputError(f"The taggings of sentence {row} have different words.")
-    return [tagging for tagging, _ in sentence], [float(score) - float(first[1]) for _, score in sentence]

@@ -17,10 +17,13 @@ from espalier.errors import InputError
 from espalier.gp.sampling import generator
 from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.progress import Report, Tell, part_of, report_to, told_of
+from espalier.parsing.dependency_trees import check_taggings
 from espalier.parsing.jackknife import held_out_rows
 from espalier.parsing.kbest import Proposer
 from espalier.parsing.markov import UntaggedWordError
 from espalier.parsing.pcfg import PCFG
+from espalier.parsing.perceptron_tagger import PerceptronTagger
+from espalier.parsing.tagger import Tagger
 from espalier.parsing.treebank import plain
 from espalier.rerank.part_files import PartFolder, digest, settings_of
 from espalier.rerank.quality import alike
@@ -59,7 +62,7 @@ def propose(
     taggings
         For each sentence its best taggings, as ``tagger.tag_all(words, 4)`` returns them: a
         :class:`~espalier.parsing.DependencyParser` then parses all of them, and the best trees of all are candidates,
-        each with its tags.
+        each with its tags. Gold trees get the tags of the first tagging.
     beam
         As for :meth:`PCFG.parse_all <espalier.parsing.PCFG.parse_all>`.
     n_threads, progress
@@ -250,13 +253,20 @@ def _by_row(taggings: Sequence[Any] | None, sentences: Mapping[int, Any]) -> dic
     """The taggings of each sentence, if there are any."""
     if taggings is None:
         return {}
+    taggings = list(taggings)
     if len(taggings) != len(sentences):
         raise InputError(f"There are {len(sentences):,} sentences, but taggings of {len(taggings):,}.")
     for row, (own, sentence) in enumerate(zip(taggings, sentences.values(), strict=True)):
-        words = words_of(sentence) if isinstance(sentence, Candidate) else list(sentence)
-        if not len(own) or list(own[0][0].words) != words:
+        check_taggings(row, own)
+        words = words_of(sentence) if isinstance(sentence, Candidate) else [_word(one) for one in sentence]
+        if list(own[0][0].words) != words:
             raise InputError(f"The taggings of sentence {row} must have its words.")
     return dict(enumerate(taggings))
+
+
+def _word(token: Any) -> str:
+    """A word that is given alone or in a pair with its tag."""
+    return str(token if isinstance(token, str) else token[0])
 
 
 def _retagged(gold: Candidate, taggings: Sequence[tuple[TaggedSequence, float]]) -> Candidate:
@@ -270,6 +280,8 @@ def _proposed(
     """Groups of gold trees, gold sequences, lists of words or of pairs, which errors call by their numbers."""
     if not isinstance(parser, Proposer):
         raise TypeError(f"parser must be a PCFG, a Tagger or an object with a method propose, got {parser!r}.")
+    if taggings and isinstance(parser, PCFG | Tagger | PerceptronTagger):
+        raise TypeError(f"A DependencyParser takes taggings, and {parser!r:.80} does not. Leave taggings out.")
     given = [taggings.get(row, _given(own) if isinstance(own, Candidate) else own) for row, own in sentences.items()]
     proposed = parser.propose(given, k, **options)
     groups = []
@@ -277,6 +289,8 @@ def _proposed(
         if not len(own_words) or not len(found):
             raise InputError(f"No candidates for sentence {row}. A sentence needs at least one word.")
         gold = sentence if isinstance(sentence, Candidate) else None
+        if gold is not None and row in taggings:
+            gold = _retagged(gold, taggings[row])
         more = getattr(found, "more_scores", {})
         groups.append(Group([own for own, _ in found], [score for _, score in found], gold, more_scores=more))
     return groups

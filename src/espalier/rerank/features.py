@@ -79,7 +79,7 @@ class FeatureReranker(Choosing, Learner):
         What a wrong candidate costs: the number of its errors (``"errors"``), or 1 (``"zero-one"``).
     target
         What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
-        most like it. A selector that is not fitted yet selects by the gold tree.
+        most like it. A selector that is not fitted yet gets the same target.
     random_state, n_threads, memory, progress, verbose
         As for every learner: see :class:`~espalier.gram.estimator.Learner`.
 
@@ -91,7 +91,8 @@ class FeatureReranker(Choosing, Learner):
         What was chosen on development groups; ``epoch_`` counts from 1.
     score_weights_
         If candidates have further scores, the weight of each beside the parser's, which has 1; see
-        :func:`~espalier.rerank.score_weights`. ``score_weight_`` is the weight of their sum.
+        :func:`~espalier.rerank.score_weights`. ``score_weight_`` is the weight of their sum. It is empty if these
+        weights make worse choices on development groups than the parser's score alone.
     n_mistakes_
         In how many groups another candidate than the right one was best while learning, in each epoch.
     """
@@ -143,7 +144,7 @@ class FeatureReranker(Choosing, Learner):
         elif not len(development := checked(development, "developed on", gold="to choose by")):
             raise InputError("There are no development groups to choose by. Pass None.")
         check_kind(development, "Groups to learn from hold", groups, "development group")
-        weights = score_weights(groups)
+        weights = _useful(score_weights(groups), development)
         groups, development = (summed_scores(own, weights) for own in (groups, development))
         features = self._selected(groups)
         keeps = [self.keep if self.keep != "chosen" else "survivors"]
@@ -176,6 +177,7 @@ class FeatureReranker(Choosing, Learner):
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate, the parser's score included; the largest is chosen."""
+        groups = checked(groups, "chosen among")
         values = self.feature_values(groups)
         totals = total_scores(groups, self.score_weights_)
         return [own + self.score_weight_ * total for own, total in zip(values, totals, strict=True)]
@@ -225,7 +227,7 @@ class FeatureReranker(Choosing, Learner):
     def _selected(self, groups: Sequence[Group]) -> SelectedFeatures:
         """The features that were given, or those that a copy of the selector selects."""
         if hasattr(self.features, "fit") and not hasattr(self.features, "features_"):
-            found: SelectedFeatures = clone(self.features).fit(groups).features_
+            found: SelectedFeatures = clone(self.features).set_params(target=self.target).fit(groups).features_
             return found
         chosen: SelectedFeatures = getattr(self.features, "features_", self.features)
         return chosen
@@ -319,6 +321,17 @@ class FeatureReranker(Choosing, Learner):
         sizes = {"n_groups": len(data.bounds) - 1, "n_candidates": len(data.inputs)}
         self._trained_on = {**sizes, "features": len(kept)}
         del self._best, self._chosen_features, self._score_weights
+
+
+def _useful(weights: dict[str, float], development: Sequence[Group]) -> dict[str, float]:
+    """The weights of further scores, or none if development groups are better off without them."""
+    if not weights or not development:
+        return weights
+    measured = [quality(group) for group in development]
+    with_them, without = (
+        chosen_f1(measured, [group.best for group in own]) for own in (summed_scores(development, weights), development)
+    )
+    return weights if with_them >= without else {}
 
 
 def best_of(values: Floats, bounds: NDArray[np.int64]) -> NDArray[np.int64]:

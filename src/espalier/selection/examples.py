@@ -14,6 +14,7 @@ from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost, ListedGroups
+from espalier.rerank.training import Target
 from espalier.selection.mining import Problem
 from espalier.spaces.grown import Atoms, GrownSpace
 from espalier.structures.group import Group
@@ -68,11 +69,11 @@ class Examples:
         return Problem(graphs, self.start, self.right, self.base, self.cost, self.root_of)
 
 
-def ranked(groups: Sequence[Group], cost: Cost, score_weight: float) -> Examples:
+def ranked(groups: Sequence[Group], cost: Cost, score_weight: float, target: Target = "gold") -> Examples:
     """Groups with gold trees; the parser's scores get a weight."""
     if isinstance(groups, Sized) and len(groups) and not any(isinstance(own, Group) for own in groups):
         raise TypeError("Features are selected from groups with gold trees, or from items and their classes: give y.")
-    own = ListedGroups.of(groups, cost)
+    own = ListedGroups.of(groups, cost, target)
     return Examples(own.inputs, own.bounds, own.right, score_weight * own.scores, own.cost)
 
 

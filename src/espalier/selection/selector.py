@@ -21,6 +21,7 @@ from espalier.jobs.memory import parse_memory
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost
+from espalier.rerank.training import Target
 from espalier.selection.examples import Examples, classified, ranked
 from espalier.selection.mining import Grown, Mining, PassStep, Problem, Steps, scores_of
 from espalier.spaces.feature_tries import compact, parents_of
@@ -66,6 +67,10 @@ class KernelSpaceSelector(KernelEstimator):
         Of groups: the weight of the parser's score in what is predicted while learning.
     cost
         Of groups: what a wrong candidate costs: 1 (``"zero-one"``), or the number of its errors (``"errors"``).
+    target
+        Of groups: what is right where the gold tree is not a candidate. ``"gold"``: the gold tree, which is added. If
+        templates tell relations, use lists of ``jackknifed(add_gold=True)`` then: a gold tree added here has its gold
+        relations, by which it could be told from parses. ``"best"``: the candidate that is most like the gold tree.
     pretrain
         An order, or None. A model of features up to this order is learned first, on all but one of ``pretrain_folds``
         parts of the examples, and scores the part that it has not seen. Only what these models get wrong is then
@@ -116,6 +121,7 @@ class KernelSpaceSelector(KernelEstimator):
     tolerance: float = 1e-3
     score_weight: float = 1.0
     cost: Cost = "zero-one"
+    target: Target = "gold"
     pretrain: int | None = None
     pretrain_folds: int = 5
     counting: Literal["exact", "filter"] = "exact"
@@ -145,7 +151,7 @@ class KernelSpaceSelector(KernelEstimator):
         space = self._checked_space()
         self._check_folder()
         with self._scheduled("selecting features") as schedule:
-            examples = ranked(X, self.cost, float(self.score_weight)) if y is None else classified(X, y)
+            examples = ranked(X, self.cost, float(self.score_weight), self.target) if y is None else classified(X, y)
             self._set_width(X)
             atoms = space.learned(examples.inputs, examples.bounds, float(self.C), schedule.between(0.0, 0.02))
             problem = examples.problem(space, atoms, schedule.between(0.02, 0.04))
@@ -222,6 +228,7 @@ class KernelSpaceSelector(KernelEstimator):
         self._check_positive("step", none=True)
         self._check_choice("steps", "square root", "constant")
         self._check_choice("cost", "zero-one", "errors")
+        self._check_choice("target", "gold", "best")
         self._check_choice("counting", "exact", "filter")
         largest = _core.MOST_ORDER if space.largest_order is None else min(_core.MOST_ORDER, space.largest_order)
         whole_number("max_order", self.max_order, 1, largest, wanted=f"an integer from 1 to {largest}")

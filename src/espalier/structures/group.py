@@ -74,10 +74,10 @@ class Group:
         scores = (0.0,) * len(listed) if self.scores is None else _as_scores(self.scores)
         if not isinstance(self.more_scores, Mapping) or not all(isinstance(own, str) for own in self.more_scores):
             raise TypeError(f"more_scores must be lists of numbers by name, got {self.more_scores!r:.80}.")
-        more = {name: _as_scores(own) for name, own in self.more_scores.items()}
-        for own in (scores, *more.values()):
+        more = {name: _as_scores(own, f"{name!r} ") for name, own in self.more_scores.items()}
+        for name, own in (("scores", scores), *((f"scores {name!r}", own) for name, own in more.items())):
             if len(own) != len(listed):
-                raise InputError(f"{len(listed)} candidates need as many scores, got {len(own)}.")
+                raise InputError(f"{len(listed)} candidates need as many {name}, got {len(own)}.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
         words = words_of(listed[0])
         for place, candidate in enumerate(listed[1:], 1):
@@ -162,9 +162,9 @@ def words_of(candidate: Candidate) -> list[str]:
     return candidate.words() if isinstance(candidate, Tree) else list(candidate.words)
 
 
-def _as_scores(scores: object) -> tuple[float, ...]:
+def _as_scores(scores: object, name: str = "") -> tuple[float, ...]:
     if isinstance(scores, str | bytes) or not isinstance(scores, Iterable):
-        raise InputError(f"scores must be a list of numbers, one for each candidate, got {scores!r:.80}.")
+        raise InputError(f"scores {name}must be a list of numbers, one for each candidate, got {scores!r:.80}.")
     out = []
     for place, score in enumerate(scores):
         try:
@@ -174,7 +174,7 @@ def _as_scores(scores: object) -> tuple[float, ...]:
             out.append(math.nan)
         if not abs(out[-1]) <= LARGEST_SCORE:
             rule = f"a score is a finite number of at most {LARGEST_SCORE:g} in size."
-            raise CandidateError("The score of candidate", place, f"is {_shown(score)}; {rule}")
+            raise CandidateError(f"The score {name}of candidate", place, f"is {_shown(score)}; {rule}")
     return tuple(out)
 
 

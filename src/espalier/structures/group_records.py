@@ -120,11 +120,11 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _score(value: object, place: str) -> float | None:
+def _score(value: object, place: str, name: str = "score") -> float | None:
     """Read a score, or None if there is none; texts and truth values are not numbers."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise InputError(
-            f'{place}: "score" is {json.dumps(value)[:60]}; a score is a finite number, written without quotes.'
+            f'{place}: "{name}" is {json.dumps(value)[:60]}; a score is a finite number, written without quotes.'
         )
     return value
 
@@ -132,7 +132,7 @@ def _score(value: object, place: str) -> float | None:
 def _more_scores(record: object, place: str) -> dict[str, float]:
     if not isinstance(record, dict):
         raise InputError(f'{place}: "{MORE}" must be an object with a number for each name, got {record!r:.60}.')
-    found = {name: _score(value, place) for name, value in record.items()}
+    found = {name: _score(value, place, name) for name, value in record.items()}
     return {name: math.nan if value is None else value for name, value in found.items()}
 
 

@@ -20,7 +20,7 @@ from espalier.structures.numbers import number_in_text
 from espalier.structures.tree import Tree
 
 _MOST_DIGITS = 18  # of a number of candidates
-_MORE = "_score"  # the names of further scores in CoNLL-U end so
+_MORE = "score."  # the names of further scores in CoNLL-U begin so
 
 
 def read_groups(
@@ -43,7 +43,7 @@ def read_groups(
         Or, for each sentence, a line with the number of candidates (and its name behind it), then each candidate's
         score and its tree, on one line or on two.
         Or CoNLL-U, in which the candidates of a sentence follow each other and have the same ``# sent_id``, each with a
-        line ``# score = -1.5``, and lines such as ``# tags_score = -2.5`` for further scores.
+        line ``# score = -1.5``, and lines such as ``# score.tags = -2.5`` for further scores.
         Either all candidates of a group have scores, or none has.
     gold
         The right ones in the order of the groups, if the file does not contain them.
@@ -154,7 +154,7 @@ def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
         )
     lines = []
     for rank, (tree, score) in enumerate(zip(group.candidates, group.scores or (), strict=True)):
-        more = [f"# {name_on_a_line(name)}{_MORE} = {own[rank]!r}" for name, own in group.more_scores.items()]
+        more = [f"# {_MORE}{_score_name(name)} = {own[rank]!r}" for name, own in group.more_scores.items()]
         lines += [f"# sent_id = {label}", f"# score = {score!r}", *more, *conllu_lines(tree), ""]
     return lines
 
@@ -166,17 +166,24 @@ def name_on_a_line(name: str, *, bracket: bool = True) -> str:
     return name
 
 
+def _score_name(name: str) -> str:
+    """Return the name of a further score if it can be read back from a comment, or raise an error."""
+    if "=" in name:
+        raise InputError(f"The name {name!r} of a score has a '=', which CoNLL-U cannot keep. Write to a .jsonl file.")
+    return name_on_a_line(name)
+
+
 def _of_sentences(label: str, found: list[ConlluSentence], name: str) -> Group:
     place = f"{name}, sent_id {label}"
     facts = [sentence.metadata for sentence in found]
     try:
         scores = [number_in_text(str(own["score"])) if "score" in own else None for own in facts]
         more = [
-            {name.removesuffix(_MORE): number_in_text(str(own[name])) for name in own if name.endswith(_MORE)}
+            {name.removeprefix(_MORE): number_in_text(str(own[name])) for name in own if name.startswith(_MORE)}
             for own in facts
         ]
     except ValueError:
-        raise InputError(f"{place}: '# score = ...' must be a number.") from None
+        raise InputError(f"{place}: '# score = ...' and others that begin with '# score' must be numbers.") from None
     trees = [sentence.tree for sentence in found]
     return group_at(place, trees, all_or_none(scores, place), None, label, by_name(more, place))
 

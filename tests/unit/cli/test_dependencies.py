@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,33 @@ def test_the_best_taggings_are_parsed_together(here):
     assert "--taggings belongs to --tag-folds" in refused(
         "candidates", "known.conllu", "-o", "d.jsonl", "--taggings", 2
     )
+
+
+def test_taggings_of_a_hidden_markov_model_have_a_weight_of_their_own(here, monkeypatch):
+    done("tag", "fit", "known.conllu", "-o", "t", "--model", "trigram", "--tags", "joint")
+    done("parse", "parser", "new.conllu", "-o", "k.jsonl", "--tagger", "t", "-k", 3)
+    taggings = es.load("t").tag_all([list(own.words) for own in NEW], 4)
+    expected = es.load("parser").parse_all(taggings, 3, tag_weight=4.0)
+    assert [list(group.scores) for group in es.read_groups("k.jsonl")] == [own.scores for own in expected]
+
+
+def test_a_reranker_of_features_is_applied(here):
+    done("candidates", "known.conllu", "-o", "c.jsonl", "--folds", 2, "--epochs", 1, "-k", 4)
+    selector = es.KernelSpaceSelector(es.DependencySubtree(("tags",)), C=0.0, max_order=1, max_passes=2, target="best")
+    model = es.FeatureReranker(selector, target="best")
+    misled = [replace(own, scores=own.scores[::-1]) for own in es.read_groups("c.jsonl")]
+    es.Reranker(model).fit(misled).save("r")
+    assert "best of each list" in done("rerank", "score", "r", "c.jsonl").stdout
+    done("rerank", "apply", "r", "c.jsonl", "-o", "chosen.conllu")
+    assert len(es.read_conllu("chosen.conllu")) == 60
+
+
+def test_a_name_says_that_a_file_is_conllu(here):
+    Path("broken.conllu").write_text("1\tshow\tVERB\n")
+    Path("comments.conllu").write_text("# nothing\n")
+    for command in (["parse", "parser"], ["grammar"]):
+        for name, message in (("broken", "broken.conllu, "), ("comments", "comments.conllu contains no sentence")):
+            assert message in refused(*command, f"{name}.conllu", "-o", "out.conllu")
 
 
 def test_gold_trees_have_the_tags_of_their_candidates(here):

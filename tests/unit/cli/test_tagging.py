@@ -165,13 +165,15 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "known.conllu", "new.txt"], "known.conllu is not a safetensors file"),
         (["apply", "tagger", "empty"], "empty contains no sentence"),
         (["apply", "tagger", "blank.txt"], "blank.txt, line 2: there is no word here"),
-        (["apply", "tagger", "new.conllu"], "new.conllu looks like CoNLL-U: pass --format conllu, or --format"),
-        (["apply", "tagger", "range.conllu"], "range.conllu looks like CoNLL-U: pass --format conllu"),
+        (["apply", "tagger", "new.tab"], "new.tab looks like CoNLL-U: pass --format conllu, or --format"),
+        (["apply", "tagger", "range.tab"], "range.tab looks like CoNLL-U: pass --format conllu"),
+        (["apply", "tagger", "range.conllu"], "range.conllu, sentence 1: it has no word"),
+        (["fit", "untagged.conllu", "-o", "t"], "untagged.conllu, sentence 2: the word 'saw' has no tag. Tag the file"),
         (["apply", "tagger", "trees.mrg"], "trees.mrg looks like trees, but sentences are needed, one per line"),
         (["apply", "tagger", "new.txt", "-k", "3"], "give -o GROUPS.jsonl"),
         (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
         (["apply", "tagger", "new.txt", "--format", "conllu"], "new.txt, sentence 1"),
-        (["apply", "tagger", "odd.conllu", "-o", "k.jsonl"], "odd.conllu looks like CoNLL-U: pass --format conllu"),
+        (["apply", "tagger", "odd.tab", "-o", "k.jsonl"], "odd.tab looks like CoNLL-U: pass --format conllu"),
         (
             ["apply", "tagger", "odd.conllu", "-o", "k.jsonl", "--format", "conllu"],
             "line 5: the word 'fish' has no UPOS",
@@ -194,6 +196,10 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("range.conllu").write_text("\r\n# newdoc\r\n1-2\tdon't" + "\t_" * 8 + "\r\n")
     Path("trees.mrg").write_text("(S (N a))")
     Path("odd.conllu").write_text(CONLLU)
+    for name in ("new", "range", "odd"):
+        Path(f"{name}.tab").write_bytes(Path(f"{name}.conllu").read_bytes())
+    tagged = "1\tdogs\t_\tN\t_\t_\t0\troot\t_\t_\n\n"
+    Path("untagged.conllu").write_text(tagged + tagged.replace("dogs", "saw").replace("\tN\t", "\t_\t"))
     PCFG.from_treebank(["(S (N a))"]).save("grammar")
     assert message in refused("tag", *arguments)
 

@@ -75,12 +75,21 @@ def test_one_tagging_of_several_is_like_a_tagged_sentence_but_for_its_score(pars
     assert all(list(own.more_scores) == ["labels"] for own in plain)
 
 
+def test_scores_are_relative_to_the_best_tagging(parser):
+    own = taggings(NEW[0], np.random.default_rng(0))
+    one, other = (parser.parse_all([listed], 5)[0] for listed in (own, own[::-1]))
+    assert max(other.more_scores["tags"]) == 0.0
+    assert dict(zip(one.candidates, one.scores, strict=True)) == dict(zip(other.candidates, other.scores, strict=True))
+
+
 def test_bad_taggings(parser):
     one, other = NEW[0].tagged(), TaggedSequence(["x"], ["N"])
     with pytest.raises(InputError, match="The taggings of sentence 0 have different words"):
         parser.parse_all([[(one, 1.0), (other, 0.0)]])
     with pytest.raises(ValueError, match="The score of a tagging must be a finite number, got nan"):
         parser.parse_all([[(one, float("nan"))]])
+    with pytest.raises(TypeError, match="must be pairs of a TaggedSequence and its score, got TaggedSequence"):
+        parser.parse_all([[(one, 1.0), one]])
     with pytest.raises(ValueError, match="tag_weight must be 0 or a positive finite number, got -1"):
         parser.parse_all([one], tag_weight=-1)
 
@@ -123,6 +132,13 @@ def test_candidates_of_several_taggings(parser, tmp_path):
     assert [list(group.candidates) for group in groups] == [own.candidates for own in found]
     assert [group.more_scores for group in groups] == [own.more_scores for own in found]
     assert [group.gold.heads for group in groups] == [own.heads for own in NEW]
+    assert [group.gold.tags for group in groups] == [own[0].sequence.tags for own in given]
+    pairs = [list(zip(own.words, own.tags, strict=True)) for own in NEW]
+    assert propose(parser, pairs, 4, taggings=iter(given))[0].candidates == groups[0].candidates
+    with pytest.raises(InputError, match="Sentence 0 needs at least one tagging"):
+        propose(parser, NEW, taggings=[[], *given[1:]])
+    with pytest.raises(TypeError, match="A DependencyParser takes taggings, and"):
+        propose(PerceptronTagger.from_sentences(TRAIN, epochs=1), NEW, taggings=given)
     with pytest.raises(InputError, match="There are 12 sentences, but taggings of 11"):
         propose(parser, NEW, taggings=given[1:])
     with pytest.raises(InputError, match="The taggings of sentence 0 must have its words"):

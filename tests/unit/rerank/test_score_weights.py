@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.unit.rerank.test_features import GROUPS, HELD, NEW, SELECTED
+from tests.unit.rerank.test_features import GROUPS, HELD, KERNEL, NEW, SELECTED
 
 import espalier as es
 from espalier.errors import InputError
 from espalier.rerank import FeatureReranker, quality, score_weights, summed_scores
+from espalier.selection import KernelSpaceSelector
 
 
 def with_more(groups, seed=0, noise=1.0):
@@ -25,7 +26,12 @@ def with_more(groups, seed=0, noise=1.0):
 
 
 def expected_errors(groups, weights, scale):
-    """The definition, one group after the other."""
+    """The definition, one group after the other: errors, and what weights cost in units of the scores' spread."""
+    first = [np.array(own.scores) - own.scores[0] for own in groups]
+    unit = {}
+    for name in weights:
+        others = [np.array(own.more_scores[name]) - own.more_scores[name][0] for own in groups]
+        unit[name] = np.concatenate(others).std() / np.concatenate(first).std()
     total = 0.0
     for group in groups:
         value = np.array(group.scores)
@@ -34,7 +40,9 @@ def expected_errors(groups, weights, scale):
         share = np.exp(scale * (value - value.max()))
         matched, gold, _ = quality(group)
         total += float((share / share.sum()) @ (gold - matched))
-    return total / len(groups)
+    squares = sum((weight * unit[name]) ** 2 for name, weight in weights.items())
+    growth = np.log(scale * np.concatenate(first).std())
+    return (total + 0.5 * (squares + growth**2)) / len(groups)
 
 
 def test_no_weights_near_by_make_fewer_errors_likely():
@@ -57,6 +65,7 @@ def test_units_do_not_matter():
         for own in groups
     ]
     one, other = score_weights(groups), score_weights(inches)
+    assert abs(one["useful"]) > 0.1
     assert other == pytest.approx({name: weight / 1000.0 for name, weight in one.items()}, rel=1e-6)
     assert score_weights(groups) == one
 
@@ -78,7 +87,7 @@ def test_groups_with_other_scores_are_refused():
     other = [replace(groups[0], more_scores={}), *groups[1:]]
     with pytest.raises(InputError, match=r"Group 1 has the further scores \['noise', 'useful'\], and group 0 has \[\]"):
         score_weights(other)
-    with pytest.raises(InputError, match="Group 0 has no score 'useful', which the model learned to use"):
+    with pytest.raises(InputError, match="Group 0 has no score 'useful', which has a weight; its further scores: none"):
         summed_scores(other, {"useful": 1.0})
 
 
@@ -102,8 +111,47 @@ def test_a_reranker_learns_them_and_keeps_them(tmp_path, target):
     ]
     with pytest.raises(InputError, match="Group 0 has no score 'useful'"):
         model.predict(NEW)
-    compared = es.explain(model, new[0])
-    assert compared is not None
+    group = max(new, key=len)
+    why = es.explain(model, group, winner=0, loser=1)
+    for name, weight in model.score_weights_.items():
+        own = group.more_scores[name]
+        assert why.further_scores[name] == pytest.approx(model.score_weight_ * weight * (own[0] - own[1]))
+    assert sum(why.named_scores.values()) == pytest.approx(why.from_score)
+    assert "the score 'useful'" in why.summary and "the score &#x27;useful&#x27;" in why.to_html()
+
+
+def test_scores_that_mislead_on_development_groups_are_left_aside():
+    groups = with_more(GROUPS)
+    misled = [
+        replace(own, more_scores={"useful": [-x for x in own.more_scores["useful"]], "noise": own.more_scores["noise"]})
+        for own in with_more(HELD, 1)
+    ]
+    assert FeatureReranker(SELECTED).fit(groups, development=misled).score_weights_ == {}
+
+
+def test_a_single_group_gives_small_weights():
+    assert abs(score_weights(with_more(GROUPS[:1], noise=0.0))["noise"]) < 1.0
+
+
+def test_an_unfitted_selector_gets_the_target():
+    groups, held = with_more(GROUPS), with_more(HELD, 1)
+    lacking = [
+        replace(
+            own,
+            candidates=[c for c in own.candidates if c.heads != own.gold.heads] or own.candidates,
+            scores=None,
+            more_scores={},
+        )
+        for own in groups
+    ]
+    selector = KernelSpaceSelector(KERNEL, C=1.0, max_passes=2)
+    plain = [replace(own, more_scores={}) for own in held]
+    model = FeatureReranker(selector, target="best").fit(lacking, development=plain)
+    by_hand = KernelSpaceSelector(KERNEL, C=1.0, max_passes=2, target="best").fit(lacking)
+    again = FeatureReranker(by_hand.features_, target="best").fit(lacking, development=plain)
+    assert model.features_.names_of() == again.features_.names_of()
+    gold = KernelSpaceSelector(KERNEL, C=1.0, max_passes=2).fit(lacking)
+    assert gold.features_.names_of() != by_hand.features_.names_of()
 
 
 def test_the_best_candidate_is_the_target_where_the_gold_tree_is_missing():

@@ -27,9 +27,9 @@ def test_scores_are_kept_and_compared():
 @pytest.mark.parametrize(
     ("more", "error", "message"),
     [
-        ({"tags": [1.0]}, InputError, "2 candidates need as many scores, got 1"),
-        ({"tags": [1.0, float("nan")]}, InputError, "The score of candidate 1 is nan"),
-        ({"tags": 3.0}, InputError, "scores must be a list of numbers"),
+        ({"tags": [1.0]}, InputError, "2 candidates need as many scores 'tags', got 1"),
+        ({"tags": [1.0, float("nan")]}, InputError, "The score 'tags' of candidate 1 is nan"),
+        ({"tags": 3.0}, InputError, "scores 'tags' must be a list of numbers"),
         ({1: [1.0, 2.0]}, TypeError, "more_scores must be lists of numbers by name"),
         ([1.0, 2.0], TypeError, "more_scores must be lists of numbers by name"),
     ],
@@ -58,8 +58,8 @@ def test_the_layout_of_parsers_cannot_hold_them(tmp_path):
     [
         (3, 'line 1, candidate 2: "more_scores" must be an object with a number for each name, got 3'),
         ({}, "line 1: some candidates have a score 'tags'"),
-        ({"tags": "1"}, 'line 1, candidate 2: "score" is "1"'),
-        ({"tags": None}, "line 1: The score of candidate 2 is nan"),
+        ({"tags": "1"}, 'line 1, candidate 2: "tags" is "1"'),
+        ({"tags": None}, "line 1: The score 'tags' of candidate 2 is nan"),
     ],
 )
 def test_broken_files(tmp_path, more, message):
@@ -71,13 +71,18 @@ def test_broken_files(tmp_path, more, message):
         read_groups(path)
 
 
+def test_names_that_conllu_cannot_keep(tmp_path):
+    with pytest.raises(InputError, match="The name 'a = b' of a score has a '='"):
+        write_groups([Group(TREES, more_scores={"a = b": [1.0, 2.0]})], tmp_path / "lists.conllu")
+
+
 def test_broken_conllu(tmp_path):
     path = tmp_path / "lists.conllu"
     write_groups([GROUP], path)
     text = path.read_text()
-    path.write_text(text.replace("# tags_score = -3.0\n", ""))
+    path.write_text(text.replace("# score.tags = -3.0\n", ""))
     with pytest.raises(InputError, match="sent_id 1: some candidates have a score 'tags'"):
         read_groups(path)
-    path.write_text(text.replace("# tags_score = -3.0", "# tags_score = much"))
-    with pytest.raises(InputError, match=r"must be a number"):
+    path.write_text(text.replace("# score.tags = -3.0", "# score.tags = much"))
+    with pytest.raises(InputError, match=r"begin with '# score' must be numbers"):
         read_groups(path)
