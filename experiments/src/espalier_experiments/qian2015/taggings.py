@@ -203,7 +203,7 @@ def page(results: Results) -> Page:
         f"One pass of gradient mining with C = {common['C']:g} selects features of relations; learning has "
         f"{common['epochs']} epochs. The epoch and the weight of the scores are those with the best UAS on development "
         "sentences. C, the templates, the step and the weight while learning were chosen on training lists that were "
-        "held out and on development sentences. Each system is measured once on the test part."
+        "held out and on development sentences. Nothing was chosen on the test part."
     )
     (lists,) = results.where(system="lists") or (None,)
     rows = []
@@ -268,7 +268,7 @@ def page(results: Results) -> Page:
         ["order", "features by order", "epoch", "weight of scores", "tags", "labels", "seconds to select and learn"],
         rows,
     )
-    out.say(f"Templates: {'; '.join(f'*{own}*' for own in TEMPLATES)}.")
+    out.say(f"Features that have a weight. Templates: {'; '.join(f'*{own}*' for own in TEMPLATES)}.")
     others = results.where(system="all")
     if others:
         out.section("Other treebanks")
