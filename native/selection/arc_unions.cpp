@@ -125,7 +125,7 @@ void codes_of(const View& view, const Arc& arc, std::span<const ArcTemplate> tem
       between.erase(std::unique(between.begin(), between.end()), between.end());
       looked = true;
     }
-    for (const std::int32_t tag : between) take(code | payload | static_cast<std::uint64_t>(tag) << tag_between);
+    for (const std::int32_t own : between) take(code | payload | static_cast<std::uint64_t>(own) << tag_between);
   }
 }
 
