@@ -82,13 +82,15 @@ void test_scores_of_parses() {
       CHECK(found[s].best.size() == again[s].best.size());
       for (std::size_t k = 0; k < found[s].best.size(); ++k) {
         CHECK(found[s].best[k].head == again[s].best[k].head);
-        CHECK(found[s].label[k] == again[s].label[k]);
+        const LabelledTree& labelled = found[s].labelled[k];
+        CHECK(labelled.label == again[s].labelled[k].label && labelled.score == again[s].labelled[k].score);
         CHECK(k == 0 || found[s].best[k].score <= found[s].best[k - 1].score);
         const std::vector<std::int64_t> start{0, view.n_words(s) + 1};
         const DependencyView tree{1, start.data(), view.tokens(s), found[s].best[k].head.data()};
+        CHECK(label_trees(trained.labels, kLabels, tree, one)[0].score == labelled.score);
         CHECK(score_trees({trained.parser.data(), 12}, trained.order, tree, one)[0] == found[s].best[k].score);
         for (std::int32_t m = 1; m <= view.n_words(s); ++m) {
-          CHECK(found[s].label[k][m] >= 0 && found[s].label[k][m] < kLabels);
+          CHECK(labelled.label[m] >= 0 && labelled.label[m] < kLabels);
         }
       }
     }
