@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from espalier.errors import InputError
@@ -30,12 +30,11 @@ def parses_of(
             named = tuple([relations[n] for n in labels[at:to]])
             found.append(DependencyParse(sound_tree(words, tags, tuple(heads[at:to]), named), scores[rank]))
             at = to
-        labelled: Iterable[tuple[DependencyParse, float]] = zip(
-            found, label_scores[starts[s] : starts[s + 1]], strict=True
-        )
+        own = label_scores[starts[s] : starts[s + 1]]
         if restores:
-            labelled = _restored(labelled)
-        out.append(_kbest(((parse, (score,)) for parse, score in labelled), ("labels",), bool(narrowed[s])))
+            found, own = _restored(found, own)
+        more = {"labels": tuple(own)}
+        out.append(KBest(tuple(found), exact=False, narrowed=bool(narrowed[s]), more_scores=more))
     return out
 
 
@@ -55,25 +54,21 @@ def merged(
     distinct: dict[Any, Any] = {}
     for parse, more in scored:
         distinct.setdefault(parse.tree.heads, (parse, more))
-    return _kbest(list(distinct.values())[:k], ("labels", "tags"), any(part.narrowed for part in parts))
+    best = list(distinct.values())[:k]
+    more_scores = {name: tuple(more[column] for _, more in best) for column, name in enumerate(("labels", "tags"))}
+    narrowed = any(part.narrowed for part in parts)
+    return KBest(tuple(parse for parse, _ in best), exact=False, narrowed=narrowed, more_scores=more_scores)
 
 
-def _kbest(
-    scored: Iterable[tuple[DependencyParse, tuple[float, ...]]], names: Sequence[str], narrowed: bool
-) -> KBest[DependencyParse]:
-    parses, more = zip(*scored, strict=True) if (scored := list(scored)) else ((), ())
-    columns = zip(*more, strict=True) if more else [()] * len(names)
-    return KBest(parses, exact=False, narrowed=narrowed, more_scores=dict(zip(names, columns, strict=True)))
-
-
-def _restored(parses: Iterable[tuple[DependencyParse, float]]) -> Iterator[tuple[DependencyParse, float]]:
+def _restored(
+    parses: Sequence[DependencyParse], label_scores: Sequence[float]
+) -> tuple[list[DependencyParse], list[float]]:
     """The parses with lifted arcs in their place; where that makes two equal, the first stays."""
-    seen = set()
-    for parse, label_score in parses:
+    seen: dict[tuple[object, object], tuple[DependencyParse, float]] = {}
+    for parse, score in zip(parses, label_scores, strict=True):
         tree = restored(parse.tree)
-        if (own := (tree.heads, tree.relations)) not in seen:
-            seen.add(own)
-            yield DependencyParse(tree, parse.score), label_score
+        seen.setdefault((tree.heads, tree.relations), (DependencyParse(tree, parse.score), score))
+    return [parse for parse, _ in seen.values()], [score for _, score in seen.values()]
 
 
 def checked_trees(trees: Iterable[DependencyTree], least: int = 1) -> list[DependencyTree]:

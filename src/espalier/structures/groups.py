@@ -183,7 +183,9 @@ def _of_sentences(label: str, found: list[ConlluSentence], name: str) -> Group:
             for own in facts
         ]
     except ValueError:
-        raise InputError(f"{place}: '# score = ...' must be a number, and so must others such as '# score.tags'.") from None
+        raise InputError(
+            f"{place}: '# score = ...' must be a number, and so must others such as '# score.tags'."
+        ) from None
     trees = [sentence.tree for sentence in found]
     return group_at(place, trees, all_or_none(scores, place), None, label, by_name(more, place))
 

@@ -84,5 +84,5 @@ def test_broken_conllu(tmp_path):
     with pytest.raises(InputError, match="sent_id 1: some candidates have a score 'tags'"):
         read_groups(path)
     path.write_text(text.replace("# score.tags = -3.0", "# score.tags = much"))
-    with pytest.raises(InputError, match="and so must others such as '# score.tags'"):
+    with pytest.raises(InputError, match=r"and so must others such as '# score\.tags'"):
         read_groups(path)
