@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
+from espalier.parsing.arc_arrays import ArcArrays
 from espalier.parsing.dependency_trees import checked_trees, merged, parses_of, tagged_sequence, taggings_of
 from espalier.parsing.kbest import DependencyParse, KBest
-from espalier.parsing.projective import crossing, lifted_heads, projectivized, without_marks
+from espalier.parsing.projective import lifted_heads, without_marks
 from espalier.parsing.requests import HOW_MANY
 from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.token_numbers import TokenNumbers
@@ -28,10 +29,6 @@ Order = Literal[1, 2, 3]
 Learning = Literal["softmax", "mira"]
 
 MAX_SEED = 2**62
-PRUNER_BITS, PRUNER_EPOCHS, PRUNER_STEP = 20, 1, 0.1
-# Parts of the treebank: each is pruned by a pruner that did not learn from it, as new sentences are.
-N_PARTS = 2
-BLOCK = 20  # sentences of one part in a row: neighbours are of one document
 LABEL_EPOCHS = 5
 
 
@@ -166,42 +163,17 @@ class DependencyParser(Storable):
         ratio = finite_number("ratio", ratio, zero=True)
         if ratio > 1:
             raise ValueError(f"ratio must be at most 1, a share of the probability of the best head, got {ratio:g}.")
-        listed = checked_trees(trees)
-        several = any(len(tree.roots) > 1 for tree in listed)
-        restores = pseudo_projective and any(crossing(tree.heads) for tree in listed)
-        if restores:
-            flat = [projectivized(tree) for tree in listed]
-        else:
-            flat = [replace(tree, heads=lifted_heads(tree.heads)) for tree in listed]
-        tagged = [tree.tagged() for tree in flat]
-        tokens = TokenNumbers.of(tagged, rare)
-        relations = sorted({relation for tree in flat for relation in tree.relations})
-        number = {relation: n for n, relation in enumerate(relations)}
-        start, token = tokens.rows(tagged)
-        head = np.array([h for tree in flat for h in (-1, *tree.heads)], np.int32)
-        label = np.array([n for tree in flat for n in (-1, *(number[own] for own in tree.relations))], np.int32)
-        part = np.arange(len(flat), dtype=np.int32) // BLOCK % N_PARTS
+        arrays = ArcArrays.of(trees, rare, pseudo_projective=pseudo_projective)
+        start, token, head = arrays.start, arrays.token, arrays.head
+        several, relations = arrays.several_roots, arrays.relations
         schedule = Schedule.of(1, progress=progress, what="learning to parse")
-        pruners = [
-            _core.train_pruner(
-                start,
-                token,
-                head,
-                np.flatnonzero(part != held_out),
-                PRUNER_BITS,
-                PRUNER_EPOCHS,
-                PRUNER_STEP,
-                seed,
-                schedule.between(0.1 * n, 0.1 * (n + 1)).tell,
-            )
-            for n, held_out in enumerate((*range(N_PARTS), -1))
-        ]
+        *pruners, pruner = arrays.pruners(seed, schedule.between(0.0, 0.3))
         weights = _core.train_dependencies(
             start,
             token,
             head,
-            pruners[:-1],
-            part,
+            pruners,
+            arrays.part,
             bits,
             epochs,
             order_,
@@ -215,23 +187,23 @@ class DependencyParser(Storable):
             seed,
             schedule.between(0.3, 0.9).tell,
         )
-        labels = _core.train_labels(
-            start, token, head, label, len(relations), LABEL_EPOCHS, seed, schedule.between(0.9, 1.0).tell
-        )
+        told = schedule.between(0.9, 1.0).tell
+        labels = _core.train_labels(start, token, head, arrays.label, len(relations), LABEL_EPOCHS, seed, told)
         schedule.done()
+        n_trees = len(arrays.part)
         return DependencyParser(
-            tokens,
-            tuple(relations),
-            pruners[-1],
+            arrays.tokens,
+            relations,
+            pruner,
             weights,
             SparseWeights(**labels),
             order,
             heads,
             ratio,
             several,
-            restores,
-            len(flat),
-            len(head) - len(flat),
+            arrays.restores,
+            n_trees,
+            len(head) - n_trees,
         )
 
     def parse(self, sentence: Any, k: int = 1, **options: Any) -> KBest[DependencyParse]:
@@ -261,7 +233,7 @@ class DependencyParser(Storable):
             of them remain, each once and with its tags.
         tag_weight
             If a sentence has several taggings, how much their scores count beside those of trees: a tree of a tagging
-            that is 2 behind the first loses twice this weight.
+            that is 2 behind the best loses twice this weight.
         k
             The largest number of trees; there are fewer if the heads that are kept allow no more, or if restored
             crossing arcs make two trees equal. They differ in heads or relations.
