@@ -8,7 +8,7 @@ from espalier_experiments.page import Page
 from espalier_experiments.papers import Setup
 from espalier_experiments.qian2015.lists import FOLDS, NAMES, ORDER, K, baselines, lists_of
 from espalier_experiments.qian2015.reranking import rerank, select
-from espalier_experiments.qian2015.tables import PAPER, change
+from espalier_experiments.qian2015.tables import CHANGE, PAPER, change
 from espalier_experiments.records import Record
 from espalier_experiments.store import Results, Task
 
@@ -91,11 +91,7 @@ def page(results: Results) -> Page:
             "parser",
             "oracle",
             "features",
-            "test",
-            "difference",
-            "interval",
-            "p",
-            "errors removed, per cent",
+            *CHANGE,
         ],
         rows,
     )

@@ -9,7 +9,7 @@ from espalier_experiments.page import Page
 from espalier_experiments.papers import Setup
 from espalier_experiments.qian2015.lists import FOLDS, ORDER, K, baselines, compared, lists_of
 from espalier_experiments.qian2015.reranking import DECAYS, EPOCHS, STEP, TEMPLATES, rerank, select
-from espalier_experiments.qian2015.tables import PAPER, change, counts
+from espalier_experiments.qian2015.tables import CHANGE, PAPER, change, counts
 from espalier_experiments.qian2015.template_model import TemplateModel
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
@@ -127,11 +127,7 @@ def page(results: Results) -> Page:
             "features",
             "how many",
             "development",
-            "test",
-            "difference",
-            "interval",
-            "p",
-            "errors removed, per cent",
+            *CHANGE,
             "seconds to select",
             "sentences a second",
         ],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from espalier_experiments.records import Record
 
 PAPER = "Qian and Liu (2015)"
+CHANGE = ("test", "difference", "interval", "p", "errors removed, per cent")  # the columns of change()
 
 
 def counts(numbers: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from espalier_experiments.page import Page
 from espalier_experiments.papers import Setup
 from espalier_experiments.qian2015.lists import FOLDS, NAMES, ORDER, K, Lists, compared, first_trees, lists_of, measured
 from espalier_experiments.qian2015.reranking import MEMORY, STEP
-from espalier_experiments.qian2015.tables import PAPER, change, counts
+from espalier_experiments.qian2015.tables import CHANGE, PAPER, change, counts
 from espalier_experiments.qian2015.template_model import TemplateModel
 from espalier_experiments.records import Record, short
 from espalier_experiments.store import Results, Task
@@ -232,11 +232,7 @@ def page(results: Results) -> Page:
         [
             "system",
             "development",
-            "test",
-            "difference",
-            "interval",
-            "p",
-            "errors removed, per cent",
+            *CHANGE,
             "sentences a second",
         ],
         rows,
@@ -285,5 +281,5 @@ def page(results: Results) -> Page:
             rows.append([NAMES[record["treebank"]], "the parser, one tagging", f"{test['one']['uas']:.2f}", *[""] * 4])
             for name, shown in OTHER_SYSTEMS.items():
                 rows.append(["", shown.format(common["taggings"]), *change(test[name])])
-        out.table(["treebank", "system", "test", "difference", "interval", "p", "errors removed, per cent"], rows)
+        out.table(["treebank", "system", *CHANGE], rows)
     return out
