@@ -93,6 +93,32 @@ void bind_mining(nb::module_& m) {
       "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "right"_a, "predicted"_a, "root_of"_a, "watched"_a,
       "order"_a, "threshold"_a, "memory"_a, "folder"_a, "filter_memory"_a, "n_threads"_a, "progress"_a);
   m.def(
+      "count_changes",
+      [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
+         In<std::uint8_t> open, In<std::int32_t> right, In<std::int32_t> predicted, In<std::int32_t> before,
+         In<std::int32_t> root_of, KeptCounts& kept, int order, double threshold, std::int64_t memory,
+         std::string folder, int n_threads, Progress progress) {
+        CountChanges found;
+        Gate gate;
+        counting(gate, n_threads, progress, [&](Team& team) {
+          found = count_changes(graphs, growing_of(trie, n_atoms, first, open),
+                                {view(right), view(predicted), view(root_of)}, view(before), kept,
+                                {order, threshold, memory, folder, 0}, team);
+        });
+        Settings out;
+        out["node"] = to_numpy(std::move(found.node));
+        out["plus"] = to_numpy(std::move(found.plus));
+        out["minus"] = to_numpy(std::move(found.minus));
+        out["key"] = to_numpy(std::move(found.key));
+        out["key_plus"] = to_numpy(std::move(found.key_plus));
+        out["key_minus"] = to_numpy(std::move(found.key_minus));
+        out["n_occurrences"] = found.n_occurrences;
+        out["n_spilled"] = found.n_spilled;
+        return out;
+      },
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "right"_a, "predicted"_a, "before"_a, "root_of"_a,
+      "kept"_a, "order"_a, "threshold"_a, "memory"_a, "folder"_a, "n_threads"_a, "progress"_a);
+  m.def(
       "count_frequent",
       [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
          In<std::uint8_t> open, int order, double threshold, std::int64_t memory, std::string folder, int n_threads,
@@ -238,6 +264,12 @@ void bind_selection(nb::module_& m) {
             return to_numpy(std::move(out));
           },
           "keys"_a);
+  nb::class_<KeptCounts>(m, "KeptCounts")
+      .def(nb::init<std::int64_t>(), "most_bytes"_a)
+      .def("__len__", &KeptCounts::size)
+      .def_prop_ro("n_bytes", &KeptCounts::n_bytes)
+      .def_prop_ro("is_full", &KeptCounts::is_full);
+  m.attr("MOST_KEPT_THRESHOLD") = KeptCounts::kMostThreshold;
   nb::class_<SlotGraphs>(m, "SlotGraphs")
       .def(
           "__init__",

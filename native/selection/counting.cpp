@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "corpus/hashing.hpp"
@@ -65,19 +66,19 @@ class alignas(64) OccurrenceCounter::Table {
       std::uint64_t stamp = stamp_, tag = tag_;
       std::int64_t n_used = n_used_;
       for (int k = 0; k < n; ++k) {
-        const std::uint64_t record = records[first + k], sides = record & 3;
+        const std::uint64_t record = records[first + k], sides = record & kSides;
         // Without a branch, because nobody can foresee when the example changes.
         stamp += (record & kLastTag) == tag ? 0 : kTag;
         tag = record & kLastTag;
         if (sides == 0) continue;
         Entry& entry = entries[place_of(record >> kTagAndSides, hashes[k])];
-        const std::uint64_t seen = (entry.stamp ^ stamp) < kTag ? entry.stamp & 3 : 0;
-        const std::uint64_t fresh = sides & ~seen;
+        const std::uint64_t seen = (entry.stamp ^ stamp) < kTag ? entry.stamp & kSides : 0;
+        const Steps steps = kSteps[(record & (kTag - kSides - 1)) | (sides & ~seen)];
         n_used += entry.name == 0;
         entry.name = (record >> kTagAndSides) + 1;
         entry.stamp = stamp | seen | sides;
-        entry.plus += static_cast<std::int32_t>(fresh & kPlus);
-        entry.minus += static_cast<std::int32_t>(fresh >> 1);
+        entry.plus += steps.plus;
+        entry.minus += steps.minus;
       }
       stamp_ = stamp;
       tag_ = tag;
@@ -99,17 +100,118 @@ class alignas(64) OccurrenceCounter::Table {
       entry.name = rest + 1;
       if (!is_kept) kept.push_back(kept_of(entry));
     }
-    std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.key < b.key; });
+    sort(kept);
+  }
+
+  struct Moved {
+    std::uint32_t node;
+    std::int32_t plus, minus;
+  };
+  // Adds the counts to those that are stored of keys which are not in the trie. Keys that now pass the threshold leave
+  // what is stored. The table is used up.
+  void change(double threshold, const FeatureTrie& trie, std::vector<std::uint64_t>& stored, std::vector<Moved>& moved,
+              std::vector<Kept>& passed) {
+    move_known(trie, moved);
+    const auto settle = [&](std::uint64_t rest, std::int32_t plus, std::int32_t minus, const auto& keep) {
+      if (std::max(plus, minus) > threshold) {
+        passed.push_back(kept_of({rest + 1, 0, plus, minus}));
+      } else if (plus != 0 || minus != 0) {
+        keep(rest << kTagAndSides | static_cast<std::uint64_t>(plus) << KeptCounts::kCountBits |
+             static_cast<std::uint64_t>(minus));
+      }
+    };
+    constexpr std::uint64_t kCount = (std::uint64_t{1} << KeptCounts::kCountBits) - 1;
+    std::size_t n = 0;
+    for (const std::uint64_t record : stored) {
+      const std::uint64_t rest = record >> kTagAndSides;
+      Entry& entry = entries_[place_of(rest, hasher_(rest))];
+      if (entry.name == 0) {
+        stored[n++] = record;
+        continue;
+      }
+      settle(rest, entry.plus + static_cast<std::int32_t>(record >> KeptCounts::kCountBits & kCount),
+             entry.minus + static_cast<std::int32_t>(record & kCount), [&](std::uint64_t own) { stored[n++] = own; });
+      entry.plus = entry.minus = 0;
+    }
+    stored.resize(n);
+    std::size_t n_new = 0;
+    for (std::int64_t k = 0; k < capacity_; ++k) n_new += entries_[k].plus != 0 || entries_[k].minus != 0;
+    if (stored.capacity() < n + n_new) stored.reserve(n + n_new);
+    for (std::int64_t k = 0; k < capacity_; ++k) {
+      const Entry& entry = entries_[k];
+      if (entry.name == 0) continue;
+      settle(entry.name - 1, entry.plus, entry.minus, [&](std::uint64_t own) { stored.push_back(own); });
+    }
+    sort(passed);
   }
 
  private:
   static constexpr int kBatch = 16;  // misses of the cache that overlap
+  struct Steps {
+    std::int8_t plus, minus;
+  };
+  // By change and by sides that are new in their example.
+  static constexpr std::array<Steps, 16> kSteps{{{0, 0},
+                                                 {1, 0},
+                                                 {0, 1},
+                                                 {1, 1},
+                                                 {0, 0},
+                                                 {-1, 0},
+                                                 {0, -1},
+                                                 {-1, -1},
+                                                 {0, 0},
+                                                 {0, 1},
+                                                 {0, -1},
+                                                 {0, 0},
+                                                 {0, 0},
+                                                 {0, 0},
+                                                 {0, 0},
+                                                 {0, 0}}};
   static constexpr std::uint64_t kRestMask = (std::uint64_t{1} << kRestBits) - 1;
   struct Entry {
     std::uint64_t name;   // the rest of the mixed key, plus 1; 0 is a free place
     std::uint64_t stamp;  // of the last example that has it, and the sides on which it does
     std::int32_t plus, minus;
   };
+
+  static void sort(std::vector<Kept>& kept) {
+    std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.key < b.key; });
+  }
+  // Takes out what the trie has.
+  void move_known(const FeatureTrie& trie, std::vector<Moved>& moved) {
+    struct Likely {
+      Entry* entry;
+      std::uint64_t key, hash;
+    };
+    std::array<Likely, kBatch> batch;
+    int n = 0;
+    const auto look = [&] {
+      int n_likely = 0;
+      for (int k = 0; k < n; ++k) {
+        if (!trie.may_have(batch[k].hash)) continue;
+        trie.prefetch_slot(batch[k].hash);
+        batch[n_likely++] = batch[k];
+      }
+      for (int k = 0; k < n_likely; ++k) {
+        const std::uint32_t node = trie.find(batch[k].key, batch[k].hash);
+        if (node == kNoFeature) continue;
+        Entry& entry = *batch[k].entry;
+        if (entry.plus != 0 || entry.minus != 0) moved.push_back({node, entry.plus, entry.minus});
+        entry.plus = entry.minus = 0;
+      }
+      n = 0;
+    };
+    for (std::int64_t k = 0; k < capacity_; ++k) {
+      Entry& entry = entries_[k];
+      if (entry.name == 0) continue;
+      const std::uint64_t key = kept_of(entry).key, hash = FeatureTrie::hash_of(key);
+      trie.prefetch_bits(hash);
+      batch[n++] = {&entry, key, hash};
+      if (n == kBatch) look();
+    }
+    look();
+    std::sort(moved.begin(), moved.end(), [](const Moved& a, const Moved& b) { return a.node < b.node; });
+  }
 
   static std::int64_t capacity_for(std::int64_t n) {
     std::int64_t out = 1 << 10;
@@ -221,18 +323,22 @@ void OccurrenceCounter::Worker::spill(SpillFile& file) {
   }
 }
 
-std::int64_t OccurrenceCounter::count_partition(int partition, double threshold, Table& table,
-                                                std::vector<Kept>& kept) const {
-  std::int64_t n_records = 0;
+std::int64_t OccurrenceCounter::n_records(int partition) const {
+  std::int64_t out = 0;
   for (const auto& worker : workers_) {
-    n_records += worker->n_written(partition) + worker->filled[partition];
-    for (const Spilled& part : worker->spilled) n_records += part.starts[partition + 1] - part.starts[partition];
+    out += worker->n_written(partition) + worker->filled[partition];
+    for (const Spilled& part : worker->spilled) out += part.starts[partition + 1] - part.starts[partition];
   }
+  return out;
+}
+
+std::span<const std::uint64_t> OccurrenceCounter::watched(int partition) const {
   const auto begins = [](int k) { return static_cast<std::uint64_t>(k) << kRestBits; };
   const auto from = std::lower_bound(watched_.begin(), watched_.end(), begins(partition));
-  const auto to = std::lower_bound(from, watched_.end(), begins(partition + 1));
-  if (n_records == 0 && from == to) return 0;
-  table.start(partition, n_records);
+  return {from, std::lower_bound(from, watched_.end(), begins(partition + 1))};
+}
+
+void OccurrenceCounter::fill(int partition, Table& table) const {
   for (const auto& worker : workers_) {
     table.start_worker();
     for (const Spilled& part : worker->spilled) {
@@ -247,8 +353,23 @@ std::int64_t OccurrenceCounter::count_partition(int partition, double threshold,
     for (std::size_t k = 0; k < chunks.size(); ++k) table.add(chunks[k], worker->n_in(partition, k));
     table.add(&worker->lines[static_cast<std::size_t>(partition) * kLine], worker->filled[partition]);
   }
-  table.keep(threshold, {from, to}, kept);
-  return table.n_used();
+}
+
+void OccurrenceCounter::hand_over(std::vector<std::vector<Kept>>& parts, std::vector<std::uint64_t>& key,
+                                  std::vector<std::int32_t>& plus, std::vector<std::int32_t>& minus) {
+  std::size_t n = 0;
+  for (const auto& part : parts) n += part.size();
+  key.reserve(n);
+  plus.reserve(n);
+  minus.reserve(n);
+  for (auto& part : parts) {
+    for (const Kept& one : part) {
+      key.push_back(one.key);
+      plus.push_back(one.plus);
+      minus.push_back(one.minus);
+    }
+    std::vector<Kept>().swap(part);
+  }
 }
 
 void OccurrenceCounter::release(int partition) {
@@ -258,43 +379,79 @@ void OccurrenceCounter::release(int partition) {
   for (const auto& worker : workers_) worker->shelves[group] = {};
 }
 
-Counted OccurrenceCounter::count(Team& team, double threshold) {
-  std::int64_t n_examples = 0;
-  Counted out;
+std::pair<std::int64_t, std::int64_t> OccurrenceCounter::finish_adding() {
+  std::int64_t n_examples = 0, n_occurrences = 0;
   for (const auto& worker : workers_) {
     n_examples += worker->n_examples;
-    out.n_occurrences -= worker->n_marks;
-    for (const Spilled& part : worker->spilled) out.n_occurrences += part.starts.back();
-    for (int k = 0; k < kPartitions; ++k) out.n_occurrences += worker->n_written(k) + worker->filled[k];
+    n_occurrences -= worker->n_marks;
+    for (const Spilled& part : worker->spilled) n_occurrences += part.starts.back();
+    for (int k = 0; k < kPartitions; ++k) n_occurrences += worker->n_written(k) + worker->filled[k];
     worker->spare.clear();
   }
   if (n_examples > std::numeric_limits<std::int32_t>::max()) {
     throw std::overflow_error("Occurrences are counted in at most 2147483647 examples.");
   }
-  out.n_spilled = file_ ? file_->size() : 0;
+  return {n_occurrences, file_ ? file_->size() : 0};
+}
+
+Counted OccurrenceCounter::count(Team& team, double threshold) {
+  Counted out;
+  std::tie(out.n_occurrences, out.n_spilled) = finish_adding();
   std::vector<Table> tables;
   for (int k = 0; k < team.size(); ++k) tables.emplace_back(memory_, team.size());
   std::vector<std::vector<Kept>> kept(kPartitions);
   std::atomic<std::int64_t> n_distinct{0};
   team.run(kPartitions, [&](std::int64_t task, int worker) {
     const int partition = static_cast<int>(task);
-    const std::int64_t n = count_partition(partition, threshold, tables[worker], kept[partition]);
-    n_distinct.fetch_add(n, std::memory_order_relaxed);
+    const std::int64_t n = n_records(partition);
+    if (const auto own = watched(partition); n != 0 || !own.empty()) {
+      Table& table = tables[worker];
+      table.start(partition, n);
+      fill(partition, table);
+      table.keep(threshold, own, kept[partition]);
+      n_distinct.fetch_add(table.n_used(), std::memory_order_relaxed);
+    }
     release(partition);
   });
   out.n_distinct = n_distinct;
-  std::size_t n_kept = 0;
-  for (const auto& part : kept) n_kept += part.size();
-  out.key.reserve(n_kept);
-  out.plus.reserve(n_kept);
-  out.minus.reserve(n_kept);
-  for (auto& part : kept) {
-    for (const Kept& one : part) {
-      out.key.push_back(one.key);
+  hand_over(kept, out.key, out.plus, out.minus);
+  return out;
+}
+
+CountChanges OccurrenceCounter::change(Team& team, double threshold, const FeatureTrie& trie, KeptCounts& kept) {
+  CountChanges out;
+  std::tie(out.n_occurrences, out.n_spilled) = finish_adding();
+  std::vector<Table> tables;
+  for (int k = 0; k < team.size(); ++k) tables.emplace_back(memory_, team.size());
+  std::vector<std::vector<Kept>> passed(kPartitions);
+  std::vector<std::vector<Table::Moved>> moved(kPartitions);
+  team.run(kPartitions, [&](std::int64_t task, int worker) {
+    const int partition = static_cast<int>(task);
+    if (const std::int64_t n = n_records(partition)) {
+      Table& table = tables[worker];
+      table.start(partition, n);
+      fill(partition, table);
+      auto& stored = kept.parts_[partition];
+      table.change(threshold, trie, stored, moved[partition], passed[partition]);
+      if (std::ssize(stored) > kept.most_) kept.is_full_.store(true, std::memory_order_relaxed);
+      if (kept.is_full()) std::vector<std::uint64_t>().swap(stored);
+    }
+    release(partition);
+  });
+  if (kept.is_full()) std::vector<std::vector<std::uint64_t>>(kPartitions).swap(kept.parts_);
+  hand_over(passed, out.key, out.key_plus, out.key_minus);
+  std::size_t n_moved = 0;
+  for (const auto& part : moved) n_moved += part.size();
+  out.node.reserve(n_moved);
+  out.plus.reserve(n_moved);
+  out.minus.reserve(n_moved);
+  for (auto& part : moved) {
+    for (const auto& one : part) {
+      out.node.push_back(one.node);
       out.plus.push_back(one.plus);
       out.minus.push_back(one.minus);
     }
-    std::vector<Kept>().swap(part);
+    std::vector<Table::Moved>().swap(part);
   }
   return out;
 }

@@ -4,6 +4,8 @@
 // one large table would miss the cache at every occurrence. What exceeds the memory is spilled to a file. The result
 // has the same order for any memory and any number of workers and threads, because the partitions are always the same
 // and keys are sorted inside them.
+//
+// Counts can also be kept and changed: a record then says whether an example was added, removed, or has another output.
 #pragma once
 
 #include <array>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "jobs/team.hpp"
+#include "selection/feature_trie.hpp"
 #include "selection/spill.hpp"
 
 namespace espalier {
@@ -36,6 +39,21 @@ struct Counted {
   std::int64_t n_occurrences = 0;         // calls of add
   std::int64_t n_distinct = 0;            // keys that were added
   std::int64_t n_spilled = 0;             // bytes
+};
+
+// What a record does to the counts of its key, by the sides on which an example has it. Of an example whose predicted
+// output changed, the first side is the new one and the second the old one, and both are counted as minus.
+enum class Change : std::uint8_t { kAdd, kRemove, kSwap };
+
+class KeptCounts;
+
+// What changes do: to features of a trie, by their numbers; and keys that were not in it and now pass the threshold.
+struct CountChanges {
+  std::vector<std::uint32_t> node;        // increasing inside of a partition only
+  std::vector<std::int32_t> plus, minus;  // what is to be added to the counts of each
+  std::vector<std::uint64_t> key;         // sorted as those of Counted
+  std::vector<std::int32_t> key_plus, key_minus;
+  std::int64_t n_occurrences = 0, n_spilled = 0;  // as for Counted
 };
 
 class OccurrenceCounter {
@@ -55,11 +73,12 @@ class OccurrenceCounter {
     Worker& own = *workers_[worker];
     if (example != own.example) own.turn_to(example, *this);
   }
-  // A key that comes again in the same example counts once for each side.
-  void add(int worker, std::uint64_t key, unsigned sides) {
+  // A key that comes again in the same example counts once for each side; it must come with the same change.
+  void add(int worker, std::uint64_t key, unsigned sides, Change change = Change::kAdd) {
     Worker& own = *workers_[worker];
     const std::uint64_t mixed = mix(key);
-    own.put(static_cast<int>(mixed >> kRestBits), mixed << kTagAndSides | own.tag | sides, *this);
+    const std::uint64_t low = own.tag | static_cast<unsigned>(change) << kSideBits | sides;
+    own.put(static_cast<int>(mixed >> kRestBits), mixed << kTagAndSides | low, *this);
   }
   // Keys that are reported even if no example has them.
   void watch(std::span<const std::uint64_t> keys);
@@ -67,12 +86,16 @@ class OccurrenceCounter {
   // The keys with max(plus, minus) > threshold and those watched, by partition and then by key. It uses up what
   // was added: call it once.
   Counted count(Team& team, double threshold);
+  // Changes what is kept of keys that are not in the trie, and says what becomes of the others. Call one of both.
+  CountChanges change(Team& team, double threshold, const FeatureTrie& trie, KeptCounts& kept);
 
  private:
-  // A record is what the partition leaves open of the mixed key, then the example's tag, then the sides. Tags go from 1
-  // to kLastTag and begin again; before they do, a record 0 in each partition keeps apart what has equal tags.
+  friend class KeptCounts;
+  // A record is what the partition leaves open of the mixed key, then the example's tag, the change and the sides. Tags
+  // go from 1 to kLastTag and begin again; before they do, a record 0 in each partition keeps apart what has equal tags.
   static constexpr int kRestBits = kKeyBits - kPartitionBits, kTagAndSides = 64 - kRestBits;
-  static constexpr std::uint64_t kTag = 4, kLastTag = (std::uint64_t{1} << kTagAndSides) - kTag;
+  static constexpr int kSideBits = 2;
+  static constexpr std::uint64_t kSides = 3, kTag = 16, kLastTag = (std::uint64_t{1} << kTagAndSides) - kTag;
   static constexpr std::int64_t kRecord = sizeof(std::uint64_t);
   static constexpr int kLine = 8;          // records that are written to memory together: a line of the cache
   static constexpr int kChunk = 128;       // records
@@ -181,9 +204,16 @@ class OccurrenceCounter {
   }
 
   Slab slab_for(Worker& worker);
-  // Returns how many keys the partition has.
-  std::int64_t count_partition(int partition, double threshold, Table& table, std::vector<Kept>& kept) const;
+  std::int64_t n_records(int partition) const;
+  // Counts a partition in a table, which must be started; and the keys of it that are watched.
+  void fill(int partition, Table& table) const;
+  std::span<const std::uint64_t> watched(int partition) const;
+  // Returns how many records were added, and how many bytes spilled; frees what is not needed to count.
+  std::pair<std::int64_t, std::int64_t> finish_adding();
   void release(int partition);
+  // The parts one after the other.
+  static void hand_over(std::vector<std::vector<Kept>>& parts, std::vector<std::uint64_t>& key,
+                        std::vector<std::int32_t>& plus, std::vector<std::int32_t>& minus);
 
   std::int64_t memory_;
   std::int64_t slab_records_ = 0, most_slabs_ = 0;  // of a worker if there is a file, else of all
@@ -192,6 +222,37 @@ class OccurrenceCounter {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint64_t> watched_;  // mixed keys
   std::array<std::atomic<int>, kGroups> n_counted_{};
+};
+
+// Counts of keys that are at most a threshold on both sides, in eight bytes each, from one change to the next.
+class KeptCounts {
+ public:
+  static constexpr int kCountBits = 7;
+  static constexpr double kMostThreshold = (1 << kCountBits) - 1;
+
+  // If it would take more bytes than this, nothing is kept any more: `is_full`.
+  explicit KeptCounts(std::int64_t most_bytes)
+      : most_(most_bytes / kBytes / OccurrenceCounter::kPartitions), parts_(OccurrenceCounter::kPartitions) {}
+  bool is_full() const { return is_full_; }
+  std::int64_t size() const {
+    std::int64_t out = 0;
+    for (const auto& part : parts_) out += std::ssize(part);
+    return out;
+  }
+  std::int64_t n_bytes() const {
+    std::int64_t out = 0;
+    for (const auto& part : parts_) out += static_cast<std::int64_t>(part.capacity()) * kBytes;
+    return out;
+  }
+
+ private:
+  friend class OccurrenceCounter;
+  static constexpr std::int64_t kBytes = sizeof(std::uint64_t);
+  static_assert(2 * kCountBits + OccurrenceCounter::kRestBits == 64);
+
+  std::int64_t most_;                              // of each partition
+  std::vector<std::vector<std::uint64_t>> parts_;  // the rest of the mixed key, plus, minus
+  std::atomic<bool> is_full_{false};
 };
 
 }  // namespace espalier

@@ -15,6 +15,11 @@ namespace {
 
 constexpr unsigned kPlus = OccurrenceCounter::kPlus, kMinus = OccurrenceCounter::kMinus;
 
+// On which sides a feature is present, if a group's candidates of a mask have it.
+unsigned sides_of(Mask mask, int plus, int minus) {
+  return static_cast<unsigned>((mask >> plus & 1) | (mask >> minus & 1) << 1);
+}
+
 // Tells `emit` the candidates of a mispredicted example, and on which sides they are present.
 template <class Graph, class Growth, class Emit>
 void each_candidate(const Graph& graph, Growth& growth, const Outputs& outputs, std::int64_t example, int order,
@@ -22,17 +27,67 @@ void each_candidate(const Graph& graph, Growth& growth, const Outputs& outputs, 
   const int right = outputs.right[example], predicted = outputs.predicted[example];
   if (outputs.root_of.empty()) {
     const Mask wanted = Mask{1} << right | Mask{1} << predicted;
-    growth.candidates(graph, wanted, order, 0, [&](std::uint64_t key, Mask mask) {
-      emit(key, static_cast<unsigned>((mask >> right & 1) | (mask >> predicted & 1) << 1));
-    });
+    growth.candidates(graph, wanted, order, 0, Told::kAll,
+                      [&](std::uint64_t key, Mask mask, bool) { emit(key, sides_of(mask, right, predicted)); });
     return;
   }
   for (const auto& [label, side] : {std::pair(right, kPlus), std::pair(predicted, kMinus)}) {
     if (const std::int32_t root = outputs.root_of[label]; root >= 0) {
-      growth.candidates(graph, 1, order, static_cast<std::uint32_t>(root),
-                        [&](std::uint64_t key, Mask) { emit(key, side); });
+      growth.candidates(graph, 1, order, static_cast<std::uint32_t>(root), Told::kAll,
+                        [&](std::uint64_t key, Mask, bool) { emit(key, side); });
     }
   }
+}
+
+// The outputs of an example that are counted, and those that were. An output is a candidate or a class.
+struct Turn {
+  int right, predicted, before;
+  bool was_wrong() const { return before != right; }
+  bool is_wrong() const { return predicted != right; }
+};
+
+// Tells `emit` what changes the counts of a group. `next` is called between parts that are counted apart.
+template <class Graph, class Growth, class Emit, class Next>
+void each_change(const Graph& graph, Growth& growth, const Turn& turn, int order, const Emit& emit, const Next& next) {
+  const auto [right, predicted, before] = turn;
+  const auto bit = [](int output) { return Mask{1} << output; };
+  if (turn.was_wrong() && !turn.is_wrong()) {
+    growth.candidates(graph, bit(right) | bit(before), order, 0, Told::kAll,
+                      [&](std::uint64_t key, Mask mask, bool fresh) {
+                        if (!fresh) emit(key, sides_of(mask, right, before), Change::kRemove);
+                      });
+    return;
+  }
+  // Of an example that stays mispredicted, what the right output has was counted before, unless it is fresh.
+  growth.candidates(
+      graph, bit(right) | bit(predicted), order, 0, turn.was_wrong() ? Told::kFreshOnly : Told::kAll,
+      [&](std::uint64_t key, Mask mask, bool) { emit(key, sides_of(mask, right, predicted), Change::kAdd); });
+  if (turn.was_wrong() && predicted != before) {
+    next();
+    growth.changes(graph, bit(predicted) | bit(before), order, 0,
+                   [&](std::uint64_t key, Mask mask) { emit(key, sides_of(mask, predicted, before), Change::kSwap); });
+  }
+}
+
+// The same for an item and its classes, whose features have nothing in common.
+template <class Graph, class Growth, class Emit>
+void each_change(const Graph& graph, Growth& growth, const Turn& turn, std::span<const std::int32_t> root_of, int order,
+                 const Emit& emit) {
+  const auto grow = [&](int label, Told told, bool with_fresh, unsigned side, Change change) {
+    if (root_of[label] < 0) return;
+    growth.candidates(graph, 1, order, static_cast<std::uint32_t>(root_of[label]), told,
+                      [&](std::uint64_t key, Mask, bool fresh) {
+                        if (with_fresh || !fresh) emit(key, side, change);
+                      });
+  };
+  const bool was = turn.was_wrong(), is = turn.is_wrong(), same = was && is && turn.before == turn.predicted;
+  if (is) {
+    grow(turn.right, was ? Told::kFreshOnly : Told::kAll, true, kPlus, Change::kAdd);
+    grow(turn.predicted, same ? Told::kFreshOnly : Told::kAll, true, kMinus, Change::kAdd);
+  } else {
+    grow(turn.right, Told::kAll, false, kPlus, Change::kRemove);
+  }
+  if (was && !same) grow(turn.before, Told::kAll, false, kMinus, Change::kRemove);
 }
 
 // Filters of all workers together: each has its own, so that none waits. A key that any of them lets pass, or that came
@@ -131,6 +186,35 @@ CountedFeatures count_features(const Graphs& graphs, const Growing& growing, con
 }
 
 template <class Graphs>
+CountChanges count_changes(const Graphs& graphs, const Growing& growing, const Outputs& outputs,
+                           std::span<const std::int32_t> before, KeptCounts& kept, const CountSettings& settings,
+                           Team& team) {
+  auto growth = growths<Graphs>(growing, team);
+  OccurrenceCounter counter(team.size(), settings.memory, settings.folder);
+  const auto [from, to] = team.span();
+  team.span(from, from + 0.8 * (to - from));
+  each_example(graphs, team, [&](std::int64_t example, int worker) {
+    const int right = outputs.right[example];
+    const Turn turn{right, outputs.predicted[example], before.empty() ? right : before[example]};
+    if (!turn.was_wrong() && !turn.is_wrong()) return;
+    counter.begin(worker, 2 * example);
+    const auto emit = [&](std::uint64_t key, unsigned sides, Change change) {
+      counter.add(worker, key, sides, change);
+    };
+    if (outputs.root_of.empty()) {
+      each_change(graphs[example], growth[worker], turn, settings.order, emit,
+                  [&] { counter.begin(worker, 2 * example + 1); });
+    } else {
+      each_change(graphs[example], growth[worker], turn, outputs.root_of, settings.order, emit);
+    }
+  });
+  team.span(from + 0.8 * (to - from), to);
+  CountChanges out = counter.change(team, settings.threshold, *growing.trie, kept);
+  team.span(from, to);
+  return out;
+}
+
+template <class Graphs>
 CountedFeatures count_frequent(const Graphs& graphs, const Growing& growing, const CountSettings& settings,
                                Team& team) {
   auto growth = growths<Graphs>(growing, team);
@@ -139,8 +223,8 @@ CountedFeatures count_frequent(const Graphs& graphs, const Growing& growing, con
     const auto graph = graphs[example];
     for (int k = 0; k < graph.n_candidates; ++k) {
       counter.begin(worker, example * kMostCandidates + k);
-      growth[worker].candidates(graph, Mask{1} << k, settings.order, 0,
-                                [&](std::uint64_t key, Mask) { counter.add(worker, key, kPlus); });
+      growth[worker].candidates(graph, Mask{1} << k, settings.order, 0, Told::kAll,
+                                [&](std::uint64_t key, Mask, bool) { counter.add(worker, key, kPlus); });
     }
   });
   CountedFeatures out;
@@ -169,15 +253,13 @@ std::vector<double> feature_scores(const Graphs& graphs, const Growing& growing,
     auto& [hits, present] = spaces[worker];
     const auto graph = graphs[example];
     double* own = out.data() + start[example];
-    const auto add_hits = [&](Mask wanted, Mask skipped, std::uint32_t root) {
-      hits.clear();
-      growth[worker].hits(graph, wanted, order, skipped, root, [&](std::uint32_t node, Mask mask) {
-        if (weight[node] != 0) hits.push_back({node, mask});
-      });
-      if (presence) present.join(hits);
+    hits.clear();
+    const auto take = [&](std::uint32_t node, Mask mask) {
+      if (weight[node] != 0) hits.push_back({node, mask});
     };
     if (is_ranking) {
-      add_hits(graph.all, presence ? 0 : graph.all, 0);
+      growth[worker].hits(graph, graph.all, order, presence ? 0 : graph.all, 0, take);
+      if (presence) present.join(hits);
       for (const FeatureHit& hit : hits) {
         if (hit.mask != graph.all) add_to(own, hit.mask, weight[hit.node]);
       }
@@ -185,7 +267,9 @@ std::vector<double> feature_scores(const Graphs& graphs, const Growing& growing,
     }
     for (std::size_t label = 0; label < root_of.size(); ++label) {
       if (root_of[label] < 0) continue;
-      add_hits(1, 0, static_cast<std::uint32_t>(root_of[label]));
+      hits.clear();
+      growth[worker].hits(graph, 1, order, 0, static_cast<std::uint32_t>(root_of[label]), take);
+      if (presence) present.join(hits);
       for (const FeatureHit& hit : hits) own[label] += weight[hit.node];
     }
   });
@@ -304,6 +388,10 @@ template CountedFeatures count_features(const ArcUnions&, const Growing&, const 
                                         std::span<const std::uint64_t>, const CountSettings&, Team&);
 template CountedFeatures count_features(const SlotGraphs&, const Growing&, const Outputs&,
                                         std::span<const std::uint64_t>, const CountSettings&, Team&);
+template CountChanges count_changes(const ArcUnions&, const Growing&, const Outputs&, std::span<const std::int32_t>,
+                                    KeptCounts&, const CountSettings&, Team&);
+template CountChanges count_changes(const SlotGraphs&, const Growing&, const Outputs&, std::span<const std::int32_t>,
+                                    KeptCounts&, const CountSettings&, Team&);
 template CountedFeatures count_frequent(const ArcUnions&, const Growing&, const CountSettings&, Team&);
 template CountedFeatures count_frequent(const SlotGraphs&, const Growing&, const CountSettings&, Team&);
 template std::vector<double> feature_scores(const ArcUnions&, const Growing&, std::span<const double>,

@@ -41,7 +41,16 @@ template <class Graphs>
 CountedFeatures count_features(const Graphs& graphs, const Growing& growing, const Outputs& outputs,
                                std::span<const std::uint64_t> watched, const CountSettings& settings, Team& team);
 
-// The same for all candidates of all examples, right or wrong: `plus` is in how many of them a feature is present.
+// The same, from one pass to the next: what became of the counts of features that are in the trie, and the features that
+// are not and now are present often enough. `before` is what was predicted when `kept` was changed last; nothing was
+// counted yet if it is empty. All features of the trie may grow; those that could not when `kept` was changed last are
+// fresh. Only examples whose prediction changed are counted in full, and fresh features in all examples.
+template <class Graphs>
+CountChanges count_changes(const Graphs& graphs, const Growing& growing, const Outputs& outputs,
+                           std::span<const std::int32_t> before, KeptCounts& kept, const CountSettings& settings,
+                           Team& team);
+
+// The same as count_features for all candidates of all examples, right or wrong: `plus` is in how many of them a feature is present.
 template <class Graphs>
 CountedFeatures count_frequent(const Graphs& graphs, const Growing& growing, const CountSettings& settings, Team& team);
 

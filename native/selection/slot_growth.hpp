@@ -21,24 +21,27 @@ class SlotGrowth {
  public:
   explicit SlotGrowth(const Growing& growing) : growing_(growing) {}
 
-  // Tells `emit` the key of each feature of an order whose parts may all grow, and which of the candidates `wanted` have
-  // it. A feature comes once for each place in the item where it occurs.
+  // Tells `emit` the key of each feature of an order whose parts may all grow, which of the candidates `wanted` have it,
+  // and whether it has a fresh part. A feature comes once for each place in the item where it occurs.
   template <class Emit>
-  void candidates(const SlotGraph& graph, Mask wanted, int order, std::uint32_t root, const Emit& emit) {
+  void candidates(const SlotGraph& graph, Mask wanted, int order, std::uint32_t root, Told told, const Emit& emit) {
     begin(graph, wanted, order, 0, root);
+    const bool only_fresh = told == Told::kFreshOnly;
     if (order == 1) {
+      if (only_fresh) return;
       for (std::int32_t p = 0; p < graph.n_starts; ++p) {
         const Mask mask = graph.mask_of(p) & wanted;
-        if (mask && graph.atom[p] != kNoFeature) emit(feature_key(root, 0, graph.atom[p]), mask);
+        if (mask && graph.atom[p] != kNoFeature) emit(feature_key(root, 0, graph.atom[p]), mask, false);
       }
       return;
     }
-    const auto finish = [&](std::uint32_t node, const Way& way) {
-      emit(feature_key(node, way.place, graph.atom[way.position]), way.mask);
+    const auto finish = [&](std::uint32_t node, bool is_fresh, const Way& way) {
+      const bool fresh = is_fresh || way.fresh;
+      if (fresh || !only_fresh) emit(feature_key(node, way.place, graph.atom[way.position]), way.mask, fresh);
     };
     each_start([&](std::int32_t place, std::uint32_t node, Mask mask) {
       start_at(place);
-      grow(1, node, mask, order - 1, finish, [](std::uint32_t, Mask) {});
+      grow(1, node, growing_.is_fresh(node), mask, order - 1, finish, [](std::uint32_t, Mask) {});
     });
   }
 
@@ -51,7 +54,15 @@ class SlotGrowth {
       if (mask != skipped) hit(node, mask);
       if (order == 1) return;
       start_at(place);
-      grow(1, node, mask, order, [](std::uint32_t, const Way&) {}, hit);
+      grow(1, node, false, mask, order, [](std::uint32_t, bool, const Way&) {}, hit);
+    });
+  }
+
+  // As `candidates` for two of them, but for fresh features.
+  template <class Emit>
+  void changes(const SlotGraph& graph, Mask both, int order, std::uint32_t root, const Emit& emit) {
+    candidates(graph, both, order, root, Told::kAll, [&](std::uint64_t key, Mask mask, bool fresh) {
+      if (!fresh) emit(key, mask);
     });
   }
 
@@ -79,6 +90,7 @@ class SlotGrowth {
     std::int32_t position, kept;  // `kept` is its number among the positions that may grow; of productions itself
     std::uint32_t place;
     Mask mask;
+    bool fresh;  // whether what is checked of it and its neighbours is
   };
   using Bits = std::vector<std::uint64_t>;
 
@@ -92,6 +104,7 @@ class SlotGrowth {
     root_ = root;
     ways_.resize(kMostOrder + 1);
     chosen_.resize(kMostOrder + 1);
+    fresh_.resize(kMostOrder + 1);
     kept_.clear();
     node_.clear();
     if (order == 1 && skipped == 0 && is_tree()) return;
@@ -110,6 +123,7 @@ class SlotGrowth {
     n_words_ = (kept_.size() + 63) / 64;
     rows_.assign(kept_.size(), -1);
     bits_.clear();
+    fresh_bits_.clear();
     differs_.assign(n_words_, 0);
     for (std::size_t k = 0; k < kept_.size(); ++k) {
       if ((graph.mask_of(kept_[k]) & wanted) != skipped) differs_[k / 64] |= std::uint64_t{1} << (k % 64);
@@ -137,6 +151,7 @@ class SlotGrowth {
     path_[0] = place;
     depth_ = 1;
     chosen_[1].assign(n_words_, ~std::uint64_t{0});
+    fresh_[1].assign(n_words_, 0);
   }
 
   // All ways to grow the feature whose path is kept. With `any`, pairs need not be known.
@@ -153,23 +168,28 @@ class SlotGrowth {
     // In 64 bits, because a gap without limit is large.
     const std::int64_t farthest =
         is_sequence ? std::int64_t{graph.slot[kept_[path_[0]]]} + level + graph.gap : std::int64_t{1} << 40;
-    const auto take = [&](std::int32_t k) {
+    const auto take = [&](std::int32_t k, bool fresh) {
       const std::int32_t p = kept_[k];
-      if (const Mask both = mask & graph.mask_of(p)) out.push_back({p, k, 1, both});
+      if (const Mask both = mask & graph.mask_of(p)) out.push_back({p, k, 1, both, fresh});
     };
     if (any) {
       for (std::int32_t k = last + 1; k < std::ssize(kept_) && graph.slot[kept_[k]] <= farthest; ++k) {
-        if (graph.slot[kept_[k]] > slot) take(k);
+        if (graph.slot[kept_[k]] > slot) take(k, growing_.is_fresh(node_[k]));
       }
       return;
     }
-    const std::uint64_t* row = row_of(last);
+    const std::int64_t row = row_of(last);
     for (std::size_t word = static_cast<std::size_t>(last) / 64; word < n_words_; ++word) {
-      for (std::uint64_t bits = row[word] & (is_sequence ? ~std::uint64_t{0} : chosen_[level][word]); bits;
-           bits &= bits - 1) {
-        const auto k = static_cast<std::int32_t>(64 * word) + std::countr_zero(bits);
+      std::uint64_t bits = bits_[row + word], fresh = fresh_bits_[row + word];
+      if (!is_sequence) {
+        bits &= chosen_[level][word];
+        fresh |= fresh_[level][word];
+      }
+      for (; bits; bits &= bits - 1) {
+        const int bit = std::countr_zero(bits);
+        const auto k = static_cast<std::int32_t>(64 * word) + bit;
         if (graph.slot[kept_[k]] > farthest) return;
-        take(k);
+        take(k, (fresh >> bit & 1) != 0);
       }
     }
   }
@@ -180,7 +200,7 @@ class SlotGrowth {
       for (std::int32_t p = begin; p < end; ++p) {
         const Mask both = mask & graph.mask_of(p);
         if (!both || graph.atom[p] == kNoFeature || (!any && !is_known(p))) continue;
-        out.push_back({p, p, static_cast<std::uint32_t>(depth), both});
+        out.push_back({p, p, static_cast<std::uint32_t>(depth), both, !any && known_[p] == kFresh});
       }
     };
     const std::int32_t last = path_[depth_ - 1];
@@ -197,20 +217,21 @@ class SlotGrowth {
       known = 0;
       if (node != kNoFeature) {
         const std::uint32_t pair = growing_.trie->find(feature_key(node, 2, graph_->atom[position]));
-        known = pair != kNoFeature && growing_.open[pair];
+        if (pair != kNoFeature) known = static_cast<std::int8_t>(growing_.open[pair]);
       }
     }
     return known != 0;
   }
 
-  // The positions that go with one that is kept: one bit for each.
-  const std::uint64_t* row_of(std::int32_t k) {
+  // Where the bits of the positions begin that go with one that is kept: one bit for each.
+  std::int64_t row_of(std::int32_t k) {
     if (rows_[k] < 0) {
       const SlotGraph& graph = *graph_;
       const FeatureTrie& trie = *growing_.trie;
       rows_[k] = std::ssize(bits_);
       bits_.resize(bits_.size() + n_words_, 0);
-      std::uint64_t* row = bits_.data() + rows_[k];
+      fresh_bits_.resize(bits_.size(), 0);
+      std::uint64_t *row = bits_.data() + rows_[k], *fresh = fresh_bits_.data() + rows_[k];
       const std::int32_t slot = graph.slot[kept_[k]];
       const std::int64_t farthest =
           graph.kind == SlotKind::kSequences ? std::int64_t{slot} + 1 + graph.gap : std::int64_t{1} << 40;
@@ -222,10 +243,12 @@ class SlotGrowth {
         if (other + kAhead < end) trie.prefetch(key_of(other + kAhead));
         if (graph.slot[kept_[other]] == slot) continue;
         const std::uint32_t pair = trie.find(key_of(other));
-        if (pair != kNoFeature && growing_.open[pair]) row[other / 64] |= std::uint64_t{1} << (other % 64);
+        if (pair == kNoFeature || !growing_.open[pair]) continue;
+        row[other / 64] |= std::uint64_t{1} << (other % 64);
+        if (growing_.is_fresh(pair)) fresh[other / 64] |= std::uint64_t{1} << (other % 64);
       }
     }
-    return bits_.data() + rows_[k];
+    return rows_[k];
   }
 
   // Whether all that can still be added is what the skipped candidates have.
@@ -238,13 +261,13 @@ class SlotGrowth {
   }
 
   template <class Finish, class Hit>
-  void grow(int level, std::uint32_t node, Mask mask, int top, const Finish& finish, const Hit& hit) {
+  void grow(int level, std::uint32_t node, bool fresh, Mask mask, int top, const Finish& finish, const Hit& hit) {
     const SlotGraph& graph = *graph_;
     auto& ways = ways_[level];
     // The pairs themselves are what is counted at order 2.
     find_ways(level, mask, level == 1 && top == 1, ways);
     if (level == top) {
-      for (const Way& way : ways) finish(node, way);
+      for (const Way& way : ways) finish(node, fresh, way);
       return;
     }
     const FeatureTrie& trie = *growing_.trie;
@@ -254,12 +277,13 @@ class SlotGrowth {
       if (grown == kNoFeature || !growing_.open[grown]) continue;
       if (way.mask != skipped_) hit(grown, way.mask);
       if (level + 1 >= order_) continue;
+      const bool is_fresh = fresh || way.fresh || growing_.is_fresh(grown);
       if (is_tree()) {
         const int depth = depth_;
         const std::int32_t before = path_[way.place - 1];
         depth_ = static_cast<int>(way.place);
         path_[depth_ - 1] = way.position;
-        grow(level + 1, grown, way.mask, top, finish, hit);
+        grow(level + 1, grown, is_fresh, way.mask, top, finish, hit);
         path_[depth_ - 1] = before;
         depth_ = depth;
       } else {
@@ -267,10 +291,15 @@ class SlotGrowth {
         auto& chosen = chosen_[level + 1];
         chosen = chosen_[level];
         if (graph.kind == SlotKind::kSets) {
-          const std::uint64_t* row = row_of(path_[level - 1]);
-          for (std::size_t word = 0; word < n_words_; ++word) chosen[word] &= row[word];
+          auto& with_fresh = fresh_[level + 1];
+          with_fresh = fresh_[level];
+          const std::int64_t row = row_of(path_[level - 1]);
+          for (std::size_t word = 0; word < n_words_; ++word) {
+            chosen[word] &= bits_[row + word];
+            with_fresh[word] |= fresh_bits_[row + word];
+          }
         }
-        if (!is_hopeless(level + 1, way)) grow(level + 1, grown, way.mask, top, finish, hit);
+        if (!is_hopeless(level + 1, way)) grow(level + 1, grown, is_fresh, way.mask, top, finish, hit);
       }
     }
   }
@@ -284,11 +313,11 @@ class SlotGrowth {
   std::vector<std::int32_t> kept_;   // positions of sets and sequences that may grow
   std::vector<std::uint32_t> node_;  // their features of order 1
   std::vector<std::int64_t> rows_;   // where the row of each begins, -1 before it is made
-  Bits bits_, differs_;
-  std::vector<std::int8_t> known_;                   // by position of productions
+  Bits bits_, fresh_bits_, differs_;
+  std::vector<std::int8_t> known_;                   // by position of productions: as `open`, or -1
   std::array<std::int32_t, kMostOrder + 1> path_{};  // by level, of productions by depth
   std::vector<std::vector<Way>> ways_;               // by level
-  std::vector<Bits> chosen_;                         // by level, of sets: what goes with all that is taken
+  std::vector<Bits> chosen_, fresh_;                 // by level, of sets: what goes with all that is taken
 };
 
 }  // namespace espalier

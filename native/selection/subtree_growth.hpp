@@ -8,6 +8,7 @@
 // interest only if all its pairs of neighbours are: each such relation keeps a table of the pairs of atoms that are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -23,23 +24,26 @@ class SubtreeGrowth {
  public:
   explicit SubtreeGrowth(const Growing& growing) : growing_(growing) {}
 
-  // Tells `emit` the key of each feature of an order whose parts may all grow, and which of the candidates `wanted` have
-  // it. A feature comes once for each place in the sentence where it occurs.
+  // Tells `emit` the key of each feature of an order whose parts may all grow, which of the candidates `wanted` have it,
+  // and whether it has a fresh part. A feature comes once for each place in the sentence where it occurs.
   template <class Emit>
-  void candidates(const ArcUnion& graph, Mask wanted, int order, std::uint32_t root, const Emit& emit) {
+  void candidates(const ArcUnion& graph, Mask wanted, int order, std::uint32_t root, Told told, const Emit& emit) {
+    const bool only_fresh = told == Told::kFreshOnly;
     if (order == 1) {
+      if (only_fresh) return;
       for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
         const Mask mask = graph.mask[arc] & wanted;
         if (!mask) continue;
-        for (const std::uint32_t atom : graph.atoms(arc)) emit(feature_key(root, 0, atom), mask);
+        for (const std::uint32_t atom : graph.atoms(arc)) emit(feature_key(root, 0, atom), mask, false);
       }
       return;
     }
     begin(graph, wanted, order, 0, root);
     all_pairs_ = order == 2;
+    if (only_fresh && all_pairs_ && std::ranges::find(fresh_, true) == fresh_.end()) return;
     const auto finish = [&](int level, const Way& way) {
-      each_pick(level, way, [&](const Entry& entry, std::uint32_t atom, std::uint32_t) {
-        emit(feature_key(entry.node, place_of(way), atom), way.mask);
+      each_pick(level, way, only_fresh, [&](const Entry& entry, std::uint32_t atom, std::uint32_t, bool fresh) {
+        emit(feature_key(entry.node, place_of(way), atom), way.mask, fresh);
       });
     };
     for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
@@ -69,6 +73,51 @@ class SubtreeGrowth {
     }
   }
 
+  // As `candidates` for two of them, but for fresh features, and for features that only occur where both have them; some
+  // of those are told, too.
+  template <class Emit>
+  void changes(const ArcUnion& graph, Mask both, int order, std::uint32_t root, const Emit& emit) {
+    if (order == 1) {
+      candidates(graph, both, 1, root, Told::kAll, [&](std::uint64_t key, Mask mask, bool) { emit(key, mask); });
+      return;
+    }
+    reached_.make_room(growing_.trie->size());
+    reached_atoms_.make_room(growing_.n_atoms);
+    begin(graph, both, order, both, root);
+    all_pairs_ = order == 2;
+    is_marking_ = true;
+    const auto finish = [&](int level, const Way& way) {
+      if (way.mask == both) return;
+      mark_atoms(way.arc);
+      each_pick(level, way, false, [&](const Entry& entry, std::uint32_t atom, std::uint32_t, bool fresh) {
+        if (!fresh) emit(feature_key(entry.node, place_of(way), atom), way.mask);
+      });
+    };
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      const Mask mask = graph.mask[arc] & both;
+      if (!mask || !n_atoms(arc)) continue;
+      depth_ = 1;
+      path_[0] = {arc, 0};
+      if (!leads(1, mask)) continue;
+      plant(arc);
+      grow(1, order - 1, mask, finish, [](std::uint32_t, Mask) {});
+    }
+    is_marking_ = false;
+    shared_.resize(kMostOrder + 1);
+    for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
+      if ((graph.mask[arc] & both) != both || !plant_shared(arc)) continue;
+      const auto finish_shared = [&](const Way& way) {
+        for (int k = atom_start_[way.arc]; k < atom_start_[way.arc + 1]; ++k) {
+          if (!reached_atoms_.has(atom_[k])) continue;
+          for (const std::uint32_t node : shared_[order - 1]) emit(feature_key(node, place_of(way), atom_[k]), both);
+        }
+      };
+      grow_shared(1, order - 1, finish_shared);
+    }
+    reached_.clear();
+    reached_atoms_.clear();
+  }
+
   // Tells `see` the pairs of atoms, with the place of the second, that must be open for a feature to be reached.
   template <class SeePair>
   static void each_pair(std::span<const std::uint32_t> places, std::span<const std::uint32_t> atoms,
@@ -92,6 +141,7 @@ class SubtreeGrowth {
   struct Entry {
     std::uint32_t node;
     std::array<std::uint16_t, kMostOrder> picked;  // by arc of the subtree, among the atoms that may grow
+    bool fresh;
   };
   struct Member {
     std::int32_t arc;
@@ -127,9 +177,11 @@ class SubtreeGrowth {
     ahead_.resize(kMostOrder + 1);
     atom_.clear();
     node_.clear();
+    fresh_.clear();
     relations_.clear();
     down_.clear();
     bits_.clear();
+    fresh_bits_.clear();
     pair_.clear();
     atom_start_.assign(1, 0);
     for (std::int32_t arc = 0; arc < graph.n_arcs; ++arc) {
@@ -139,6 +191,7 @@ class SubtreeGrowth {
           if (node == kNoFeature) continue;
           atom_.push_back(atom);
           node_.push_back(node);
+          fresh_.push_back(growing_.is_fresh(node));
         }
       }
       atom_start_.push_back(static_cast<std::int32_t>(atom_.size()));
@@ -162,11 +215,77 @@ class SubtreeGrowth {
     auto& entries = levels_[1];
     entries.clear();
     for (int k = 0; k < n_atoms(arc); ++k) {
-      entries.push_back({node_[atom_start_[arc] + k], {}});
+      entries.push_back({node_[atom_start_[arc] + k], {}, fresh_[atom_start_[arc] + k] != 0});
       entries.back().picked[0] = static_cast<std::uint16_t>(k);
     }
     depth_ = 1;
     path_[0] = {arc, 0};
+    if (is_marking_) mark(1, arc);
+  }
+
+  // Begins with the atoms of an arc that were reached where candidates differ; whether there are any.
+  bool plant_shared(std::int32_t arc) {
+    auto& nodes = shared_[1];
+    nodes.clear();
+    for (int k = atom_start_[arc]; k < atom_start_[arc + 1]; ++k) {
+      if (reached_.has(node_[k])) nodes.push_back(node_[k]);
+    }
+    depth_ = 1;
+    path_[0] = {arc, 0};
+    return !nodes.empty();
+  }
+
+  // Notes what was reached where candidates differ.
+  void mark(int level, std::int32_t arc) {
+    for (const Entry& entry : levels_[level]) reached_.set(entry.node);
+    mark_atoms(arc);
+  }
+  void mark_atoms(std::int32_t arc) {
+    for (int k = atom_start_[arc]; k < atom_start_[arc + 1]; ++k) reached_atoms_.set(atom_[k]);
+  }
+
+  // Grows features where all candidates have them, as far as they were reached elsewhere. What was reached has parts that
+  // may grow, so its pairs need not be looked at.
+  template <class Finish>
+  void grow_shared(int level, int top, const Finish& finish) {
+    const FeatureTrie& trie = *growing_.trie;
+    auto& ways = ways_[level];
+    find_ways(skipped_, ways);
+    for (const Way& way : ways) {
+      if (way.mask != skipped_) continue;
+      if (level == top) {
+        finish(way);
+        continue;
+      }
+      wanted_.clear();
+      wanted_hash_.clear();
+      for (int k = atom_start_[way.arc]; k < atom_start_[way.arc + 1]; ++k) {
+        if (!reached_atoms_.has(atom_[k])) continue;
+        for (const std::uint32_t node : shared_[level]) {
+          wanted_.push_back(feature_key(node, place_of(way), atom_[k]));
+          wanted_hash_.push_back(FeatureTrie::hash_of(wanted_.back()));
+          trie.prefetch_bits(wanted_hash_.back());
+        }
+      }
+      likely_.clear();
+      for (std::size_t k = 0; k < wanted_.size(); ++k) {
+        if (!trie.may_have(wanted_hash_[k])) continue;
+        trie.prefetch_slot(wanted_hash_[k]);
+        likely_.push_back(static_cast<int>(k));
+      }
+      auto& nodes = shared_[level + 1];
+      nodes.clear();
+      for (const int k : likely_) {
+        const std::uint32_t node = trie.find(wanted_[k], wanted_hash_[k]);
+        if (node == kNoFeature || !reached_.has(node)) continue;
+        nodes.push_back(node);
+      }
+      if (nodes.empty()) continue;
+      const Kept kept = step(way, level);
+      grow_shared(level + 1, top, finish);
+      restore(kept);
+    }
+    wanted_.clear();
   }
 
   // All ways to grow the subtree whose path is kept.
@@ -240,6 +359,7 @@ class SubtreeGrowth {
       const Kept kept = step(way, level);
       if (leads(level + 1, way.mask)) {
         fill(level, way);
+        if (is_marking_) mark(level + 1, way.arc);
         if (way.mask != skipped_) {
           for (const Entry& entry : levels_[level + 1]) hit(entry.node, way.mask);
         }
@@ -253,26 +373,26 @@ class SubtreeGrowth {
   void fill(int level, const Way& way) {
     auto& grown = levels_[level + 1];
     grown.clear();
-    const auto add = [&](const Entry& entry, std::uint32_t node, std::uint32_t k) {
-      grown.push_back({node, entry.picked});
+    const auto add = [&](const Entry& entry, std::uint32_t node, std::uint32_t k, bool fresh) {
+      grown.push_back({node, entry.picked, fresh});
       grown.back().picked[level] = static_cast<std::uint16_t>(k);
     };
     if (level == 1) {
       const Relation& relation = with_table(way.with_near);
       const std::uint32_t* pair = pair_.data() + relation.node;
       const int n = n_atoms(way.arc);
-      each_pick(level, way, [&](const Entry& entry, std::uint32_t, std::uint32_t k) {
-        add(entry, pair[entry.picked[0] * n + static_cast<int>(k)], k);
+      each_pick(level, way, false, [&](const Entry& entry, std::uint32_t, std::uint32_t k, bool fresh) {
+        add(entry, pair[entry.picked[0] * n + static_cast<int>(k)], k, fresh);
       });
       return;
     }
     const FeatureTrie& trie = *growing_.trie;
     wanted_hash_.clear();
-    each_pick(level, way, [&](const Entry& entry, std::uint32_t atom, std::uint32_t k) {
+    each_pick(level, way, false, [&](const Entry& entry, std::uint32_t atom, std::uint32_t k, bool fresh) {
       const std::uint64_t key = feature_key(entry.node, place_of(way), atom);
       wanted_hash_.push_back(FeatureTrie::hash_of(key));
       trie.prefetch_bits(wanted_hash_.back());
-      add(entry, 0, k);
+      add(entry, 0, k, fresh);
       wanted_.push_back(key);
     });
     likely_.clear();
@@ -286,20 +406,26 @@ class SubtreeGrowth {
       const std::uint32_t node = trie.find(wanted_[k], wanted_hash_[k]);
       if (node == kNoFeature || !growing_.open[node]) continue;
       grown[n_kept] = grown[k];
+      grown[n_kept].fresh |= growing_.is_fresh(node);
       grown[n_kept++].node = node;
     }
     grown.resize(n_kept);
     wanted_.clear();
   }
 
-  // For each entry, the atoms of the new arc that go with those of its neighbours, and their places in its list.
+  // For each entry, the atoms of the new arc that go with those of its neighbours, their places in its list, and whether
+  // a part of what grows is fresh.
   template <class Take>
-  void each_pick(int level, const Way& way, const Take& take) {
+  void each_pick(int level, const Way& way, bool only_fresh, const Take& take) {
     const std::uint32_t* atom = atom_.data() + atom_start_[way.arc];
     const int n = n_atoms(way.arc), n_words = (n + 63) / 64;
     if (all_pairs_) {  // their keys are wanted, not what is known of them
+      const std::uint8_t* fresh = fresh_.data() + atom_start_[way.arc];
       for (const Entry& entry : levels_[1]) {
-        for (int k = 0; k < n; ++k) take(entry, atom[k], static_cast<std::uint32_t>(k));
+        for (int k = 0; k < n; ++k) {
+          const bool either = entry.fresh || fresh[k];
+          if (either || !only_fresh) take(entry, atom[k], static_cast<std::uint32_t>(k), either);
+        }
       }
       return;
     }
@@ -307,12 +433,16 @@ class SubtreeGrowth {
     const std::int64_t near = with_table(way.with_near).bits;
     const std::int64_t above = way.above < 0 ? -1 : relations_[way.with_above].bits;
     for (const Entry& entry : levels_[level]) {
-      const std::uint64_t* row = bits_.data() + near + entry.picked[way.near] * n_words;
-      const std::uint64_t* other = above < 0 ? row : bits_.data() + above + entry.picked[way.above] * n_words;
+      const std::int64_t row = near + entry.picked[way.near] * n_words;
+      const std::int64_t other = above < 0 ? row : above + entry.picked[way.above] * n_words;
       for (int word = 0; word < n_words; ++word) {
-        for (std::uint64_t bits = row[word] & other[word]; bits; bits &= bits - 1) {
-          const int k = 64 * word + std::countr_zero(bits);
-          take(entry, atom[k], static_cast<std::uint32_t>(k));
+        const std::uint64_t fresh =
+            entry.fresh ? ~std::uint64_t{0} : fresh_bits_[row + word] | fresh_bits_[other + word];
+        std::uint64_t bits = bits_[row + word] & bits_[other + word];
+        if (only_fresh) bits &= fresh;
+        for (; bits; bits &= bits - 1) {
+          const int bit = std::countr_zero(bits), k = 64 * word + bit;
+          take(entry, atom[k], static_cast<std::uint32_t>(k), (fresh >> bit & 1) != 0);
         }
       }
     }
@@ -327,10 +457,11 @@ class SubtreeGrowth {
     const FeatureTrie& trie = *growing_.trie;
     const int rows = n_atoms(relation.arc), n = n_atoms(relation.other), n_words = (n + 63) / 64;
     bits_.resize(bits_.size() + static_cast<std::size_t>(rows) * n_words, 0);
+    fresh_bits_.resize(bits_.size(), 0);
     pair_.resize(pair_.size() + static_cast<std::size_t>(rows) * n);
     const std::uint32_t* node = node_.data() + atom_start_[relation.arc];
     const std::uint32_t* atom = atom_.data() + atom_start_[relation.other];
-    std::uint64_t* bits = bits_.data() + relation.bits;
+    std::uint64_t *bits = bits_.data() + relation.bits, *fresh = fresh_bits_.data() + relation.bits;
     std::uint32_t* pair = pair_.data() + relation.node;
     // All pairs in three rounds, so that what they read arrives while others are looked up.
     hash_.clear();
@@ -351,7 +482,9 @@ class SubtreeGrowth {
       const int i = place / n, k = place % n;
       const std::uint32_t found = trie.find(feature_key(node[i], relation.place, atom[k]), hash_[place]);
       pair[place] = found;
-      if (found != kNoFeature && growing_.open[found]) bits[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
+      if (found == kNoFeature || !growing_.open[found]) continue;
+      bits[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
+      if (growing_.is_fresh(found)) fresh[i * n_words + k / 64] |= std::uint64_t{1} << (k % 64);
     }
     return relation;
   }
@@ -360,13 +493,16 @@ class SubtreeGrowth {
   const ArcUnion* graph_ = nullptr;
   int order_ = 0;
   Mask skipped_ = 0;
-  bool all_pairs_ = false;
-  std::vector<std::uint32_t> atom_, node_;  // by arc, of the atoms that may grow
+  bool all_pairs_ = false, is_marking_ = false;
+  Marks reached_, reached_atoms_;                   // features and atoms
+  std::vector<std::vector<std::uint32_t>> shared_;  // by order: features at one place
+  std::vector<std::uint32_t> atom_, node_;          // by arc, of the atoms that may grow
+  std::vector<std::uint8_t> fresh_;                 // likewise
   std::vector<std::int32_t> atom_start_;
   std::vector<Relation> relations_;
   std::vector<std::int64_t> down_;  // by arc: its first relation to a child
   std::int64_t right_ = 0;          // the first relation to a sibling
-  std::vector<std::uint64_t> bits_, wanted_, wanted_hash_, hash_;
+  std::vector<std::uint64_t> bits_, fresh_bits_, wanted_, wanted_hash_, hash_;
   std::vector<int> likely_;
   std::vector<std::uint32_t> pair_;
   std::array<Member, kMostOrder + 1> path_{};

@@ -621,6 +621,16 @@ class FeatureTrie:
     def insert(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.uint32]: ...
     def find(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.uint32]: ...
 
+class KeptCounts:
+    def __init__(self, most_bytes: int) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    @property
+    def is_full(self) -> bool: ...
+
+MOST_KEPT_THRESHOLD: float = 127.0
+
 class SlotGraphs:
     def __init__(self, kind: int, gap: int, arrays: dict[str, NDArray[Any]]) -> None: ...
     def __len__(self) -> int: ...
@@ -722,6 +732,44 @@ def count_features(
     memory: int,
     folder: str,
     filter_memory: int,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def count_changes(
+    graphs: ArcUnions,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    right: NDArray[numpy.int32],
+    predicted: NDArray[numpy.int32],
+    before: NDArray[numpy.int32],
+    root_of: NDArray[numpy.int32],
+    kept: KeptCounts,
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
+    n_threads: int,
+    progress: Callable[[float], object] | None,
+) -> dict[str, Any]: ...
+@overload
+def count_changes(
+    graphs: SlotGraphs,
+    trie: FeatureTrie,
+    n_atoms: int,
+    first: NDArray[numpy.uint32],
+    open: NDArray[numpy.uint8],
+    right: NDArray[numpy.int32],
+    predicted: NDArray[numpy.int32],
+    before: NDArray[numpy.int32],
+    root_of: NDArray[numpy.int32],
+    kept: KeptCounts,
+    order: int,
+    threshold: float,
+    memory: int,
+    folder: str,
     n_threads: int,
     progress: Callable[[float], object] | None,
 ) -> dict[str, Any]: ...

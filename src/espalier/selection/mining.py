@@ -26,6 +26,8 @@ Nodes = NDArray[np.uint32]
 Steps = Literal["square root", "constant"]
 
 _LEAST_MEMORY = 1 << 25  # for counting, whatever else is held
+_KEPT_SHARE = 4  # one part in so many of the memory is for counts that are kept from pass to pass
+_OPEN, _FRESH = 1, 2  # whether a feature may grow, and whether it does for the first time
 _SHARE = 0.25  # of the loss that the first step is to undo: no weights undo all of it
 
 
@@ -188,6 +190,43 @@ def scores_of(
     return scores + np.tile(grown.intercept, len(scores) // len(grown.intercept)) if len(root_of) else scores
 
 
+@dataclass(eq=False)
+class KeptPass:
+    """What was counted so far, so that a pass needs to count only what changed.
+
+    Attributes
+    ----------
+    predicted
+        What the counts are of; empty before the first pass.
+    plus, minus
+        By feature of the trie: in how many right and in how many predicted outputs of mispredicted examples it is.
+    counts
+        By order: the counts of all other candidates.
+    """
+
+    predicted: NDArray[np.int32]
+    plus: NDArray[np.int32]
+    minus: NDArray[np.int32]
+    counts: list[_core.KeptCounts] = field(default_factory=list)
+
+    @staticmethod
+    def empty(n_features: int) -> KeptPass:
+        """Nothing was counted yet."""
+        return KeptPass(np.empty(0, np.int32), *(np.zeros(n_features, np.int32) for _ in range(2)))
+
+    def add(self, found: dict[str, Any]) -> None:
+        """Change the counts of known features, and append those of new ones."""
+        self.plus[found["node"]] += found["plus"]
+        self.minus[found["node"]] += found["minus"]
+        self.plus = np.concatenate([self.plus, found["key_plus"]])
+        self.minus = np.concatenate([self.minus, found["key_minus"]])
+
+    @property
+    def n_bytes(self) -> int:
+        """What the counts hold in memory."""
+        return self.plus.nbytes + self.minus.nbytes + sum(own.n_bytes for own in self.counts)
+
+
 class Mining:
     """Passes of the algorithm over a problem.
 
@@ -222,6 +261,7 @@ class Mining:
         self._step, self._steps, self._filter_memory, self._folder = step, steps, filter_memory, folder
         self._included = np.ones(len(problem), bool) if included is None else included
         self.history: list[PassStep] = []
+        self._kept = None if filter_memory or C > _core.MOST_KEPT_THRESHOLD else KeptPass.empty(len(grown.weight))
         self._first = problem.start[:-1]
         self._n_outputs = np.diff(problem.start)
 
@@ -264,6 +304,80 @@ class Mining:
 
     def count(self, predicted: NDArray[np.int32], max_order: int, schedule: Schedule) -> list[Counted]:
         """Count candidates order by order, and let features survive; no weight moves yet."""
+        if self._kept is None:
+            return self._count_all(predicted, max_order, schedule)
+        counted = self._count_changes(self._kept, predicted, max_order, schedule)
+        if any(own.is_full for own in self._kept.counts):
+            self._kept = None  # they take too much memory: the next passes count everything anew
+        return counted
+
+    def _count_changes(
+        self, kept: KeptPass, predicted: NDArray[np.int32], max_order: int, schedule: Schedule
+    ) -> list[Counted]:
+        """Change the counts of the last pass by what is predicted differently now.
+
+        All features that ever survived may grow. What grows from one that does not survive any more is not frequent
+        enough either, and only costs the time to count it.
+        """
+        grown = self.grown
+        had_weight = grown.weight != 0
+        opened = np.full(len(grown.weight), _OPEN, np.uint8)
+        survives = np.zeros(len(grown.weight), np.uint8)
+        counted: list[Counted] = []
+        for order in range(1, max_order + 1):
+            began = time.monotonic()
+            found = self._changes(order, kept, opened, predicted, schedule.part(order - 1, max_order))
+            grown.insert(found["key"], order)
+            n_new = len(found["key"])
+            opened = np.concatenate([opened, np.full(n_new, _FRESH, np.uint8)])
+            kept.add(found)
+            own = np.flatnonzero(grown.order == order).astype(np.uint32)
+            n_candidates = len(kept.counts[order - 1]) + int(np.count_nonzero(kept.plus[own] | kept.minus[own]))
+            had_weight, survives = (np.concatenate([old, np.zeros(n_new, old.dtype)]) for old in (had_weight, survives))
+            nodes = own[(np.maximum(kept.plus[own], kept.minus[own]) > self._C) | had_weight[own]]
+            survives[nodes] = 1
+            grown.survives = survives
+            slope = kept.plus[nodes].astype(np.float64) - kept.minus[nodes]
+            seconds = time.monotonic() - began
+            counted.append(Counted(nodes, slope, found["n_occurrences"], n_candidates, found["n_spilled"], seconds))
+        kept.predicted = predicted
+        return counted
+
+    def _changes(
+        self,
+        order: int,
+        kept: KeptPass,
+        opened: NDArray[np.uint8],
+        predicted: NDArray[np.int32],
+        schedule: Schedule,
+    ) -> dict[str, Any]:
+        problem, grown = self.problem, self.grown
+        memory = self._memory(schedule)
+        if len(kept.counts) < order:
+            share = max(0, schedule.memory - self._held()) // _KEPT_SHARE
+            kept.counts.append(_core.KeptCounts(share))
+        found: dict[str, Any] = _core.count_changes(
+            problem.graphs,
+            grown.trie,
+            grown.n_atoms,
+            grown.first(opened),
+            opened,
+            problem.right,
+            predicted,
+            kept.predicted,
+            problem.root_of,
+            kept.counts[order - 1],
+            order,
+            self._C,
+            memory,
+            self._folder,
+            schedule.n_threads,
+            schedule.tell,
+        )
+        return found
+
+    def _count_all(self, predicted: NDArray[np.int32], max_order: int, schedule: Schedule) -> list[Counted]:
+        """Count all candidates anew."""
         grown = self.grown
         had_weight = grown.weight != 0
         opened = grown.reached(had_weight, schedule.n_threads)
@@ -339,15 +453,6 @@ class Mining:
         schedule: Schedule,
     ) -> dict[str, Any]:
         problem, grown = self.problem, self.grown
-        least = _LEAST_MEMORY * schedule.n_threads
-        if least + self._filter_memory > schedule.memory:
-            raise MemoryBudgetError(
-                f"Counting features needs at least {least + self._filter_memory:,} bytes, {_LEAST_MEMORY:,} for each "
-                f"thread and {self._filter_memory:,} for the filter, but the budget is {schedule.memory:,} bytes. Give "
-                "more memory, fewer threads or a smaller filter_memory."
-            )
-        # What is held does not end the work: it cannot be less, and all else goes to the disk.
-        memory = max(schedule.memory - self._held() - self._filter_memory, least)
         found: dict[str, Any] = _core.count_features(
             problem.graphs,
             grown.trie,
@@ -360,7 +465,7 @@ class Mining:
             watched,
             order,
             self._C,
-            memory,
+            self._memory(schedule),
             self._folder,
             self._filter_memory if order > 1 else 0,
             schedule.n_threads,
@@ -368,6 +473,19 @@ class Mining:
         )
         return found
 
+    def _memory(self, schedule: Schedule) -> int:
+        """Bytes for counting."""
+        least = _LEAST_MEMORY * schedule.n_threads
+        if least + self._filter_memory > schedule.memory:
+            raise MemoryBudgetError(
+                f"Counting features needs at least {least + self._filter_memory:,} bytes, {_LEAST_MEMORY:,} for each "
+                f"thread and {self._filter_memory:,} for the filter, but the budget is {schedule.memory:,} bytes. Give "
+                "more memory, fewer threads or a smaller filter_memory."
+            )
+        # What is held does not end the work: it cannot be less, and all else goes to the disk.
+        return max(schedule.memory - self._held() - self._filter_memory, least)
+
     def _held(self) -> int:
-        """Bytes of the examples and of the features."""
-        return int(self.problem.graphs.n_bytes) + self.grown.n_bytes
+        """Bytes of the examples, of the features and of counts that are kept."""
+        kept = 0 if self._kept is None else self._kept.n_bytes
+        return int(self.problem.graphs.n_bytes) + self.grown.n_bytes + kept

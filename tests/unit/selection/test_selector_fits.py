@@ -125,8 +125,8 @@ def test_an_interrupted_selector_keeps_what_was_selected(monkeypatch: pytest.Mon
             raise StopError
         return count(self, order, *rest)
 
-    count = mining_module.Mining._count
-    monkeypatch.setattr(mining_module.Mining, "_count", counting)
+    count = mining_module.Mining._changes
+    monkeypatch.setattr(mining_module.Mining, "_changes", counting)
     cut = KernelSpaceSelector(ARCS, C=1.0, max_passes=3, tolerance=0.0)
     with pytest.raises(StopError):
         cut.fit(groups)  # in the second pass, before order 2
