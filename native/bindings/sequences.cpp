@@ -116,44 +116,46 @@ ArcsView arcs_of(Arrays arrays, std::vector<nb::object>& kept) {
   return view;
 }
 
-ArcValues arc_settings(double decay, const In<double>& weight, const Symbols& part, bool contiguous) {
+ArcValues arc_settings(double decay, const In<double>& weight, const Symbols& part, bool contiguous, int max_arcs) {
   return {decay,
           weight.data(),
           part.data(),
           static_cast<std::int64_t>(part.size()),
           static_cast<std::int64_t>(weight.size()),
-          contiguous};
+          contiguous,
+          max_arcs};
 }
 
 void bind_dependency_subtree(nb::module_& m) {
   m.def(
       "dependency_subtree_values",
-      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int n_threads,
-         Progress progress, Vector out) {
+      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int max_arcs,
+         int n_threads, Progress progress, Vector out) {
         std::vector<nb::object> kept;
         const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           dependency_subtree_values(rows, columns, static_cast<Pairs>(pairs),
-                                    arc_settings(decay, weight, part, contiguous), team, out.data());
+                                    arc_settings(decay, weight, part, contiguous, max_arcs), team, out.data());
         });
       },
-      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a, "out"_a);
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "max_arcs"_a, "n_threads"_a,
+      "progress"_a, "out"_a);
   m.def(
       "dependency_subtree_pull_back",
-      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int n_threads,
-         Progress progress, In<double> cotangent, Vector decay_bar, Vector weight_bar) {
+      [](Arrays a, Arrays b, int pairs, double decay, In<double> weight, Symbols part, bool contiguous, int max_arcs,
+         int n_threads, Progress progress, In<double> cotangent, Vector decay_bar, Vector weight_bar) {
         std::vector<nb::object> kept;
         const ArcsView rows = arcs_of(a, kept), columns = arcs_of(b, kept);
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           dependency_subtree_pull_back(rows, columns, static_cast<Pairs>(pairs),
-                                       arc_settings(decay, weight, part, contiguous), cotangent.data(), team,
+                                       arc_settings(decay, weight, part, contiguous, max_arcs), cotangent.data(), team,
                                        decay_bar.data(), weight_bar.data());
         });
       },
-      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "n_threads"_a, "progress"_a,
-      "cotangent"_a, "decay_bar"_a, "weight_bar"_a);
+      "a"_a, "b"_a, "pairs"_a, "decay"_a, "weight"_a, "part"_a, "contiguous"_a, "max_arcs"_a, "n_threads"_a,
+      "progress"_a, "cotangent"_a, "decay_bar"_a, "weight_bar"_a);
 }
 
 }  // namespace

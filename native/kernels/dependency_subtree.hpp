@@ -4,7 +4,10 @@
 //   E(x, y) = m(x, y) * (1 + D(x, y)),  R(x, y) = E(x, y) * (1 + R(left of x, left of y)),
 //   D(u, v) = sum of R over the children of u and v,
 // where *left of* is the neighbour among the children of one head; the kernel is the sum of all D. Where children need
-// not be neighbours, the last R is a sum over all children to the left.
+// not be neighbours, the last R is a sum over all children to the left (dependency_subtree_gaps.hpp).
+//
+// Most arcs of two trees share nothing. What counts a subtree of neighbours therefore visits only pairs of arcs that
+// share a feature: an index of some columns, by feature, tells where they are.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +32,7 @@ struct ArcValues {
   const std::int32_t* part;  // by feature: its template
   std::int64_t n_features, n_templates;
   bool contiguous;
+  int max_arcs;  // of a subtree; 0 without a limit, and always where children need not be neighbours
 };
 
 void dependency_subtree_values(const ArcsView& a, const ArcsView& b, Pairs pairs, const ArcValues& values, Team& team,

@@ -259,6 +259,7 @@ def dependency_subtree_values(
     weight: NDArray[numpy.float64],
     part: NDArray[numpy.int32],
     contiguous: bool,
+    max_arcs: int,
     n_threads: int,
     progress: Callable[[float], object] | None,
     out: NDArray[numpy.float64],
@@ -271,6 +272,7 @@ def dependency_subtree_pull_back(
     weight: NDArray[numpy.float64],
     part: NDArray[numpy.int32],
     contiguous: bool,
+    max_arcs: int,
     n_threads: int,
     progress: Callable[[float], object] | None,
     cotangent: NDArray[numpy.float64],
@@ -637,6 +639,7 @@ class SlotGraphs:
     @property
     def n_bytes(self) -> int: ...
 
+def arc_sets(sentences: ArcUnions, n_threads: int) -> SlotGraphs: ...
 def count_occurrences(
     keys: NDArray[numpy.uint64], start: NDArray[numpy.int64], threshold: float, memory: int, folder: str, n_threads: int
 ) -> dict[str, Any]: ...

@@ -98,6 +98,11 @@ def weight(form: Any, decay: float, weight_of: Callable[[str], float]) -> float:
     return total
 
 
+def n_arcs(form: Any) -> int:
+    """How many arcs a sub-feature-tree has."""
+    return 0 if form is None else sum(1 + n_arcs(below) for _, below in form)
+
+
 def dependency_subtree(
     s: DependencyTree,
     t: DependencyTree,
@@ -106,6 +111,11 @@ def dependency_subtree(
     weight_of: Callable[[str], float],
     contiguous: bool = True,
     root: bool = False,
+    max_arcs: int | None = None,
 ) -> float:
     a, b = (feature_trees(tree, features, contiguous, range(-1 if root else 0, len(tree.words))) for tree in (s, t))
-    return sum(n * b[form] * weight(form, decay, weight_of) for form, n in a.items())
+    return sum(
+        n * b[form] * weight(form, decay, weight_of)
+        for form, n in a.items()
+        if max_arcs is None or n_arcs(form) <= max_arcs
+    )

@@ -20,7 +20,7 @@ from espalier.kernels.block_plan import DECAY_BOUNDS, Block, BlockKernel, Corpor
 from espalier.kernels.hyperparameters import Fixed, Hyperparameter, Number, PerDimension, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.sequence_memory import Grids, which_pairs
-from espalier.structures.numbers import truth_value
+from espalier.structures.numbers import truth_value, whole_number
 
 _CONTEXTS = (
     *("words", "tags", "head word, tag", "head tag, word"),
@@ -73,11 +73,15 @@ class DependencySubtree(BlockKernel):
     root
         Whether the arc to a root counts like any other: its head is ROOT, which stands before the first word, and its
         head's word and tag are ``"ROOT"``. Several roots are siblings.
+    max_arcs
+        Count only subtrees of at most so many arcs. With 1, the kernel is the number of features of arcs that two trees
+        share, and ``Power(Constant(1.0) + DependencySubtree(max_arcs=1), 2)`` counts pairs of these.
 
     Notes
     -----
-    A pair of trees costs the product of their sizes, in time and, for each thread, in memory; a pair beyond the budget
-    raises a MemoryBudgetError. Without ``root``, the arc to a root has no head and does not count. There may be several
+    A pair of trees costs time for each two arcs that share a feature; with ``contiguous=False``, for each two arcs. It
+    takes the product of the sizes in memory, for each thread; a pair beyond the budget raises a MemoryBudgetError.
+    Without ``root``, the arc to a root has no head and does not count. There may be several
     roots, and arcs may cross: children are in the order of the sentence, wherever their head is. The tag to the left of
     the first word is ``"ROOT"``, with and without ``root``; the tags to the left of ROOT and to the right of the last
     word are empty. ``decay`` and ``weight`` are not in the paper, which does not say how it groups lengths, either.
@@ -103,6 +107,7 @@ class DependencySubtree(BlockKernel):
     contiguous: bool = True
     on: str | None = None
     root: bool = False
+    max_arcs: int | None = None
 
     def __post_init__(self) -> None:
         check_templates(self.features)
@@ -110,6 +115,10 @@ class DependencySubtree(BlockKernel):
         super().__post_init__()
         object.__setattr__(self, "contiguous", truth_value("contiguous", self.contiguous))
         object.__setattr__(self, "root", truth_value("root", self.root))
+        if self.max_arcs is not None:
+            object.__setattr__(self, "max_arcs", whole_number("max_arcs", self.max_arcs, none=True))
+            if not self.contiguous:
+                raise ValueError("max_arcs limits subtrees of neighbours only: leave out contiguous=False or max_arcs.")
         if isinstance(self.decay, PerLabel | PerDimension):
             raise TypeError("decay is one number for all arcs; weight may be PerLabel, by template.")
         if isinstance(self.weight, PerLabel):
@@ -137,7 +146,10 @@ class DependencySubtree(BlockKernel):
 
     def _grids(self, a: Corpora, b: Corpora, *, pulling_back: bool) -> Grids:
         # Tables of numbers over both trees, and as many again for their gradient weights.
-        bytes_per_cell = 8 * (3 if self.contiguous else 4) * (2 if pulling_back else 1)
+        n_numbers = 3 if self.contiguous else 4
+        if self.max_arcs is not None:
+            n_numbers = 1 + 2 * self.max_arcs
+        bytes_per_cell = 8 * n_numbers * (2 if pulling_back else 1)
         return Grids((np.diff(a[0].arrays["start"]), np.diff(b[0].arrays["start"])), bytes_per_cell)
 
     def _native(self) -> tuple[Native, Native]:
@@ -159,7 +171,7 @@ class ArcBlock(PairBlock):
 
     def _arguments(self, kernel: DependencySubtree, schedule: Schedule) -> tuple[object, ...]:
         (weight,), decay = self._by_label(kernel), hyper.number_of(kernel.decay)
-        options = (kernel.contiguous, schedule.n_threads, schedule.tell)
+        options = (kernel.contiguous, kernel.max_arcs or 0, schedule.n_threads, schedule.tell)
         return (*self._arrays, self._pairs, decay, weight, self._part, *options)
 
 

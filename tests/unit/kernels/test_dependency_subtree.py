@@ -44,6 +44,8 @@ KERNELS = [
     es.DependencySubtree(("own", "tags"), decay=0.7, contiguous=False),
     es.DependencySubtree(tuple(TEMPLATES), 0.3, es.PerLabel(1.0, values={"tags": 0.4, "distance": 2.0})),
     es.DependencySubtree(("own", "direction"), 0.6, es.PerLabel(0.8, values={"own": 1.5}), contiguous=False),
+    *(es.DependencySubtree(("own", "direction"), 0.6, es.PerLabel(0.8), max_arcs=n) for n in (1, 2, 3)),
+    es.DependencySubtree(("relation", "tags"), 0.9, max_arcs=4, root=True),
 ]
 
 
@@ -82,7 +84,7 @@ def twin(kernel, a, b):
     def weight(name):
         return own.get(name, es.kernels.hyperparameters.default_of(kernel.weight))
 
-    decay, options = es.kernels.number_of(kernel.decay), (kernel.contiguous, kernel.root)
+    decay, options = es.kernels.number_of(kernel.decay), (kernel.contiguous, kernel.root, kernel.max_arcs)
     return np.array([[dependency_subtree(s, t, features, decay, weight, *options) for t in b] for s in a])
 
 
@@ -220,6 +222,30 @@ def test_joined_texts_are_kept_apart():
     assert kernel(trees).tolist() == np.eye(len(pieces)).tolist()
 
 
+def test_it_keeps_the_laws_with_few_arcs():
+    trees = [EXAMPLE, *(tree for tree in FOREST if len(tree) > 1)][:5]
+    check_kernel(es.DependencySubtree(("tags", "relation"), max_arcs=2, root=True), trees)
+    assert es.DependencySubtree(("own",), 1.0, max_arcs=2).value(EXAMPLE, EXAMPLE) == 20.0  # 4 arcs and 3 pairs of arcs
+
+
+def test_many_trees_are_cut_into_blocks():
+    rng = np.random.default_rng(3)
+    trees = [random_tree(rng, (1, 40), roots=0.1) for _ in range(150)]
+    for kernel in (es.DependencySubtree(("own", "tags")), es.DependencySubtree(("own", "tags"), max_arcs=3)):
+        whole = kernel(trees, n_threads=2)
+        alone = [kernel.value(trees[i], trees[j]) for i, j in ((3, 140), (140, 3), (77, 78), (149, 149))]
+        np.testing.assert_array_equal(whole[[3, 140, 77, 149], [140, 3, 78, 149]], alone)
+        np.testing.assert_array_equal(kernel(trees[:10], trees), whole[:10])
+        np.testing.assert_array_equal(kernel.diagonal(trees), whole.diagonal())
+        values, pull_back = kernel.vjp(trees, n_threads=1)
+        cotangent = rng.normal(size=whole.shape)
+        np.testing.assert_array_equal(values, whole)
+        own = pull_back(cotangent)
+        assert own == kernel.vjp(trees, n_threads=2)[1](cotangent)
+        parts = [kernel.vjp(trees[rows], trees)[1](cotangent[rows]) for rows in (slice(0, 60), slice(60, None))]
+        np.testing.assert_allclose(own["decay"], sum(part["decay"] for part in parts), rtol=1e-9)
+
+
 def test_it_keeps_the_laws_with_roots_and_parts():
     trees = [EXAMPLE, *(tree for tree in FOREST if len(tree) > 1)][:5]
     check_kernel(es.DependencySubtree(("tags, length", "head tag, between tag, tag", "tag +1"), root=True), trees)
@@ -311,6 +337,12 @@ def test_a_pair_beyond_the_memory_is_refused():
             lambda: es.DependencySubtree(("tags",), weight=es.PerLabel(1.0, groups={"all": ["tags", "tag"]})),
             ValueError,
             "weight names 'tag', which is not a template",
+        ),
+        (lambda: es.DependencySubtree(max_arcs=0), ValueError, "max_arcs must be a positive integer or None, got 0"),
+        (
+            lambda: es.DependencySubtree(max_arcs=2, contiguous=False),
+            ValueError,
+            "leave out contiguous=False or max_arcs",
         ),
         (lambda: es.DependencySubtree(root="no"), TypeError, "root must be True or False, got 'no'"),
         (lambda: es.DependencySubtree()([3]), InputError, "Row 0"),

@@ -44,6 +44,7 @@ KERNELS = [
     es.BagOfWords(idf=Idf.fit([*TEXTS, "$kind $array"])),
     es.Tagging(),
     es.DependencySubtree(("tags", "own")),
+    es.DependencySubtree(("tags",), max_arcs=2),
     es.WeisfeilerLehman(2, labels="words"),
     es.Precomputed([[1.0, 0.1 + 0.2], [0.1 + 0.2, 1.0]], on="row"),
     es.RBF(es.PerDimension(1.0, values=(0.5, 2.0)), on=("a", "b")),
