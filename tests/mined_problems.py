@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.jobs.schedule import Schedule
-from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree, Tagging, fixed
+from espalier.kernels import (
+    Constant,
+    DependencySubtree,
+    Polynomial,
+    Power,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Tagging,
+    fixed,
+)
 from espalier.kernels.inputs import Inputs
 from espalier.selection.mining import Grown, Mining, Problem
 from espalier.spaces.grown import Atoms, space_for
@@ -84,6 +94,25 @@ def dependency_case(root: bool) -> Case:
     )
 
 
+def arc_set_case(degree: int) -> Case:
+    arcs = DependencySubtree(features=TEMPLATES, root=True, max_arcs=1)
+
+    def by_code(arc: Any) -> Any:
+        # Templates first, then the last text: texts outside of the sentence come before the others.
+        (template, *values), _ = arc
+        return TEMPLATES.index(template), [(["", "ROOT", value].index(value), value) for value in reversed(values)]
+
+    return Case(
+        Power(Constant(1.0) + arcs, degree),
+        candidate_trees,
+        lambda tree, order: listed.polynomial_features(
+            [arc for (arc,) in listed.dependency_features(tree, TEMPLATES, 1, root=True)], order
+        ),
+        lambda feature: " & ".join(arc_text((arc,)) for arc in sorted(feature, key=by_code)),
+        listed.POLYNOMIAL,
+    )
+
+
 def sequence_case(kernel: Any, max_gap: int | None) -> Case:
     return Case(
         kernel,
@@ -114,6 +143,7 @@ CASES = {
         lambda feature: " & ".join(map(str, sorted(feature))),
         listed.POLYNOMIAL,
     ),
+    "sets of arcs": arc_set_case(3),
     "n-grams": sequence_case(Spectrum(3), 0),
     "subsequences": sequence_case(Subsequence(3), None),
     "subsequences without gaps": sequence_case(Subsequence(3, gap_decay=fixed(0.0)), 0),

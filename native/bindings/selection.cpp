@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/bindings.hpp"
+#include "selection/arc_sets.hpp"
 #include "selection/blocked_filter.hpp"
 #include "selection/mining.hpp"
 #include "selection/ranked_features.hpp"
@@ -285,6 +286,16 @@ void bind_selection(nb::module_& m) {
           "kind"_a, "gap"_a, "arrays"_a)
       .def("__len__", &SlotGraphs::size)
       .def_prop_ro("n_bytes", &SlotGraphs::n_bytes);
+  m.def(
+      "arc_sets",
+      [](const ArcUnions& sentences, int n_threads) {
+        std::unique_ptr<SlotGraphs> out;
+        Gate gate;
+        run_released(gate, n_threads, {},
+                     [&](Team& team) { out = std::make_unique<SlotGraphs>(arc_sets(sentences, team)); });
+        return std::move(*out);
+      },
+      "sentences"_a, "n_threads"_a, "The atoms of all arcs of each sentence as a set.");
   m.def(
       "count_occurrences",
       [](In<std::uint64_t> keys, In<std::int64_t> start, double threshold, std::int64_t memory, std::string folder,

@@ -24,6 +24,7 @@ from espalier.rerank.features import FeatureReranker
 from espalier.rerank.listed import tagged_alike
 from espalier.rerank.score_weights import total_scores
 from espalier.spaces.grown import Places
+from espalier.spaces.grown_arc_sets import ArcSetSpace
 from espalier.spaces.grown_arcs import ArcSpace
 from espalier.spaces.grown_productions import FragmentSpace
 from espalier.spaces.grown_sequences import TaggingSpace
@@ -168,7 +169,7 @@ def _shares(picture: _Picture, found: Sequence[list[Places]], worth: Floats) -> 
 
 def _picture(features: SelectedFeatures, candidate: Candidate) -> _Picture:
     """How a candidate is drawn, for the features of a space."""
-    if isinstance(features.space, ArcSpace) and isinstance(candidate, DependencyTree):
+    if isinstance(features.space, ArcSpace | ArcSetSpace) and isinstance(candidate, DependencyTree):
         return _of_arcs(candidate)
     if isinstance(features.space, TaggingSpace) and isinstance(candidate, TaggedSequence):
         return _of_tags(candidate)

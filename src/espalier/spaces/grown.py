@@ -170,6 +170,7 @@ def masks_of(bounds: Integers, row: Integers) -> NDArray[np.uint64]:
 
 def space_for(kernel: Kernel) -> GrownSpace:
     """The space in which features of a kernel are selected; an InputError if there is none."""
+    from espalier.spaces.grown_arc_sets import ArcSetSpace
     from espalier.spaces.grown_arcs import ArcSpace
     from espalier.spaces.grown_productions import FragmentSpace
     from espalier.spaces.grown_sequences import SequenceSpace, SubsequenceSpace, TaggingSpace
@@ -178,6 +179,7 @@ def space_for(kernel: Kernel) -> GrownSpace:
     spaces: dict[str, type[GrownSpace]] = {
         "DependencySubtree": ArcSpace,
         "Polynomial": SetSpace,
+        "Power": ArcSetSpace,
         "Spectrum": SequenceSpace,
         "Subsequence": SubsequenceSpace,
         "Tagging": TaggingSpace,
@@ -185,5 +187,6 @@ def space_for(kernel: Kernel) -> GrownSpace:
     }
     name = type(kernel).__name__
     if name not in spaces:
-        raise InputError(f"Features of {kernel!r} cannot be selected. Those of {', '.join(spaces)} can.")
+        known = ", ".join(own for own in spaces if own != "Power")
+        raise InputError(f"Features of {kernel!r} cannot be selected. Those of {known} can.")
     return spaces[name](kernel)

@@ -62,6 +62,11 @@ class ArcSpace(GrownSpace):
         if len(self.templates) > 256:
             raise InputError(f"Features are selected from at most 256 templates, got {len(self.templates)}.")
 
+    @property
+    def largest_order(self) -> int | None:
+        limit: int | None = self.kernel.max_arcs
+        return limit
+
     def learned(self, inputs: Inputs, bounds: Integers, threshold: float, schedule: Schedule) -> Atoms:
         trees = self._trees(inputs)
         texts = {
@@ -101,10 +106,7 @@ class ArcSpace(GrownSpace):
         tree = as_dependency_tree(item)
         children = dependents(tree.heads)
         following = {token: after for siblings in children for token, after in pairwise(siblings)}
-        with_atom: dict[int, set[int]] = {}
-        for token, codes in self._codes(tree, atoms):
-            for atom in atoms.numbers(np.array(codes, np.uint64)).tolist():
-                with_atom.setdefault(atom, set()).add(token)
+        with_atom = self.arcs_with(atoms, tree)
 
         def locate(path: Path) -> list[Places]:
             found: list[Places] = [(token,) for token in sorted(with_atom.get(path[0][1], ()))]
@@ -121,6 +123,14 @@ class ArcSpace(GrownSpace):
             return found
 
         return locate
+
+    def arcs_with(self, atoms: Atoms, tree: DependencyTree) -> dict[int, set[int]]:
+        """By atom the modifiers of the arcs that have it."""
+        found: dict[int, set[int]] = {}
+        for token, codes in self._codes(tree, atoms):
+            for atom in atoms.numbers(np.array(codes, np.uint64)).tolist():
+                found.setdefault(atom, set()).add(token)
+        return found
 
     def _codes(self, tree: DependencyTree, atoms: Atoms) -> Iterator[tuple[int, list[int]]]:
         """The modifier of each arc that counts, and the codes of the arc, as the core makes them."""

@@ -17,6 +17,7 @@ from espalier.errors import InputError
 from espalier.explanations.comparison_drawing import LOSER, WINNER
 from espalier.explanations.page import SPLITS
 from espalier.jobs.schedule import Schedule
+from espalier.kernels import Constant, Power
 from espalier.kernels.inputs import Inputs
 from espalier.structures.palette import AGAINST
 from reference.feature_spaces import TABLE_1, dependency_occurrences
@@ -27,6 +28,10 @@ KERNELS = {
         dependency_groups,
     ),
     "arcs with ROOT": (es.DependencySubtree(("tags", "head tag -1, tag +1", "relation"), root=True), dependency_groups),
+    "sets of arcs": (
+        Power(Constant(1.0) + es.DependencySubtree(("words", "tags", "relation"), max_arcs=1, root=True), 3),
+        dependency_groups,
+    ),
     "tags": (es.Tagging(0.6, 0.7), tagged_groups),
     "tags with gaps": (es.Tagging(0.6, 0.7, gap_decay=0.5), tagged_groups),
     "productions": (es.SubsetTree(0.4), groups_of),

@@ -64,7 +64,7 @@ def occurrences(name: str, item: Any) -> Counter[str]:
     if name == "fragments":
         listed = [Fragment.from_brackets(case.text(feature)) for feature in case.features(item, MAX_ORDER)]
         return Counter(str(fragment) for fragment in listed for node in set(item) if fragment.matches(node))
-    if name == "sets":
+    if name.startswith("sets"):
         return Counter(map(case.text, case.features(item, MAX_ORDER)))
     tokens: list[Any] = [[symbol] for symbol in item] if isinstance(item, list) else []
     if not isinstance(item, list):

@@ -65,6 +65,7 @@ GROUPS = {
     "arcs": arc_groups(0),
     "arcs and root": arc_groups(1),
     "arcs and root, retagged": retagged(arc_groups(1)),
+    "sets of arcs": arc_groups(2),
     "tagging": dyadic(tagged_groups(0, 12)),
     "tagging with gaps": dyadic(tagged_groups(1, 12)),
     "fragments": dyadic(groups_of(0, 12)),

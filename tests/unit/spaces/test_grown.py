@@ -13,9 +13,11 @@ from espalier.corpus.forest import Forest
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import (
+    Constant,
     DependencySubtree,
     PartialTree,
     Polynomial,
+    Power,
     SimilarityTable,
     Spectrum,
     Subsequence,
@@ -214,6 +216,10 @@ def test_a_deep_tree_needs_no_recursion() -> None:
         (SubsetTree(frontier=fixed(0.0)), r"Leave out frontier=fixed\(0\)"),
         (Subsequence(2, similarity=SimilarityTable(["a", "b"], np.eye(2))), "Leave out the similarity"),
         (DependencySubtree(contiguous=False), "Leave out contiguous=False"),
+        (Power(SubsetTree(), 2), r"Of powers, only those of single arcs can: Power\(Constant"),
+        (Power(Constant(1.0) + DependencySubtree(), 2), "max_arcs=1"),
+        (Power(Constant(1.0) + DependencySubtree(max_arcs=1), 1.5), "with any whole exponent"),
+        (Power(DependencySubtree(max_arcs=1), 2), "Of powers, only those of single arcs"),
         (PartialTree(), "Those of DependencySubtree, Polynomial, Spectrum, Subsequence, Tagging, SubsetTree can"),
     ],
 )
@@ -224,7 +230,15 @@ def test_kernels_without_such_features_are_refused(kernel: Any, advice: str) -> 
 
 @pytest.mark.parametrize(
     ("kernel", "order"),
-    [(Polynomial(4), 4), (Spectrum(3), 3), (Subsequence(5), 5), (Tagging(), None), (SubsetTree(), None)],
+    [
+        (Power(DependencySubtree(max_arcs=1) + Constant(1.0), 4), 4),
+        (DependencySubtree(max_arcs=2), 2),
+        (Polynomial(4), 4),
+        (Spectrum(3), 3),
+        (Subsequence(5), 5),
+        (Tagging(), None),
+        (SubsetTree(), None),
+    ],
 )
 def test_kernels_limit_the_order(kernel: Any, order: int | None) -> None:
     assert space_for(kernel).largest_order == order
