@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from espalier import FeatureReranker, KernelSpaceSelector
-from espalier.kernels import ARC_TEMPLATES, DependencySubtree
+from espalier.kernels import ARC_TEMPLATES, DependencySubtree, Kernel
 from espalier_experiments.papers import Setup
 from espalier_experiments.qian2015.lists import Lists, compared
 from espalier_experiments.records import Record, short
@@ -24,9 +24,9 @@ DECAYS = (1.0, 0.3)
 STEP, EPOCHS, MEMORY = 5.0, 4, "12 GiB"
 
 
-def select(lists: Lists, templates: str, max_order: int, setup: Setup, **options: Any) -> tuple[Any, Record]:
-    """A fitted selector on the training groups, and figures of its last and of all passes."""
-    kernel = DependencySubtree(TEMPLATES[templates], root=True)
+def select(lists: Lists, templates: str | Kernel, max_order: int, setup: Setup, **options: Any) -> tuple[Any, Record]:
+    """A fitted selector on the training groups, by templates or a kernel; and figures of its last and of all passes."""
+    kernel = DependencySubtree(TEMPLATES[templates], root=True) if isinstance(templates, str) else templates
     settings: dict[str, Any] = {"max_passes": 1, "cost": "errors", "memory": MEMORY, "n_threads": setup.n_threads}
     selector = KernelSpaceSelector(kernel, max_order=max_order, **{**settings, **options})
     began = time.monotonic()
