@@ -11,6 +11,7 @@ __all__ = ["EXPERIMENTS", "PAPER", "run"]
 EXPERIMENTS = {
     "systems": "systems",
     "kernels": "kernels",
+    "variants": "variants",
     "thresholds": "thresholds",
     "languages": "languages",
     "taggings": "taggings",

@@ -37,6 +37,12 @@ from espalier_experiments.records import Record, short
 
 KEPT = Path("build") / "qian2015"  # lists take minutes, so they are kept between experiments
 FOLDS, K, ORDER = 10, 10, 2
+# The parser here, and two like the paper's.
+PARSERS: dict[str, dict[str, Any]] = {
+    "softmax": {"order": ORDER},
+    "1-best MIRA": {"order": 3, "learning": "mira"},
+    "10-best MIRA": {"order": 3, "learning": "mira", "rivals": 10},
+}
 # Files, columns of tags, encoding.
 TREEBANKS = {
     "ewt": ("ewt_ud/en_ewt-ud-{}.conllu.gz", "joint", "utf-8"),
@@ -100,19 +106,23 @@ def _with_development(parts: dict[str, list[DependencyTree]], seed: int) -> dict
 
 
 @lru_cache(maxsize=1)
-def lists_of(setup: Setup, treebank: str, k: int = K, taggings: int = 1) -> tuple[Lists, Record]:
+def lists_of(
+    setup: Setup, treebank: str, k: int = K, taggings: int = 1, parser: str = "softmax"
+) -> tuple[Lists, Record]:
     """The candidates of a treebank, made once and read again later; and what making them took.
 
     With several taggings of each sentence, candidates are the best trees of all of them, and no gold tree is added.
+    ``parser`` is one of ``PARSERS``.
     """
     parts, documents = treebank_parts(setup, treebank)
     if setup.quick:
         parts = {name: part[:n] for (name, part), n in zip(parts.items(), (60, 20, 20), strict=True)}
         documents = None
     several = f"-taggings{taggings}" if taggings > 1 else ""
-    folder = KEPT / f"{treebank}-{k}{several}{'-quick' if setup.quick else ''}-seed{setup.seed}"
+    by = f"-{parser}" if parser != "softmax" else ""
+    folder = KEPT / f"{treebank}-{k}{several}{by}{'-quick' if setup.quick else ''}-seed{setup.seed}"
     if not (folder / "test.jsonl").exists():
-        _make(parts, documents, folder, k, taggings, setup)
+        _make(parts, documents, folder, k, taggings, PARSERS[parser], setup)
     groups = {
         name: read_groups(folder / f"{name}.jsonl", limits=ReadLimits(None, None, None))
         for name in ("train", "development", "test")
@@ -128,10 +138,11 @@ def _make(
     folder: Path,
     k: int,
     n_taggings: int,
+    model: dict[str, Any],
     setup: Setup,
 ) -> None:
     options: dict[str, Any] = {"folds": 2 if setup.quick else FOLDS, "documents": documents}
-    model: dict[str, Any] = {"order": ORDER} | ({"bits": 16, "epochs": 2} if setup.quick else {})
+    model = model | ({"bits": 16, "epochs": 2} if setup.quick else {})
     train = parts["train"]
     tagger = PerceptronTagger.from_sentences(train)
     with Processes(2) as executor:
