@@ -50,7 +50,7 @@ struct Corpus {
   }
 };
 
-// Trees of 1 to so many words, in any order: arcs cross, and some trees have several roots.
+// Trees of 1 to so many words, in any order: arcs cross, and some trees have several roots, whose features do not count.
 Corpus random_corpus(unsigned seed, int n, unsigned largest) {
   std::mt19937 random(seed);
   Corpus out;
@@ -66,7 +66,7 @@ Corpus random_corpus(unsigned seed, int n, unsigned largest) {
       if (random() % 8) out.head[first + order[k]] = order[random() % k];
     }
     for (std::size_t x = first; x < first + size; ++x) {
-      for (std::int32_t feature = 0; feature < kFeatures && out.head[x] >= 0; ++feature) {
+      for (std::int32_t feature = 0; feature < kFeatures; ++feature) {
         if (random() % 3 == 0) out.feature.push_back(feature);
       }
       out.feature_start.push_back(static_cast<std::int64_t>(out.feature.size()));
