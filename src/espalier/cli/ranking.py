@@ -22,6 +22,7 @@ from espalier.parsing.evaluation import ROOTS
 from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.quality import alike
+from espalier.rerank.training import check_readable
 from espalier.structures.conllu import conllu_lines, read_conllu
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group
@@ -83,6 +84,7 @@ def chooser_of(
         defaults: dict[type, Kernel] = {TaggedSequence: Tagging(), DependencyTree: DependencySubtree()}
         chosen = defaults.get(type(example), SubsetTree(decay=0.3))
         chosen = 1.0 * chosen if learner == "gp" else chosen
+    check_readable(chosen, [Group([example])])
     try:
         chosen([example])
     except (TypeError, InputError) as error:
@@ -97,10 +99,11 @@ def _learner(learner: LearnerName, kernel: Kernel, **options: Any) -> Chooser:
 def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     """Load a reranker for candidates of the kind in the groups of a file."""
     reranker = Reranker.load(file)
-    # One of features tells itself what it cannot read.
-    learned = [Group([item]) for item in getattr(reranker.chooser_, "support_", [])[:1]]
-    if learned and learned[0].kind != groups[0].kind:
-        raise InputError(f"{file} chooses among {learned[0].kind}, and {of} holds {groups[0].kind}.")
+    chooser: Any = reranker.chooser_
+    support = getattr(chooser, "support_", [])
+    learned = Group(support[:1]).kind if support else getattr(chooser, "kind_", None)
+    if learned not in (None, groups[0].kind):
+        raise InputError(f"{file} chooses among {learned}, and {of} holds {groups[0].kind}.")
     return reranker
 
 

@@ -21,7 +21,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.rerank.combination import Combination
 from espalier.rerank.quality import chosen_f1, quality
-from espalier.rerank.training import Target, TrainingSet, check_kind, checked, runs
+from espalier.rerank.training import Target, TrainingSet, check_kind, check_readable, checked, runs
 from espalier.storage import State, require
 from espalier.structures.group import Candidate, Group, as_candidate, rows_by_sentence
 from espalier.structures.numbers import as_float, shown
@@ -137,6 +137,7 @@ class Chooser(Choosing, KernelEstimator):
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
+        check_readable(self._checked_kernel(), groups)
         rng = generator(self.random_state)
         chooses = self.score_weight == "chosen"
         needed = "to choose the weight of scores by"

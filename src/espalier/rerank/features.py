@@ -20,10 +20,10 @@ from espalier.rerank.chooser import SCORE_SHARES, Choosing, Floats, held_out_fif
 from espalier.rerank.listed import Cost, ListedGroups
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.score_weights import score_weights, summed_scores, total_scores
-from espalier.rerank.training import Target, check_kind, checked
+from espalier.rerank.training import Target, check_kind, check_learned_kind, check_readable, checked
 from espalier.spaces.selected import SelectedFeatures
 from espalier.storage import State, require
-from espalier.structures.group import Group
+from espalier.structures.group import KINDS, Group
 from espalier.structures.numbers import check_finite
 
 Loss = Literal["risk", "softmax", "perceptron"]
@@ -93,6 +93,8 @@ class FeatureReranker(Choosing, Learner):
         If candidates have further scores, the weight of each beside the parser's, which has 1; see
         :func:`~espalier.rerank.score_weights`. ``score_weight_`` is the weight of their sum. It is empty if these
         weights make worse choices on development groups than the parser's score alone.
+    kind_
+        What the candidates were that it has learned from, such as ``"dependency trees"``; it chooses among no others.
     n_mistakes_
         In how many groups another candidate than the right one was best while learning, in each epoch.
     """
@@ -144,6 +146,9 @@ class FeatureReranker(Choosing, Learner):
         elif not len(development := checked(development, "developed on", gold="to choose by")):
             raise InputError("There are no development groups to choose by. Pass None.")
         check_kind(development, "Groups to learn from hold", groups, "development group")
+        check_learned_kind(getattr(self.features, "kind_", None), groups, "The selector")
+        if (kernel := getattr(self.features, "kernel", None)) is not None:
+            check_readable(kernel, groups)
         weights = _useful(score_weights(groups), development)
         groups, development = (summed_scores(own, weights) for own in (groups, development))
         features = self._selected(groups)
@@ -155,6 +160,7 @@ class FeatureReranker(Choosing, Learner):
             self._score_weights = weights
             best: _Choice | None = None
             self._best: _Choice | None = None
+            self._kind = groups[0].kind if groups else None
             self.n_mistakes_: list[int] = []
             try:
                 for k, keep in enumerate(keeps):
@@ -185,6 +191,9 @@ class FeatureReranker(Choosing, Learner):
     def feature_values(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate without the parser's score, up to a constant of its group."""
         check_is_fitted(self, "features_")
+        groups = checked(groups, "chosen among")
+        check_learned_kind(self.kind_, groups)
+        check_readable(self.features_.kernel, groups)
         listed = ListedGroups.to_choose(groups)
         if not len(listed.bounds[1:]):
             return []
@@ -206,6 +215,7 @@ class FeatureReranker(Choosing, Learner):
             "weights": {name: float(weight) for name, weight in self.score_weights_.items()},
             "epoch": self.epoch_,
             "keep": self.keep_,
+            **({} if self.kind_ is None else {"kind": self.kind_}),
         }
 
     @classmethod
@@ -221,6 +231,7 @@ class FeatureReranker(Choosing, Learner):
         made.score_weight_ = state.number("weight")
         weights = state.part("weights")
         made.score_weights_ = {name: weights.number(name) for name in weights.names()}
+        made.kind_ = state.text("kind", *KINDS) if "kind" in state else None
         made.epoch_, made.keep_ = state.whole("epoch", 1), state.text("keep", "survivors", "weighted")
         return made
 
@@ -317,10 +328,10 @@ class FeatureReranker(Choosing, Learner):
         self.features_ = features.with_weights(weights[:, None].astype(np.float64), ("choice",))
         self._weights = weights
         self.score_weight_, self.epoch_, self.keep_ = best.score_weight, best.epoch, best.keep
-        self.score_weights_ = self._score_weights
+        self.score_weights_, self.kind_ = self._score_weights, self._kind
         sizes = {"n_groups": len(data.bounds) - 1, "n_candidates": len(data.inputs)}
         self._trained_on = {**sizes, "features": len(kept)}
-        del self._best, self._chosen_features, self._score_weights
+        del self._best, self._chosen_features, self._score_weights, self._kind
 
 
 def _useful(weights: dict[str, float], development: Sequence[Group]) -> dict[str, float]:

@@ -11,10 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError
+from espalier.kernels.base import Kernel, Reads
 from espalier.rerank.quality import alike, best_candidate
 from espalier.structures.group import Group
 
 Target = Literal["gold", "best"]
+
+# The kinds of candidates from which some kernels can read something. Dependency trees can be written as trees.
+_READABLE: dict[Reads, tuple[str, ...]] = {
+    "trees": ("trees", "dependency trees"),
+    "arcs": ("dependency trees",),
+    "vectors": (),
+}
+_SUITABLE = {"trees": "SubsetTree", "tagged sequences": "Tagging", "dependency trees": "DependencySubtree"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +111,26 @@ def check_kind(groups: Sequence[Group], what: str, others: Sequence[Group], name
     for row, group in enumerate(groups if others else ()):
         if group.kind != others[0].kind:
             raise InputError(f"{what} {others[0].kind}, but {name} {row} holds {group.kind}.")
+
+
+def check_readable(kernel: Kernel, groups: Sequence[Group]) -> None:
+    """Raise if a kernel cannot read the candidates of groups, which are all of one kind."""
+    for part in kernel._every_kernel() if groups else ():
+        reads, kind = part.reads(), groups[0].kind
+        if part._children() or reads not in _READABLE or kind in _READABLE[reads]:
+            continue
+        meant = _READABLE[reads][:1]
+        give = f"Give groups of {meant[0]}, or use" if meant else "Use"
+        raise InputError(
+            f"{part!r} is a kernel of {meant[0] if meant else reads}, and the groups hold {kind}. "
+            f"{give} a kernel of {kind}, such as {_SUITABLE[kind]}."
+        )
+
+
+def check_learned_kind(learned: str | None, groups: Sequence[Group], name: str = "It") -> None:
+    """Raise if groups are of another kind than those that were learned from; None if this is not known."""
+    if learned is not None and groups and groups[0].kind != learned:
+        raise InputError(f"{name} has learned from {learned}, but group 0 holds {groups[0].kind}.")
 
 
 def runs(groups: Sequence[Group], n_candidates: int) -> Iterator[list[Group]]:

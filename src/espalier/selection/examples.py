@@ -12,9 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from espalier.errors import InputError
 from espalier.jobs.schedule import Schedule
+from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost, ListedGroups
-from espalier.rerank.training import Target
+from espalier.rerank.training import Target, check_readable, checked
 from espalier.selection.mining import Problem
 from espalier.spaces.grown import Atoms, GrownSpace
 from espalier.structures.group import Group
@@ -39,6 +40,8 @@ class Examples:
         By output, as for :class:`~espalier.selection.mining.Problem`.
     classes
         The classes, sorted; None for candidates.
+    kind
+        What the candidates are, such as ``"trees"``; None for items with classes.
     """
 
     inputs: Inputs
@@ -47,6 +50,7 @@ class Examples:
     base: Floats
     cost: Floats
     classes: NDArray[Any] | None = None
+    kind: str | None = None
 
     @property
     def start(self) -> Integers:
@@ -69,12 +73,16 @@ class Examples:
         return Problem(graphs, self.start, self.right, self.base, self.cost, self.root_of)
 
 
-def ranked(groups: Sequence[Group], cost: Cost, score_weight: float, target: Target = "gold") -> Examples:
-    """Groups with gold trees; the parser's scores get a weight."""
+def ranked(
+    groups: Sequence[Group], kernel: Kernel, cost: Cost, score_weight: float, target: Target = "gold"
+) -> Examples:
+    """Groups with gold trees whose candidates the kernel reads; the parser's scores get a weight."""
     if isinstance(groups, Sized) and len(groups) and not any(isinstance(own, Group) for own in groups):
         raise TypeError("Features are selected from groups with gold trees, or from items and their classes: give y.")
+    groups = checked(groups, "learned from", gold="to learn from")
+    check_readable(kernel, groups)
     own = ListedGroups.of(groups, cost, target)
-    return Examples(own.inputs, own.bounds, own.right, score_weight * own.scores, own.cost)
+    return Examples(own.inputs, own.bounds, own.right, score_weight * own.scores, own.cost, kind=groups[0].kind)
 
 
 def classified(X: Any, y: Any) -> Examples:

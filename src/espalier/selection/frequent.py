@@ -30,7 +30,7 @@ def frequent_counts(selector: KernelSpaceSelector, X: Any, y: Any = None) -> lis
     """
     space = space_for(selector.kernel)
     schedule = Schedule.of(selector.n_threads, selector.memory, selector.progress, what="counting frequent features")
-    examples = ranked(X, "zero-one", 0.0) if y is None else classified(X, y)
+    examples = ranked(X, selector.kernel, "zero-one", 0.0) if y is None else classified(X, y)
     # A feature may be in more than C candidates of a single group.
     atoms = space.learned(examples.inputs, examples.bounds, 0.0, schedule.between(0.0, 0.1))
     graphs = space.graphs(examples.inputs, examples.bounds, atoms, schedule.between(0.1, 0.2))

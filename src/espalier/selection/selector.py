@@ -28,6 +28,7 @@ from espalier.spaces.feature_tries import compact, parents_of
 from espalier.spaces.grown import Atoms, GrownSpace, space_for
 from espalier.spaces.selected import SelectedFeatures
 from espalier.storage import State, require
+from espalier.structures.group import KINDS
 from espalier.structures.numbers import check_finite, whole_number
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class KernelSpaceSelector(KernelEstimator):
         How many examples were mispredicted in the first pass.
     classes_
         The classes, if it was fitted on these.
+    kind_
+        What the candidates were, such as ``"dependency trees"``, if it was fitted on groups; None otherwise.
 
     Notes
     -----
@@ -151,7 +154,10 @@ class KernelSpaceSelector(KernelEstimator):
         space = self._checked_space()
         self._check_folder()
         with self._scheduled("selecting features") as schedule:
-            examples = ranked(X, self.cost, float(self.score_weight), self.target) if y is None else classified(X, y)
+            if y is None:
+                examples = ranked(X, self._checked_kernel(), self.cost, float(self.score_weight), self.target)
+            else:
+                examples = classified(X, y)
             self._set_width(X)
             atoms = space.learned(examples.inputs, examples.bounds, float(self.C), schedule.between(0.0, 0.02))
             problem = examples.problem(space, atoms, schedule.between(0.02, 0.04))
@@ -167,6 +173,7 @@ class KernelSpaceSelector(KernelEstimator):
                 self.history_ = mining.history
                 self.n_mispredicted_ = mining.history[0].n_mispredicted if mining.history else 0
                 if mining.grown.survives.any() or mining.history:
+                    self.kind_ = examples.kind
                     self.features_ = _selected(self.kernel, atoms, mining.grown, examples, schedule.n_threads)
                     self._trained_on = {"rows": len(problem), "features": len(self.features_)}
             schedule.done()
@@ -207,7 +214,8 @@ class KernelSpaceSelector(KernelEstimator):
         check_is_fitted(self, "features_")
         classes = {"classes": classes_state(self.classes_)} if hasattr(self, "classes_") else {}
         width = {"width": self.n_features_in_} if hasattr(self, "n_features_in_") else {}
-        return {**self._declared_state(), "features": self.features_, **classes, **width}
+        kind = {} if self.kind_ is None else {"kind": self.kind_}
+        return {**self._declared_state(), "features": self.features_, **classes, **width, **kind}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -216,6 +224,7 @@ class KernelSpaceSelector(KernelEstimator):
         selector._checked_space()
         selector.features_ = state.object("features", SelectedFeatures)
         require(selector.features_.kernel == selector.kernel, "its features are of another kernel")
+        selector.kind_ = state.text("kind", *KINDS) if "kind" in state else None
         if "classes" in state:
             selector.classes_ = classes_of(state.part("classes"))
         if "width" in state:

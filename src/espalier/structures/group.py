@@ -19,6 +19,7 @@ Candidate = Tree | TaggedSequence | DependencyTree
 
 LARGEST_SCORE = 1e100  # of larger ones sums and squares overflow
 _KINDS = {Tree: "trees", TaggedSequence: "tagged sequences", DependencyTree: "dependency trees"}
+KINDS = tuple(_KINDS.values())
 
 
 class CandidateError(InputError):

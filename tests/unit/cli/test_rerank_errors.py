@@ -45,10 +45,17 @@ A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
         (["fit", "trees.jsonl", "-o", "folder"], "this is a folder"),
         (["fit", "trees.jsonl", "-o", "nowhere/new"], "no such folder"),
         (["fit", "trees.jsonl", "-o", "new", "--kernel", "SubsetTre()"], "did you mean SubsetTree?"),
-        (["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"], "RBF() does not compare these candidates: Row 0"),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--kernel", "RBF()"],
+            "RBF() is a kernel of vectors, and the groups hold trees",
+        ),
         (
             ["fit", "tags.jsonl", "-o", "new", "--kernel", "SubsetTree()"],
-            "SubsetTree() does not compare these candidates",
+            "SubsetTree() is a kernel of trees, and the groups hold tagged sequences",
+        ),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--kernel", "DependencySubtree()"],
+            "is a kernel of dependency trees, and the groups hold trees. Give groups of dependency trees, or use a ker",
         ),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "tree"], "--learner"),
         (["fit", "trees.jsonl", "-o", "new", "--C", "1"], "--C belongs to --learner svm, not to perceptron"),
@@ -86,6 +93,8 @@ A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
         (["apply", "best.mrg", "trees.jsonl"], "best.mrg is not a safetensors file"),
         (["apply", "r", "empty"], "empty holds no group"),
         (["apply", "r", "tags.jsonl"], "r chooses among trees, and tags.jsonl holds tagged sequences"),
+        (["apply", "features", "arcs.jsonl"], "features chooses among trees, and arcs.jsonl holds dependency trees"),
+        (["score", "features", "tags.jsonl"], "features chooses among trees, and tags.jsonl holds tagged sequences"),
         (["apply", "r", "counts.txt"], "counts.txt, line 5"),
         (["apply", "r", "trees.jsonl", "--all"], "--all needs a file to write to"),
         (["apply", "r", "trees.jsonl", "--all", "-o", "all.txt"], "Write to a .jsonl file"),
@@ -122,6 +131,8 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, gro
     }
     for name, text in files.items():
         write_text(name, text)
+    selector = es.KernelSpaceSelector(es.SubsetTree(), C=0.0, max_order=1, max_passes=1)
+    es.Reranker(es.FeatureReranker(selector, epochs=1)).fit(groups_of(0)).save("features")
     es.structures.write_groups([groups_of(0)[0], tagged_groups(0)[0]], "mixed.jsonl")
     es.structures.write_groups([es.Group([A], gold=A)] * 9, "alone.jsonl")
     assert message in refused("rerank", *arguments)

@@ -173,7 +173,7 @@ def test_bad_groups_are_refused() -> None:
         ([], "There are no groups to learn from"),
         ([Group([TREE])], "Group 0 has no gold tree to learn from"),
         ([*GROUPS, *groups_of(0, 1)], "Group 0 holds dependency trees, but group 30 holds trees"),
-        (tagged_groups(0), "Row 0: "),
+        (tagged_groups(0), "is a kernel of dependency trees, and the groups hold tagged sequences"),
         ([Group([TREE] * 65, gold=TREE)] * 2, "A group has 65 candidates"),
     ):
         with pytest.raises(es.InputError, match=message):
@@ -185,7 +185,7 @@ def test_bad_groups_are_refused() -> None:
     with pytest.raises(TypeError, match="Only groups can be learned from, got a single one"):
         model.fit(GROUPS[0])
     fitted = model.fit(GROUPS)
-    with pytest.raises(es.InputError, match="Row 0: "):
+    with pytest.raises(es.InputError, match="It has learned from dependency trees, but group 0 holds trees"):
         fitted.predict(groups_of(0, 1))
     with pytest.raises(es.InputError, match="There are no groups to measure"):
         fitted.score([])

@@ -166,7 +166,7 @@ MANY = [replace(TREE, heads=[2, 0, 2], relations=[str(k), "r", "o"]) for k in ra
         ({}, [Group([TREE])], None, "Group 0 has no gold tree to learn from"),
         ({}, [], None, "There are no groups to learn from"),
         ({}, [Group(MANY, gold=TREE)], None, "A group has 65 candidates, with its gold one, .* at most 64. Keep the"),
-        ({}, groups_of(0, 2), None, "Row 0: "),
+        ({}, groups_of(0, 2), None, "is a kernel of dependency trees, and the groups hold trees"),
         ({"kernel": Polynomial(2)}, ROWS * 2, LABELS, "Row 0, column 0 is 2, but features must be binary.*Binarizer"),
         ({"kernel": Polynomial(2)}, ROWS, LABELS * 0, "to tell classes apart, and all items have the class 0"),
         ({"kernel": Polynomial(2)}, ROWS, LABELS[1:], "There are 32 items and 31 classes. Each item needs one"),
