@@ -10,9 +10,11 @@ from espalier.cli.options import TagColumn
 from espalier.errors import InputError
 from espalier.parsing import PerceptronTagger, Tagger
 from espalier.storage import load
-from espalier.structures.conllu import JOINT, ConlluSentence
+from espalier.structures.conllu import JOINT
 from espalier.structures.conllu_text import UPOS, XPOS, ConlluText
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
+from espalier.structures.sequence import TaggedSequence
 
 AnyTagger = PerceptronTagger | Tagger
 
@@ -32,11 +34,11 @@ def wider(tagger: AnyTagger, k: int) -> AnyTagger:
     return tagger
 
 
-def check_tags_of(sentences: Sequence[ConlluSentence], file: Path) -> None:
+def check_tags_of(sentences: Sequence[DependencyTree | TaggedSequence], file: Path) -> None:
     """Refuse words without tags: ``_`` would be learned as one."""
     for number, sentence in enumerate(sentences, 1):
-        if "_" in sentence.tree.tags:
-            word = sentence.tree.words[list(sentence.tree.tags).index("_")]
+        if "_" in sentence.tags:
+            word = sentence.words[list(sentence.tags).index("_")]
             raise InputError(
                 f"{file}, sentence {number}: the word {word!r} has no tag. Tag the file first: espalier tag apply."
             )

@@ -75,7 +75,7 @@ class Treebank:
         for (file, _), found in zip(texts, read, strict=True):
             if not found:
                 raise InputError(f"{file} contains no sentence.")
-            check_tags_of(found, file)
+            check_tags_of([sentence.tree for sentence in found], file)
         names = [sentence.metadata.get("sent_id") for sentence in sentences]
         return Treebank([sentence.tree for sentence in sentences], names, documents if marked else None)
 

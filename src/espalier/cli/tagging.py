@@ -32,7 +32,10 @@ def fit(
     tags: options.Tags = "upos",
     encoding: options.Encoding = "utf-8",
 ) -> None:
-    """Learn a tagger from sentences."""
+    """Learn a tagger from sentences.
+
+    Only words and tags are read; heads may be missing.
+    """
     options.check_output(output, "A tagger", *treebank)
     from espalier.parsing import PerceptronTagger, Tagger
 
@@ -153,16 +156,20 @@ def _sentences(
     files: list[Path], tags: options.TagColumn, encoding: str
 ) -> tuple[list[TaggedSequence], list[str | None]]:
     """The sentences of some files, and their names."""
-    from espalier.cli.conllu_files import check_tags_of
+    from espalier.cli.conllu_files import check_tags_of, read_conllu_text
     from espalier.errors import InputError
-    from espalier.structures.conllu import conllu_sentences
-    from espalier.structures.files import read_text
 
-    found = []
+    found: list[TaggedSequence] = []
+    names: list[str | None] = []
     for file in files:
-        own = conllu_sentences(read_text(file, encoding=encoding), str(file), tags)
-        if not own:
-            raise InputError(f"{file} contains no sentence.")
+        text = read_conllu_text(file, encoding)  # heads play no part, and may be missing
+        try:
+            own = text.tagged(tags)
+        except InputError as error:
+            raise InputError(
+                f"{error} A tagger learns from words that all have tags: --tags names their column."
+            ) from None
         check_tags_of(own, file)
         found += own
-    return [one.tree.tagged() for one in found], [one.metadata.get("sent_id") for one in found]
+        names += text.names
+    return found, names

@@ -106,9 +106,10 @@ class ConlluText:
                 own = [a if b == "_" else f"{a}{JOINT}{b}" for a, b in zip(own, second[row], strict=True)]
             for place, (word, tag) in enumerate(zip(words, own, strict=True)):
                 if tag == "_" != word:
+                    what = "tag" if tags == "joint" else f"{tags.upper()} tag"
                     raise InputError(
                         f"{self.name}, sentence {row + 1}, line {self.words[row][place] + 1}: the word "
-                        f"{shortened(word)!r} has no {'XPOS' if tags == 'xpos' else 'UPOS'} tag."
+                        f"{shortened(word)!r} has no {what}."
                     )
             out.append(TaggedSequence(words, own))
         return out

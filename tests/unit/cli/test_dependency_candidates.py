@@ -146,11 +146,13 @@ def test_sentences_that_need_more_memory_are_told(here):
         (["trees.mrg", "-o", "k.jsonl", "--tag-folds", "2"], "--tag-folds belongs to treebanks of CoNLL-U"),
         (["marked.conllu", "-o", "k.jsonl", "--folder", "trees.mrg"], "trees.mrg is a file, and a folder is needed"),
         (["circle.conllu", "-o", "k.jsonl"], "The heads form a circle"),
+        (["untagged.conllu", "-o", "k.jsonl"], "sentence 1: the word 'a' has no tag. Tag the file first"),
     ],
 )
 def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
     Path("trees.mrg").write_text("(S (N a))")
     Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
+    Path("untagged.conllu").write_text("1\ta\t_\t_\t_\t_\t0\tx\t_\t_\n")
     assert message in refused("candidates", *arguments)
 
 

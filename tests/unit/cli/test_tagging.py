@@ -124,6 +124,17 @@ def test_joint_tags_and_fine_tags_go_into_their_columns(here):
     assert told == "out.conllu: XPOS tags of 40 sentences\n" and "\tNN\t" not in Path("out.conllu").read_text()
 
 
+def test_a_tagger_learns_from_sentences_without_heads(here):
+    text = Path("known.conllu").read_text()
+    Path("bare.conllu").write_text(text.replace("\t0\troot\t", "\t_\t_\t").replace("\t1\tdep\t", "\t_\t_\t"))
+    for command in (["fit"], ["candidates", "--folds", 2, "-k", 3]):
+        outputs = []
+        for name in ("known", "bare"):
+            done("tag", *command, f"{name}.conllu", "-o", f"{name}.jsonl")
+            outputs.append(Path(f"{name}.jsonl").read_bytes())
+        assert outputs[0] == outputs[1]
+
+
 def test_names_of_sentences_are_kept(here):
     Path("k.conllu").write_text(Path("new.conllu").read_text().replace("sent_id = ", "sent_id = s-"))
     done("tag", "apply", "tagger", "k.conllu", "--format", "conllu", "-o", "new.jsonl")
@@ -168,7 +179,9 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "tagger", "new.tab"], "new.tab looks like CoNLL-U: pass --format conllu, or --format"),
         (["apply", "tagger", "range.tab"], "range.tab looks like CoNLL-U: pass --format conllu"),
         (["apply", "tagger", "range.conllu"], "range.conllu, sentence 1: it has no word"),
-        (["fit", "untagged.conllu", "-o", "t"], "untagged.conllu, sentence 2: the word 'saw' has no tag. Tag the file"),
+        (["fit", "untagged.conllu", "-o", "t"], "untagged.conllu, sentence 2, line 3: the word 'saw' has no UPOS tag"),
+        (["fit", "line.conllu", "-o", "t"], "line.conllu, sentence 1: the word '_' has no tag. Tag the file first"),
+        (["candidates", "untagged.conllu", "-o", "t.jsonl"], "tagger learns from words that all have tags: --tags na"),
         (["apply", "tagger", "trees.mrg"], "trees.mrg looks like trees, but sentences are needed, one per line"),
         (["apply", "tagger", "new.txt", "-k", "3"], "give -o GROUPS.jsonl"),
         (["apply", "tagger", "new.txt", "--format", "brackets"], "--format must be one of text, conllu"),
@@ -200,6 +213,7 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
         Path(f"{name}.tab").write_bytes(Path(f"{name}.conllu").read_bytes())
     tagged = "1\tdogs\t_\tN\t_\t_\t0\troot\t_\t_\n\n"
     Path("untagged.conllu").write_text(tagged + tagged.replace("dogs", "saw").replace("\tN\t", "\t_\t"))
+    Path("line.conllu").write_text("1\t_" + "\t_" * 8 + "\n")
     PCFG.from_treebank(["(S (N a))"]).save("grammar")
     assert message in refused("tag", *arguments)
 
