@@ -260,9 +260,9 @@ class Parsing:
         unknown = [tag for tag in used if fine[tag] not in known]
         if used and len(unknown) == len(used):
             raise InputError(
-                f"The parser knows none of these tags, such as {unknown[0]!r}; its own are such as {min(known)!r}. If "
-                "it learned joint tags, as espalier grammar does by default, use a tagger made with espalier tag fit "
-                "--tags joint."
+                f"The parser knows none of these tags, such as {unknown[0]!r}; its own are such as {min(known)!r}. "
+                "Give tags of the column that it has learned: --tags, or a tagger that espalier tag fit learned with "
+                "the --tags of espalier grammar."
             )
         if 2 * len(unknown) > len(used):
             say(

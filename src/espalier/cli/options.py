@@ -115,10 +115,17 @@ Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs 
 Smoothing = Annotated[
     float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
 ]
-Tags = Annotated[TagColumn, typer.Option(help="Which column of CoNLL-U gives the tags; joint for both, UPOS|XPOS.")]
+Tags = Annotated[
+    TagColumn,
+    typer.Option(help="Which column of CoNLL-U gives the tags; joint is both, UPOS|XPOS, or UPOS alone without XPOS."),
+]
 TagsOfModel = Annotated[
     TagColumn | None,
     typer.Option(help="Which column of CoNLL-U has the tags; by default the one whose tags the model knows."),
+]
+TagsOfGroups = Annotated[
+    TagColumn | None,
+    typer.Option(help="Which column of CoNLL-U has the tags; joint by default, of gold files that of the candidates."),
 ]
 SentencesOrConllu = Annotated[
     Path, input_file("SENTENCES", "One sentence on each line, its words separated by blanks, or CoNLL-U; .gz too")
@@ -130,7 +137,8 @@ Order = Annotated[
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through the dependency trees; 6 by default.")]
 TagsToParse = Annotated[
-    TagColumn | None, typer.Option(help="Which column of CoNLL-U gives the tags; joint, which is both, by default.")
+    TagColumn | None,
+    typer.Option(help="Which column of CoNLL-U gives the tags; joint by default: both, or UPOS alone without XPOS."),
 ]
 Taggings = Annotated[
     int | None,

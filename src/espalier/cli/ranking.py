@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,8 +23,9 @@ from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.quality import alike
 from espalier.rerank.training import check_readable
-from espalier.structures.conllu import conllu_lines, read_conllu
+from espalier.structures.conllu import JOINT, conllu_lines, conllu_sentences, tag_columns
 from espalier.structures.dependency import DependencyTree
+from espalier.structures.files import read_text
 from espalier.structures.group import Candidate, Group
 from espalier.structures.groups import name_on_a_line, read_with_texts, with_gold
 from espalier.structures.sequence import TaggedSequence
@@ -45,14 +46,15 @@ _CLASSES: dict[LearnerName, type[Chooser]] = {"perceptron": VotedPerceptron, "sv
 
 
 def groups_of(
-    file: Path, gold: Path | None, tags: TagColumn, encoding: str, *, needs: str | None = None
+    file: Path, gold: Path | None, tags: TagColumn | None, encoding: str, *, needs: str | None = None
 ) -> tuple[list[Group], list[list[str]] | None]:
     """Read the groups of a file once, with the gold trees of another file if one is given.
 
-    Where gold trees are needed, ``needs`` is the option that gives them. Of CoNLL-U the text of every candidate is
-    returned, too.
+    Where gold trees are needed, ``needs`` is the option that gives them. If no column of tags is named, groups get
+    joint tags, and gold trees those of the column that has the tags of the groups. Of CoNLL-U the text of every
+    candidate is returned, too.
     """
-    groups, texts = read_with_texts(file, tags=tags, encoding=encoding)
+    groups, texts = read_with_texts(file, tags=tags or "joint", encoding=encoding)
     if not groups:
         raise InputError(f"{file} holds no group.")
     if gold is not None:
@@ -196,7 +198,7 @@ def best_first(values: Any) -> list[int]:
     return order
 
 
-def _gold(file: Path, groups: Sequence[Group], *, tags: TagColumn, encoding: str) -> list[Candidate]:
+def _gold(file: Path, groups: Sequence[Group], *, tags: TagColumn | None, encoding: str) -> list[Candidate]:
     firsts = [group.candidates[0] for group in groups]
     likes = itertools.chain(firsts, itertools.repeat(firsts[0]))  # another number of trees is reported later
     if isinstance(firsts[0], Tree):
@@ -204,10 +206,23 @@ def _gold(file: Path, groups: Sequence[Group], *, tags: TagColumn, encoding: str
         keeps_functions = any(strip_function_tags(own) is not own for own in firsts)
         trees = TreeFile.read(file, encoding).trees
         return [gold_like(tree, like, keeps_functions) for tree, like in zip(trees, likes, strict=False)]
-    found = read_conllu(file, tags=tags, encoding=encoding)
+    text = read_text(file, encoding=encoding)
+    found = [sentence.tree for sentence in conllu_sentences(text, str(file), tags or "joint")]
+    if tags is None:
+        column = _column_of({tag for own in firsts for tag in own.tags}, found)
+        found = [sentence.tree for sentence in conllu_sentences(text, str(file), column)]
     if isinstance(firsts[0], TaggedSequence):
         return [own.tagged() for own in found]
     return [arcs_like(tree, like) for tree, like in zip(found, likes, strict=False)]
+
+
+def _column_of(known: Collection[str], trees: Sequence[DependencyTree]) -> TagColumn:
+    """The column of trees with joint tags in which most are known; joint if tags that are known are."""
+    if any(JOINT in tag for tag in known):
+        return "joint"
+    columns = [tag_columns(tag) for tree in trees for tag in tree.tags]
+    upos, xpos = (sum(own[place] in known for own in columns) for place in (0, 1))
+    return "xpos" if xpos > upos else "upos"
 
 
 def gold_like(tree: Tree, candidate: Tree, keeps_functions: bool = False) -> Tree:

@@ -70,7 +70,7 @@ def fit(
     ] = None,
     development_gold: Annotated[Path | None, options.another_file("FILE", "Their gold trees.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
-    tags: options.Tags = "upos",
+    tags: options.TagsOfGroups = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Learn from groups with gold trees.
@@ -116,7 +116,7 @@ def apply(
     whole: Annotated[
         bool, typer.Option("--all", help="Write all candidates, the best first, with the values that decide.")
     ] = False,
-    tags: options.Tags = "upos",
+    tags: options.TagsOfGroups = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Choose the best candidate of each group.
@@ -149,7 +149,7 @@ def score(
     reranker: Model,
     groups: Groups,
     gold: GoldTrees = None,
-    tags: options.Tags = "upos",
+    tags: options.TagsOfGroups = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Compare the choices with gold trees.
@@ -186,7 +186,7 @@ def explain(
         typer.Option(metavar="NUMBER", help="Likewise; the parser's own choice by default, or the next best."),
     ] = None,
     gold: GoldTrees = None,
-    tags: options.Tags = "upos",
+    tags: options.TagsOfGroups = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Say why one candidate beats another.

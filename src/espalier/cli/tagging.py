@@ -29,7 +29,7 @@ def fit(
     treebank: options.ConlluTreebank,
     output: Annotated[Path, options.output_file("tagger.safetensors", "Where the tagger goes.")],
     model: Model = "perceptron",
-    tags: options.Tags = "upos",
+    tags: options.Tags = "joint",
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Learn a tagger from sentences.
@@ -125,7 +125,7 @@ def candidates(
     folds: options.Folds = 5,
     seed: options.FoldSeed = 0,
     model: Model = "perceptron",
-    tags: options.Tags = "upos",
+    tags: options.Tags = "joint",
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:

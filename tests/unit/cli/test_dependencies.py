@@ -203,7 +203,7 @@ def test_the_best_taggings_are_parsed_together(here):
 
 
 def test_taggings_of_a_hidden_markov_model_have_a_weight_of_their_own(here, monkeypatch):
-    done("tag", "fit", "known.conllu", "-o", "t", "--model", "trigram", "--tags", "joint")
+    done("tag", "fit", "known.conllu", "-o", "t", "--model", "trigram")
     done("parse", "parser", "new.conllu", "-o", "k.jsonl", "--tagger", "t", "-k", 3)
     taggings = es.load("t").tag_all([list(own.words) for own in NEW], 4)
     expected = es.load("parser").parse_all(taggings, 3, tag_weight=4.0)

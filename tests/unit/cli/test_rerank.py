@@ -131,21 +131,39 @@ CONLLU = """# newdoc
 """
 
 
-@pytest.mark.parametrize("tags", ["upos", "xpos"])
+@pytest.mark.parametrize("tags", [None, "joint", "upos", "xpos"])
 def test_chosen_conllu_is_what_was_read(groups_here, tags):
+    column = [] if tags is None else ["--tags", tags]
     right, wrong = (3, 3, 0), (2, 3, 0)
     texts = [CONLLU.format(name=name, score=-k, heads=heads) for name in "ab" for k, heads in enumerate((wrong, right))]
     Path("k.conllu").write_text("".join(texts))
     gold = "".join(CONLLU.format(name=name, score=0, heads=right) for name in "ab")
     Path("gold.conllu").write_text(gold)
-    done("fit", "k.conllu", "-o", "arcs", "--gold", "gold.conllu", "--score-weight", 0, "--tags", tags)
-    assert done("apply", "arcs", "k.conllu", "--tags", tags).stdout == gold.replace("# score = 0\n", "")
-    done("apply", "arcs", "k.conllu", "--all", "-o", "all.conllu", "--tags", tags)
+    done("fit", "k.conllu", "-o", "arcs", "--gold", "gold.conllu", "--score-weight", 0, *column)
+    assert done("apply", "arcs", "k.conllu", *column).stdout == gold.replace("# score = 0\n", "")
+    done("apply", "arcs", "k.conllu", "--all", "-o", "all.conllu", *column)
     groups = es.read_groups("all.conllu")
     assert [group.candidates[0].heads for group in groups] == [right] * 2
-    values = es.Reranker.load("arcs").decision_function(es.read_groups("k.conllu", tags=tags))
+    values = es.Reranker.load("arcs").decision_function(es.read_groups("k.conllu", tags=tags or "joint"))
     assert [list(group.scores) for group in groups] == [sorted(own, reverse=True) for own in values]
     assert Path("all.conllu").read_text().count("SpaceAfter=No") == 4
+
+
+@pytest.mark.parametrize("column", ["upos", "xpos", "joint"])
+@pytest.mark.parametrize("kind", ["tags", "arcs"])
+def test_gold_files_give_the_tags_of_the_candidates(groups_here, column, kind):
+    Path("gold.conllu").write_text(CONLLU.format(name="a", score=0, heads=(3, 3, 0)) * 5)
+    (right, *_) = es.read_conllu("gold.conllu", tags=column)
+    wrong = es.DependencyTree(right.words, right.tags[::-1], (2, 3, 0), right.relations)
+    if kind == "tags":
+        right, wrong = right.tagged(), wrong.tagged()
+    es.structures.write_groups([es.Group([wrong, right])] * 5, "k.jsonl")
+    done("fit", "k.jsonl", "-o", "new", "--gold", "gold.conllu", "--score-weight", 0)
+    tree = es.Reranker.load("new").chooser_.support_[0]
+    assert set(tree.tags) == set(right.tags)
+    assert ["best", "of", "each", "list", "100.00", "100.00", "100.0", "%"] in [
+        line.split() for line in done("score", "new", "k.jsonl", "--gold", "gold.conllu").stdout.splitlines()
+    ]
 
 
 def test_comments_that_only_the_first_candidate_has_are_kept(groups_here):

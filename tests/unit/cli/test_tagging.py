@@ -135,6 +135,19 @@ def test_a_tagger_learns_from_sentences_without_heads(here):
         assert outputs[0] == outputs[1]
 
 
+def test_tags_are_joint_by_default_and_those_of_one_column_if_the_other_is_blank(here):
+    Path("both.conllu").write_text(Path("known.conllu").read_text().replace("\tN\t_\t", "\tN\tNN\t"))
+    Path("fine.conllu").write_text(Path("both.conllu").read_text().replace("\tN\tNN\t", "\t_\tNN\t"))
+    for name, known in (("known", "DNV"), ("both", ["D", "N|NN", "V"]), ("fine", ["D", "V", "_|NN"])):
+        done("tag", "fit", f"{name}.conllu", "-o", "t")
+        assert sorted(es.load("t").tags) == list(known)
+        done("tag", "apply", "t", "new.conllu", "-o", "out.conllu")
+        done("tag", "candidates", f"{name}.conllu", "-o", "k.jsonl", "-k", 2, "--folds", 2)
+        assert {tag for group in es.read_groups("k.jsonl") for tag in group.gold.tags} == set(known)
+        done("grammar", f"{name}.conllu", "-o", "p", "--epochs", 1, "--order", 1)
+        assert done("parse", "p", "new.txt", "--tagger", "t").stderr == ""
+
+
 def test_names_of_sentences_are_kept(here):
     Path("k.conllu").write_text(Path("new.conllu").read_text().replace("sent_id = ", "sent_id = s-"))
     done("tag", "apply", "tagger", "k.conllu", "--format", "conllu", "-o", "new.jsonl")
@@ -179,7 +192,7 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["apply", "tagger", "new.tab"], "new.tab looks like CoNLL-U: pass --format conllu, or --format"),
         (["apply", "tagger", "range.tab"], "range.tab looks like CoNLL-U: pass --format conllu"),
         (["apply", "tagger", "range.conllu"], "range.conllu, sentence 1: it has no word"),
-        (["fit", "untagged.conllu", "-o", "t"], "untagged.conllu, sentence 2, line 3: the word 'saw' has no UPOS tag"),
+        (["fit", "untagged.conllu", "-o", "t"], "untagged.conllu, sentence 2, line 3: the word 'saw' has no tag"),
         (["fit", "line.conllu", "-o", "t"], "line.conllu, sentence 1: the word '_' has no tag. Tag the file first"),
         (["candidates", "untagged.conllu", "-o", "t.jsonl"], "tagger learns from words that all have tags: --tags na"),
         (["apply", "tagger", "trees.mrg"], "trees.mrg looks like trees, but sentences are needed, one per line"),
