@@ -11,9 +11,10 @@ import typer
 
 from espalier.cli.conllu_files import check_tags_of, load_tagger, some_sentence, tag_column, wider
 from espalier.cli.options import TagColumn, is_conllu_name, is_json
-from espalier.cli.proposals import Searching, Texts, read_sentences
+from espalier.cli.proposals import Searching, Texts
 from espalier.cli.ranking import candidates_found, lines_of, named
 from espalier.cli.reporting import say, write_lines, write_whole
+from espalier.cli.text_lines import NAMED, TextLines, read_sentences
 from espalier.errors import InputError
 from espalier.jobs.bar import bar
 from espalier.parsing import DependencyParse, DependencyParser, KBest, Tagged, Tagger, jackknifed_taggings
@@ -141,14 +142,26 @@ def propose_unseen(
 
 @dataclass(frozen=True)
 class _Given:
-    """Sentences to be parsed: their words, their text if they are CoNLL-U, and tags if there are any."""
+    """Sentences to be parsed: their words, their text if they are CoNLL-U, or their lines, and tags if given there."""
 
     words: list[list[str]]
     text: ConlluText | None = None
+    lines: TextLines | None = None
     pairs: list[list[tuple[str, str]]] | None = None
 
     def place(self, row: int) -> str:
-        return f"line {row + 1 if self.text is None else self.text.words[row][0] + 1:,}"
+        if self.text is not None:
+            return f"line {self.text.words[row][0] + 1:,}"
+        assert self.lines is not None
+        return f"line {self.lines.numbers[row]:,}"
+
+    @property
+    def names(self) -> Sequence[str | None]:
+        """The names of sentences in CoNLL-U; of lines, their numbers."""
+        if self.text is not None:
+            return self.text.names
+        assert self.lines is not None
+        return self.lines.names
 
 
 @dataclass
@@ -190,7 +203,9 @@ class Parsing:
         elif given.text is not None:
             self._write_conllu(given.text, [own[0].tree for own in found])
         else:
-            write_lines(lines_of([Group(own.candidates) for own in found]), self.output)
+            write_lines(lines_of(named([Group(own.candidates) for own in found], given.names)), self.output)
+        if given.lines is not None:
+            given.lines.tell_empty(NAMED)
         narrowed = [row for row, own in enumerate(found) if own.narrowed]
         if narrowed:
             say(
@@ -218,12 +233,12 @@ class Parsing:
                 "A dependency parser needs tags: give a tagger by --tagger FILE, or pass --tagged if words are written "
                 "word/TAG."
             )
-        listed: list[list[Any]] = read_sentences(
+        lines = read_sentences(
             self.sentences, self.form, self.encoding, other="conllu", tagged=self.tagged, text=content
         )
         if not self.tagged:
-            return _Given(listed)
-        return _Given([[word for word, _ in own] for own in listed], pairs=listed)
+            return _Given(lines.listed, lines=lines)
+        return _Given([[word for word, _ in own] for own in lines.listed], lines=lines, pairs=lines.listed)
 
     def _taggings(self, given: _Given) -> Taggings:
         """The best taggings of each sentence by a tagger, or its own tags."""
@@ -274,8 +289,7 @@ class Parsing:
         self, given: _Given, golds: Sequence[DependencyTree | None], found: Sequence[KBest[DependencyParse]]
     ) -> None:
         assert self.output is not None
-        names: Sequence[str | None] = [None] * len(found) if given.text is None else given.text.names
-        listed = zip(found, golds, names, strict=True)
+        listed = zip(found, golds, given.names, strict=True)
         groups = [
             Group(own.candidates, own.scores, gold, name=name, more_scores=own.more_scores)
             for own, gold, name in listed

@@ -109,12 +109,16 @@ def parse(
     names as a number, and then a score and a tree on each line. A sentence that the grammar does not cover gets the
     fewest constituents that cover its words, side by side.
 
+    An empty line of a text stays empty, so that trees stand on the lines of their sentences. Lists and CoNLL-U leave it
+    out, and name each sentence by the number of its line where they have names.
+
     A dependency parser reads CoNLL-U, in which it replaces heads, relations and, with --tagger, tags; nothing else is
     changed but DEPS, which becomes _. Of a text, it needs --tagger or --tagged. Its lists go to .jsonl alone.
     """
     options.check_output(output, "What is parsed", grammar, sentences, tagger)
     from espalier.cli.dependencies import N_TAGGINGS, Parsing, refuse
     from espalier.cli.proposals import Proposals, read_parsed_sentences
+    from espalier.cli.text_lines import NAMED, STAY
     from espalier.errors import InputError
     from espalier.parsing import PCFG, DependencyParser
     from espalier.storage import load
@@ -156,6 +160,8 @@ def parse(
             lines = _lines(found)
     if lines is not None:
         write_lines(lines, output)
+    if given.lines is not None:
+        given.lines.tell_empty(NAMED if lines is None else STAY if k == 1 else "are left out")
     needs_more = _NEEDS_MORE.format(memory)
     for rows, what in ((found.uncovered, "are not covered by the grammar"), (found.narrowed, needs_more)):
         if rows:
@@ -170,7 +176,8 @@ def _lines(found: Proposals) -> list[str]:
     from espalier.structures.groups import layout_lines
 
     if found.k == 1:
-        return [group.candidates[0].to_brackets() for group in found]
+        trees = (group.candidates[0].to_brackets() for group in found)
+        return list(trees if found.sentences.lines is None else found.sentences.lines.spread(trees))
     return [line for group in found for line in layout_lines(Group(group.candidates, group.scores))]
 
 

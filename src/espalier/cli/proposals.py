@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier.cli.reporting import say
+from espalier.cli.text_lines import TextLines, check_format, holds_groups, read_sentences
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.jobs.memory import parse_memory
 from espalier.jobs.progress import Tell, part_of, report_to
@@ -20,7 +20,7 @@ from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
 from espalier.structures.files import read_text
 from espalier.structures.group import Group
-from espalier.structures.notation import BLANKS, split_words
+from espalier.structures.notation import split_words
 from espalier.structures.tree import Tree
 
 N_SENTENCES = 128  # that are parsed at once
@@ -34,13 +34,17 @@ class Sentences:
     gold: list[Tree] | None = None
     file: TreeFile | None = None  # which holds the trees, under these numbers
     rows: list[int] = field(default_factory=list)
+    lines: TextLines | None = None  # of a text, where they stand
 
     def __len__(self) -> int:
         return len(self.listed)
 
     def place(self, row: int) -> str:
         """Return the place of a sentence in its file."""
-        return f"line {row + 1:,}" if self.file is None else self.file.place(self.rows[row])
+        if self.lines is not None:
+            return f"line {self.lines.numbers[row]:,}"
+        assert self.file is not None
+        return self.file.place(self.rows[row])
 
 
 @dataclass
@@ -67,7 +71,8 @@ class Proposals:
                 if parses.narrowed:
                     self.narrowed.append(row)
                 gold = None if self.sentences.gold is None else self.sentences.gold[row]
-                yield Group(parses.candidates, parses.scores, gold)
+                name = None if self.sentences.lines is None else str(self.sentences.lines.numbers[row])
+                yield Group(parses.candidates, parses.scores, gold, name=name)
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +136,7 @@ class TreeFile:
         try:
             trees = trees_of_text(text, str(file))
         except TreeSyntaxError as error:
-            for what, is_it in (("groups of candidates", _holds_groups), ("CoNLL-U", is_conllu)):
+            for what, is_it in (("groups of candidates", holds_groups), ("CoNLL-U", is_conllu)):
                 if is_it(text):
                     raise InputError(f"{file} looks like {what}, but trees in brackets are needed.") from None
             raise error from None
@@ -188,58 +193,8 @@ def read_parsed_sentences(
         return _of_trees(TreeFile.read(file, encoding), tagged=tagged, skip=skip)
     if skip:
         raise InputError("--skip leaves out trees: it belongs to --format brackets.")
-    return Sentences(read_sentences(file, form, encoding, other="brackets", tagged=tagged))
-
-
-def check_format(form: str | None, other: str) -> None:
-    """Refuse a ``--format`` other than text and one more."""
-    if form not in (None, "text", other):
-        raise InputError(f"--format must be one of text, {other}, got {form!r}.")
-
-
-def read_sentences(
-    file: Path, form: str | None, encoding: str, *, other: str, tagged: bool = False, text: str | None = None
-) -> list[list[object]]:
-    """Read the sentences of a text file, one per line; the file may end with empty lines.
-
-    Unless ``form`` says that it is text, what looks like something else is refused; ``other`` is what else ``--format``
-    takes. ``text`` is what the file holds, if it was read already.
-    """
-    text = (read_text(file, encoding=encoding) if text is None else text).replace("\r\n", "\n")
-    if form is None:
-        _check_text(file, text, other)
-    text = text.rstrip(BLANKS)
-    if not text:
-        raise InputError(f"{file} contains no sentence.")
-    return [_words(file, number, line, tagged=tagged) for number, line in enumerate(text.split("\n"), start=1)]
-
-
-def _check_text(file: Path, text: str, other: str) -> None:
-    """Refuse a text that does not look like sentences, and say how to read it."""
-    looks = {
-        "brackets": ("trees", _holds_trees),
-        "conllu": ("CoNLL-U", is_conllu),
-        "groups": ("groups of candidates", _holds_groups),
-    }
-    for form, (what, is_it) in looks.items():
-        if is_it(text):
-            way = f": pass --format {form}, or" if form == other else ", but sentences are needed, one per line; pass"
-            raise InputError(f"{file} looks like {what}{way} --format text if these are words.")
-
-
-def _words(file: Path, number: int, line: str, *, tagged: bool) -> list[Any]:
-    words = split_words(line)
-    if not words:
-        raise InputError(
-            f"{file}, line {number}: there is no word here. A line holds one sentence; take empty ones out."
-        )
-    if not tagged:
-        return words
-    pairs = [(word.rpartition("/")[0], word.rpartition("/")[2]) for word in words]
-    for given, pair in zip(words, pairs, strict=True):
-        if not all(pair):
-            raise InputError(f"{file}, line {number}: with --tagged each word is written word/TAG, got {given!r}.")
-    return list(pairs)
+    lines = read_sentences(file, form, encoding, other="brackets", tagged=tagged)
+    return Sentences(lines.listed, lines=lines)
 
 
 def _of_trees(given: TreeFile, *, tagged: bool, skip: bool) -> Sentences:
@@ -274,12 +229,3 @@ def _unparsable(tree: Tree | None, *, tagged: bool) -> str | None:
     if "" in tree.words():
         return "an empty word, written ()"
     return _unlearnable(tree) if tagged else None
-
-
-def _holds_trees(text: str) -> bool:
-    return re.match(r"\s*\(\S*\s+\(", text, re.ASCII) is not None
-
-
-def _holds_groups(text: str) -> bool:
-    """Whether a text begins like JSON Lines of groups, or like a count, a score and a tree."""
-    return re.match(r"\s*(\{[^\n]*\"candidates\"\s*:|\d+[^\n]*\n\s*[-+]?\d[\d.eE+-]*\s+\()", text, re.ASCII) is not None

@@ -69,7 +69,8 @@ def apply(
 ) -> None:
     """Tag sentences.
 
-    Writes the words of a text with their best tags on a line, word/TAG; or candidates, to a name in .jsonl.
+    Writes the words of a text with their best tags on a line, word/TAG; or candidates, to a name in .jsonl. An empty
+    line stays empty; candidates are named by the numbers of their lines.
 
     CoNLL-U becomes CoNLL-U, in which nothing but the tags is changed; heads may be missing.
     """
@@ -78,8 +79,8 @@ def apply(
     if k > 1 and not options.is_json(output):
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
     from espalier.cli.conllu_files import load_tagger, read_conllu_text, tag_column, wider
-    from espalier.cli.proposals import check_format, read_sentences
     from espalier.cli.ranking import lines_of, named
+    from espalier.cli.text_lines import NAMED, STAY, check_format, read_sentences
     from espalier.rerank import propose
     from espalier.structures.conllu_text import columns_of_tags
     from espalier.structures.groups import write_groups
@@ -95,23 +96,27 @@ def apply(
         raise ValueError("--tags names a column of CoNLL-U: it belongs to --format conllu.")
     model = wider(load_tagger(tagger), k)
     given: Sequence[Any]
-    text = None
+    text = lines = None
     if form == "conllu":
         text = read_conllu_text(sentences, encoding)
         tags = tag_column(text, model.tags, tags)
         given = text.tagged(tags) if options.is_json(output) else text.forms()
     else:
-        given = read_sentences(sentences, form, encoding, other="conllu")
+        lines = read_sentences(sentences, form, encoding, other="conllu")
+        given = lines.listed
     with bar(f"{len(given):,} sentences") as progress:
         groups = propose(model, given, k, n_threads=threads, progress=progress)
     what = "tags"
     if output is not None and options.is_json(output):
-        write_groups(groups if text is None else named(groups, text.names), output)
-    elif text is None or tags is None:
-        write_lines(lines_of(groups), output)
-    else:
+        names = lines.names if lines is not None else text.names if text is not None else []
+        write_groups(named(groups, names), output)
+    elif lines is not None:
+        write_lines(lines.spread(lines_of(groups)), output)
+    elif text is not None and tags is not None:
         write_whole(text.replaced([columns_of_tags(group.candidates[0].tags, tags) for group in groups]), output)
         what = {"upos": "UPOS tags", "xpos": "XPOS tags", "joint": "UPOS and XPOS tags"}[tags]
+    if lines is not None:
+        lines.tell_empty(NAMED if options.is_json(output) else STAY)
     if output is not None:
         typer.echo(f"{output}: {what if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
 

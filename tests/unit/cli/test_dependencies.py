@@ -166,6 +166,17 @@ def test_text_becomes_conllu(here):
     assert {group.gold for group in es.read_groups("k.jsonl")} == {None}
 
 
+@pytest.mark.parametrize("options", [["--tagger", "tagger"], ["--tagged"]])
+def test_empty_lines_are_left_out_and_sentences_are_named_by_their_lines(here, options):
+    Path("gaps.txt").write_text("\n\ndog/NOUN|NN sleep/VERB|VBP\n \ndog/NOUN|NN\n\n")
+    result = done("parse", "parser", "gaps.txt", *options)
+    assert [line for line in result.stdout.splitlines() if "#" in line] == ["# sent_id = 3", "# sent_id = 5"]
+    told = "3 of 5 lines have no words: they are left out, and the others are named by their lines.\n"
+    assert told in result.stderr
+    assert told in done("parse", "parser", "gaps.txt", *options, "-o", "k.jsonl").stderr
+    assert [group.name for group in es.read_groups("k.jsonl")] == ["3", "5"]
+
+
 def test_lists_of_candidates_for_a_reranker(here):
     told = done("parse", "parser", "new.conllu", "-o", "new.jsonl", "-k", 4).stdout
     assert told == "new.jsonl: up to 4 parses of 12 sentences\n"

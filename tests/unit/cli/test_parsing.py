@@ -133,6 +133,23 @@ def test_words_end_at_ascii_blanks_and_files_with_empty_lines(here):
     assert tree.words() == ["the\u00a0old", "found"]
 
 
+def test_empty_lines_stay_empty_and_are_left_out_of_lists(here):
+    lines = Path("new.txt").read_text().splitlines()
+    Path("gaps.txt").write_text("\n".join(["", *lines[:2], " \t", "", *lines[2:4], "", ""]))
+    whole = done("parse", GRAMMAR, "new.txt").stdout.splitlines()
+    found = done("parse", GRAMMAR, "gaps.txt")
+    assert found.stdout == "\n".join(["", *whole[:2], "", "", *whole[2:4], ""])
+    assert found.stderr == "3 of 7 lines have no words: they stay empty.\n"
+    told = done("parse", GRAMMAR, "gaps.txt", "-k", 2, "-o", "k.txt").stderr
+    assert told == "3 of 7 lines have no words: they are left out.\n"
+    told = done("parse", GRAMMAR, "gaps.txt", "-k", 2, "-o", "k.jsonl").stderr
+    assert told == "3 of 7 lines have no words: they are left out, and the others are named by their lines.\n"
+    groups = es.read_groups("k.jsonl")
+    assert groups == es.read_groups("k.txt") and [group.name for group in groups] == ["2", "3", "6", "7"]
+    Path("gaps.txt").write_text("\n\nso dogs bark bark\n")
+    assert "the first is on line 3.\n" in done("parse", GRAMMAR, "gaps.txt").stderr
+
+
 @pytest.mark.parametrize("text", ["2\n-1 (S (N a))\n-2 (X (N a))\n", '{"id": "a", "candidates": []}\n'])
 def test_groups_in_a_pipe_are_told_from_trees(here, text):
     os.mkfifo("pipe")
@@ -265,7 +282,6 @@ GRAMMAR = "grammar.safetensors"
         (["grammar", "known.mrg", "-o", "g", "--unknown", "0"], "--unknown"),
         (["parse", GRAMMAR, "nowhere"], "nowhere: No such file or directory"),
         (["parse", GRAMMAR, "empty"], "empty contains no sentence"),
-        (["parse", GRAMMAR, "blank.txt"], "blank.txt, line 2: there is no word here"),
         (["parse", GRAMMAR, "binary"], "is not utf-8 text"),
         (["parse", GRAMMAR, "nul"], "line 2: a NUL character stands here"),
         (["parse", GRAMMAR, "new.mrg"], "new.mrg looks like trees: pass --format brackets"),
@@ -323,7 +339,6 @@ def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, her
     Path("empty").write_text("\n")
     Path("binary").write_bytes(bytes(range(128, 256)))
     Path("nul").write_bytes(b"the cat\nthe\0dog\n")
-    Path("blank.txt").write_text(f"{LINE}\n{LINE}")
     Path("one.conllu").write_text("# sent_id = 1\n1\tthe\t_\tD\t_\t_\t0\troot\t_\t_\n")
     Path("traces.mrg").write_text("(S (-NONE- *))")
     Path("untagged.mrg").write_text("(S (N a) b)")

@@ -163,6 +163,19 @@ def test_words_end_at_ascii_blanks_and_files_with_empty_lines(here):
     assert words == [["10\u00a0000", "ducks\u2003fish"], ["the", "can"]]
 
 
+def test_empty_lines_stay_empty_and_are_left_out_of_lists(here):
+    Path("k.txt").write_bytes(b"\r\nthe can\r\n\r\n\t\r\nfish\r\n\r\n")
+    found = done("tag", "apply", "tagger", "k.txt")
+    assert [line.count("/") for line in found.stdout.splitlines()] == [0, 2, 0, 0, 1]
+    assert found.stderr == "3 of 5 lines have no words: they stay empty.\n"
+    told = done("tag", "apply", "tagger", "k.txt", "-o", "k.jsonl").stderr
+    assert told == "3 of 5 lines have no words: they are left out, and the others are named by their lines.\n"
+    assert [(group.name, group.words) for group in es.read_groups("k.jsonl")] == [
+        ("2", ["the", "can"]),
+        ("5", ["fish"]),
+    ]
+
+
 def test_what_looks_like_conllu_is_text_if_one_says_so(here):
     Path("one.conllu").write_text("1\tthe\t_\tD\t_\t_\t0\troot\t_\t_\n")
     assert len(done("tag", "apply", "tagger", "one.conllu", "--format", "text").stdout.split()) == 10
@@ -188,7 +201,6 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
         (["fit", "known.conllu", "-o", "folder"], "this is a folder"),
         (["apply", "known.conllu", "new.txt"], "known.conllu is not a safetensors file"),
         (["apply", "tagger", "empty"], "empty contains no sentence"),
-        (["apply", "tagger", "blank.txt"], "blank.txt, line 2: there is no word here"),
         (["apply", "tagger", "new.tab"], "new.tab looks like CoNLL-U: pass --format conllu, or --format"),
         (["apply", "tagger", "range.tab"], "range.tab looks like CoNLL-U: pass --format conllu"),
         (["apply", "tagger", "range.conllu"], "range.conllu, sentence 1: it has no word"),
@@ -218,7 +230,6 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
 def test_a_mistake_is_one_message_and_nothing_is_written(arguments, message, here):
     Path("folder").mkdir()
     Path("empty").write_text("\n")
-    Path("blank.txt").write_text("a b\n\nc\n")
     Path("range.conllu").write_text("\r\n# newdoc\r\n1-2\tdon't" + "\t_" * 8 + "\r\n")
     Path("trees.mrg").write_text("(S (N a))")
     Path("odd.conllu").write_text(CONLLU)
