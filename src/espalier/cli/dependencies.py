@@ -176,6 +176,7 @@ class Parsing:
     tagged: bool
     tagger: Path | None
     taggings: int
+    tag_weight: float | None
     tags: TagColumn | None
     memory: str
     threads: int | None
@@ -246,8 +247,8 @@ class Parsing:
             if self.tagged:
                 raise InputError("--tagged keeps the tags of the text, and --tagger gives others: pass one of them.")
             tagger = wider(load_tagger(self.tagger), self.taggings)
-            if isinstance(tagger, Tagger):
-                self.weight = {"tag_weight": TRIGRAM_WEIGHT}
+            weight = TRIGRAM_WEIGHT if self.tag_weight is None and isinstance(tagger, Tagger) else self.tag_weight
+            self.weight = {} if weight is None else {"tag_weight": weight}
             if given.text is not None:
                 self.column = tag_column(given.text, tagger.tags, self.tags)
             with bar(f"Tags of {len(given.words):,} sentences") as progress:

@@ -148,6 +148,17 @@ Taggings = Annotated[
         help="Parse the N best taggings of each sentence, if a tagger tags it first; 4 by default.",
     ),
 ]
+TagWeight = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        metavar="NUMBER",
+        help="What the scores of taggings weigh beside those of trees: 0.5 by default, for a trigram tagger 4.",
+    ),
+]
+AddGold = Annotated[
+    bool, typer.Option("--add-gold", help="Add the gold dependency tree to lists that lack it, with its own score.")
+]
 TagFolds = Annotated[
     int | None,
     typer.Option(min=2, help="Learn from tags of taggers that have not seen the sentence, in so many parts."),

@@ -93,6 +93,7 @@ def parse(
         typer.Option(metavar="TAGGER", callback=options.model_file, help="Tag the words first, to parse arcs."),
     ] = None,
     taggings: options.Taggings = None,
+    tag_weight: options.TagWeight = None,
     tags: options.TagsOfModel = None,
     skip: Annotated[
         bool,
@@ -128,7 +129,7 @@ def parse(
     if isinstance(parser, DependencyParser):
         refuse("grammars of bracketed trees", {"--beam": beam, "--coarse": coarse, "--skip": skip})
         if tagger is None:
-            refuse("--tagger", {"--taggings": taggings})
+            refuse("--tagger", {"--taggings": taggings, "--tag-weight": tag_weight})
         Parsing(
             parser,
             sentences,
@@ -138,6 +139,7 @@ def parse(
             tagged,
             tagger,
             taggings or N_TAGGINGS,
+            tag_weight,
             tags,
             memory,
             threads=threads,
@@ -147,7 +149,9 @@ def parse(
     if not isinstance(parser, PCFG):
         what = f"{grammar} holds a {type(parser).__name__}"
         raise InputError(f"{what}, and a grammar or a dependency parser is needed: espalier grammar writes both.")
-    refuse("dependency parsers", {"--tagger": tagger, "--taggings": taggings, "--tags": tags})
+    refuse(
+        "dependency parsers", {"--tagger": tagger, "--taggings": taggings, "--tag-weight": tag_weight, "--tags": tags}
+    )
     k = k or (100 if options.is_json(output) else 1)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     with bar(f"{len(given):,} sentences") as progress:
@@ -202,6 +206,8 @@ def candidates(
     tags: options.TagsToParse = None,
     tag_folds: options.TagFolds = None,
     taggings: options.Taggings = None,
+    tag_weight: options.TagWeight = None,
+    add_gold: options.AddGold = False,
     folder: options.PartsFolder = None,
     seed: options.FoldSeed = 0,
     threads: options.Threads = None,
@@ -214,8 +220,8 @@ def candidates(
     The trees are divided into parts, and each part is parsed by a parser of the others. With --folder, a command that
     was interrupted can be given again: it only computes what is missing.
 
-    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags, --tag-folds and --taggings are
-    for this.
+    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags, --tag-folds, --taggings, --tag-weight and
+    --add-gold are for this.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
     rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
@@ -234,12 +240,14 @@ def candidates(
         refuse("treebanks of bracketed trees", {**own, "--beam": beam, "--coarse": coarse})
         parts |= {name: own for name, own in (("order", order), ("epochs", epochs)) if own is not None}
         if tag_folds is None:
-            refuse("--tag-folds", {"--taggings": taggings})
+            refuse("--tag-folds", {"--taggings": taggings, "--tag-weight": tag_weight})
+        parts |= {"tag_weight": tag_weight, "add_gold": add_gold}
         tagging: dict[str, Any] = {"tag_folds": tag_folds, "taggings": taggings or N_TAGGINGS}
         propose_unseen(texts, output, k, tags=tags or "joint", memory=memory, options=parts, **tagging)
         return
     own = {"--order": order, "--epochs": epochs, "--tags": tags, "--tag-folds": tag_folds}
-    refuse("treebanks of CoNLL-U", {**own, "--taggings": taggings})
+    own |= {"--taggings": taggings, "--tag-weight": tag_weight, "--add-gold": add_gold}
+    refuse("treebanks of CoNLL-U", own)
     trees = trees_to_learn(texts, skip=skip)
     check_fold_count("--folds", folds, trees)
     make = Searching(PCFG, {"coarse": coarse, "chart_memory": memory})

@@ -14,10 +14,11 @@ from espalier.cli.text_lines import TextLines, check_format, holds_groups, read_
 from espalier.errors import InputError, TreeSyntaxError
 from espalier.jobs.memory import parse_memory
 from espalier.jobs.progress import Tell, part_of, report_to
-from espalier.parsing import PCFG, DependencyParser, KBest
+from espalier.parsing import PCFG, DependencyParse, DependencyParser, KBest
 from espalier.parsing.treebank import has_bare_word, plain
 from espalier.structures.brackets import locate_tree, trees_of_text
 from espalier.structures.conllu import is_conllu
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
 from espalier.structures.group import Group
 from espalier.structures.notation import split_words
@@ -106,6 +107,16 @@ class SearchingParser:
         found = _quietly_parsed(self.parser, sentences, k, **self.made_by.search, **options)
         self.made_by.narrowed.extend(parses.narrowed for parses in found)
         return found
+
+    def as_parses(self, trees: Iterable[DependencyTree]) -> list[DependencyParse]:
+        """Trees as a dependency parser would have found them."""
+        assert isinstance(self.parser, DependencyParser)
+        return self.parser.as_parses(trees)
+
+    def label_scores(self, trees: Iterable[DependencyTree]) -> list[float]:
+        """How sure a dependency parser is of the relations of trees."""
+        assert isinstance(self.parser, DependencyParser)
+        return self.parser.label_scores(trees)
 
 
 def _quietly_parsed(

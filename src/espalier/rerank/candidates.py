@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -29,7 +29,7 @@ from espalier.rerank.part_files import PartFolder, digest, settings_of
 from espalier.rerank.quality import alike
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Candidate, Group, words_of
-from espalier.structures.numbers import whole_number
+from espalier.structures.numbers import finite_number, whole_number
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.tree import Tree
 
@@ -40,6 +40,7 @@ def propose(
     k: int = 100,
     *,
     taggings: Sequence[Sequence[tuple[TaggedSequence, float]]] | None = None,
+    tag_weight: float | None = None,
     beam: float | None = None,
     n_threads: int | None = None,
     progress: Report | None = None,
@@ -63,6 +64,9 @@ def propose(
         For each sentence its best taggings, as ``tagger.tag_all(words, 4)`` returns them: a
         :class:`~espalier.parsing.DependencyParser` then parses all of them, and the best trees of all are candidates,
         each with its tags. Gold trees get the tags of the first tagging.
+    tag_weight
+        How much the scores of taggings count beside those of trees, as for :meth:`DependencyParser.parse_all
+        <espalier.parsing.DependencyParser.parse_all>`; None is the default there.
     beam
         As for :meth:`PCFG.parse_all <espalier.parsing.PCFG.parse_all>`.
     n_threads, progress
@@ -80,7 +84,8 @@ def propose(
     # Lists of words stay as they are.
     given = {row: own if type(own) in (list, tuple) else _gold(row, own) for row, own in enumerate(sentences)}
     told = _by_row(taggings, given)
-    return _proposed(parser, given, k, told, beam=beam, n_threads=n_threads, progress=progress)
+    weight = _weight(tag_weight, taggings)
+    return _proposed(parser, given, k, told, beam=beam, n_threads=n_threads, progress=progress, **weight)
 
 
 def jackknifed(
@@ -91,6 +96,7 @@ def jackknifed(
     documents: Sequence[Hashable] | None = None,
     rows: Iterable[int] | None = None,
     taggings: Sequence[Sequence[tuple[TaggedSequence, float]]] | None = None,
+    tag_weight: float | None = None,
     make: Callable[..., Proposer] = PCFG.from_treebank,
     beam: float | None = None,
     n_threads: int | None = None,
@@ -118,6 +124,8 @@ def jackknifed(
     taggings
         As for :func:`propose`, of all trees, from :func:`~espalier.parsing.jackknifed_taggings`. The trees get the
         tags of the first tagging of each, also as gold trees.
+    tag_weight
+        As for :func:`propose`.
     make
         Makes a parser, or another proposer, from trees; for dependency trees ``DependencyParser.from_treebank``.
     k, beam, n_threads, progress
@@ -150,6 +158,7 @@ def jackknifed(
     """
     golds = [_gold(row, tree) for row, tree in enumerate(trees)]
     told = _by_row(taggings, dict(enumerate(golds)))
+    weight = _weight(tag_weight, taggings)
     golds = [_retagged(gold, told[row]) if row in told else gold for row, gold in enumerate(golds)]
     if folder is not None:
         wanted_seed = "an integer of at least 0 if folder is given"
@@ -161,13 +170,13 @@ def jackknifed(
         held_out = set(part)
         if asked := [row for row in dict.fromkeys(wanted) if row in held_out]:
             own_taggings = {row: told[row] for row in asked if row in told}
-            options = make, grammar_options, k, beam, n_threads, add_gold
+            options = make, grammar_options, k, beam, n_threads, add_gold, weight
             jobs.append(_Fold(number, golds, held_out, asked, own_taggings, *options))
     kept = None
     if folder is not None:
         own = {"k": k, "folds": folds, "beam": beam, "random_state": random_state, "make": make, **grammar_options}
         # Left out where they are not used, so that folders of older versions are read.
-        own |= {"add_gold": add_gold} if add_gold else {}
+        own |= ({"add_gold": add_gold} if add_gold else {}) | weight
         if taggings is not None:
             texts = (repr([(tuple(one.tags), score) for one, score in each]) for each in taggings)
             own |= {"taggings": digest(text.encode() for text in texts)}
@@ -191,6 +200,7 @@ class _Fold:
     beam: float | None
     n_threads: int | None
     add_gold: bool = False
+    weight: Mapping[str, float] = field(default_factory=dict)
     progress: Report | None = None
 
     @property
@@ -208,7 +218,7 @@ class _Fold:
             raise TypeError(
                 f"add_gold needs a parser with a method as_parses, as DependencyParser has, got {parser!r}."
             )
-        options = {"beam": self.beam, "n_threads": self.n_threads, "progress": self.progress}
+        options = {"beam": self.beam, "n_threads": self.n_threads, "progress": self.progress, **self.weight}
         groups = _proposed(parser, {row: self.golds[row] for row in self.asked}, self.k, self.taggings, **options)
         return _with_gold(parser, groups) if self.add_gold else groups
 
@@ -262,6 +272,15 @@ def _by_row(taggings: Sequence[Any] | None, sentences: Mapping[int, Any]) -> dic
         if list(own[0][0].words) != words:
             raise InputError(f"The taggings of sentence {row} must have its words.")
     return dict(enumerate(taggings))
+
+
+def _weight(tag_weight: float | None, taggings: object) -> dict[str, float]:
+    """The weight of the scores of taggings as an option of the parser, if it is given."""
+    if tag_weight is None:
+        return {}
+    if taggings is None:
+        raise ValueError("tag_weight weighs the scores of taggings: give taggings, too.")
+    return {"tag_weight": finite_number("tag_weight", tag_weight, zero=True)}
 
 
 def _word(token: Any) -> str:

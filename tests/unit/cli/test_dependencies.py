@@ -219,6 +219,11 @@ def test_taggings_of_a_hidden_markov_model_have_a_weight_of_their_own(here, monk
     taggings = es.load("t").tag_all([list(own.words) for own in NEW], 4)
     expected = es.load("parser").parse_all(taggings, 3, tag_weight=4.0)
     assert [list(group.scores) for group in es.read_groups("k.jsonl")] == [own.scores for own in expected]
+    for tagger in ("t", "tagger"):
+        done("parse", "parser", "new.conllu", "-o", "k.jsonl", "--tagger", tagger, "-k", 3, "--tag-weight", 2.5)
+        taggings = es.load(tagger).tag_all([list(own.words) for own in NEW], 4)
+        expected = es.load("parser").parse_all(taggings, 3, tag_weight=2.5)
+        assert [list(group.scores) for group in es.read_groups("k.jsonl")] == [own.scores for own in expected]
 
 
 def test_a_reranker_of_features_is_applied(here):
@@ -305,6 +310,9 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["parse", "parser", "new.conllu", "--tagged"], "--tagged belongs to text"),
         (["parse", "parser", "new.conllu", "--tagger", "parser"], "parser holds a DependencyParser, and a tagger is n"),
         (["parse", "parser", "new.conllu", "--tagger", "nowhere"], "nowhere: No such file or directory"),
+        (["parse", "parser", "new.conllu", "--tag-weight", "2"], "--tag-weight belongs to --tagger"),
+        (["parse", "parser", "new.conllu", "--tagger", "tagger", "--tag-weight", "-1"], "--tag-weight"),
+        (["parse", "grammar", "new.txt", "--tag-weight", "1"], "--tag-weight belongs to dependency parsers"),
         (["parse", "parser", "new.conllu", "--tagger", "-"], "a model must be a file"),
         (["parse", "parser", "new.conllu", "-k", "3"], "give -o GROUPS.jsonl"),
         (["parse", "parser", "new.conllu", "--beam", "3"], "--beam belongs to grammars of bracketed trees"),

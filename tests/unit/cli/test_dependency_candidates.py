@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,34 @@ def test_tags_are_those_of_a_column_or_of_taggers_that_have_not_seen_the_sentenc
     done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--taggings", 1, "--seed", 1, *QUICK)
     tagged = jackknifed_tags(TREES, folds=3, documents=DOCUMENTS)
     assert lists() == expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
+
+
+def test_the_weight_of_taggings(here):
+    taggings = jackknifed_taggings(TREES, 4, folds=3, documents=DOCUMENTS)
+    options = {"documents": DOCUMENTS, "taggings": taggings, **AS_QUICK}
+    found = []
+    for weight in (0.0, 0.5, 30.0):
+        done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--tag-weight", weight, *QUICK)
+        found.append(lists())
+        assert found[-1] == expected(tag_weight=weight, **options)
+    assert found[0] != found[1] == expected(**options) != found[2]
+
+
+def test_gold_trees_are_added(here):
+    # A chain, here and there, is hard to find.
+    odd = [replace(tree, heads=range(len(tree))) if row % 5 == 0 else tree for row, tree in enumerate(TREES)]
+    Path("marked.conllu").write_text(conllu(odd, documents=4))
+    done("candidates", "marked.conllu", "-o", "k.jsonl", "-k", 1, *QUICK)
+    without = lists()
+    told = done("candidates", "marked.conllu", "-o", "k.jsonl", "-k", 1, "--add-gold", *QUICK).stdout
+    assert lists() == expected(odd, k=1, documents=DOCUMENTS, add_gold=True, **AS_QUICK) != without
+    assert "of 24 sentences; 24 have the gold tree among them" in told
+    assert {len(candidates) for candidates, _, _ in without} == {1}
+    tagged = ["--tag-folds", 3, "--folder", "parts"]
+    for _ in range(2):
+        done("candidates", "marked.conllu", "-o", "k.jsonl", "-k", 1, "--add-gold", *tagged, *QUICK)
+        taggings = jackknifed_taggings(odd, 4, folds=3, documents=DOCUMENTS)
+        assert lists() == expected(odd, k=1, documents=DOCUMENTS, taggings=taggings, add_gold=True, **AS_QUICK)
 
 
 def test_a_reranker_learns_from_the_lists(here):
@@ -143,6 +172,9 @@ def test_sentences_that_need_more_memory_are_told(here):
         (["trees.mrg", "-o", "k.jsonl", "--order", "1"], "--order belongs to treebanks of CoNLL-U"),
         (["trees.mrg", "-o", "k.jsonl", "--epochs", "1"], "--epochs belongs to treebanks of CoNLL-U"),
         (["trees.mrg", "-o", "k.jsonl", "--tags", "upos"], "--tags belongs to treebanks of CoNLL-U"),
+        (["trees.mrg", "-o", "k.jsonl", "--add-gold"], "--add-gold belongs to treebanks of CoNLL-U"),
+        (["trees.mrg", "-o", "k.jsonl", "--tag-weight", "2"], "--tag-weight belongs to treebanks of CoNLL-U"),
+        (["marked.conllu", "-o", "k.jsonl", "--tag-weight", "2"], "--tag-weight belongs to --tag-folds"),
         (["trees.mrg", "-o", "k.jsonl", "--tag-folds", "2"], "--tag-folds belongs to treebanks of CoNLL-U"),
         (["marked.conllu", "-o", "k.jsonl", "--folder", "trees.mrg"], "trees.mrg is a file, and a folder is needed"),
         (["circle.conllu", "-o", "k.jsonl"], "The heads form a circle"),

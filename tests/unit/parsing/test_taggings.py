@@ -133,6 +133,15 @@ def test_candidates_of_several_taggings(parser, tmp_path):
     assert [group.more_scores for group in groups] == [own.more_scores for own in found]
     assert [group.gold.heads for group in groups] == [own.heads for own in NEW]
     assert [group.gold.tags for group in groups] == [own[0].sequence.tags for own in given]
+    for weight in (0.0, 7.0):
+        weighed = propose(parser, NEW, 4, taggings=given, tag_weight=weight)
+        found = parser.parse_all(given, 4, tag_weight=weight)
+        assert [list(group.scores) for group in weighed] == [own.scores for own in found]
+        assert weighed != groups
+    with pytest.raises(ValueError, match="tag_weight weighs the scores of taggings: give taggings, too"):
+        propose(parser, NEW, tag_weight=1.0)
+    with pytest.raises(ValueError, match="tag_weight must be 0 or a positive finite number, got nan"):
+        propose(parser, NEW, taggings=given, tag_weight=float("nan"))
     pairs = [list(zip(own.words, own.tags, strict=True)) for own in NEW]
     assert propose(parser, pairs, 4, taggings=iter(given))[0].candidates == groups[0].candidates
     with pytest.raises(InputError, match="Sentence 0 needs at least one tagging"):
@@ -157,6 +166,11 @@ def test_jackknifed_lists_of_several_taggings(tmp_path):
     assert [group.gold.tags for group in jackknifed(TRAIN, 3, taggings=mistagged, **options)] == [
         own[0][0].tags for own in mistagged
     ]
+    heavy = jackknifed(TRAIN, 3, taggings=given, tag_weight=9.0, folder=tmp_path / "heavy", **options)
+    assert heavy != groups
+    assert jackknifed(TRAIN, 3, taggings=given, tag_weight=0.5, **options) == groups
+    with pytest.raises(InputError, match=r"tag_weight is '9\.0' there and missing here"):
+        jackknifed(TRAIN, 3, taggings=given, folder=tmp_path / "heavy", **options)
     with_gold = jackknifed(TRAIN, 1, taggings=given, add_gold=True, **options)
     added = [group for group in with_gold if len(group) == 2]
     assert added and all(group.candidates[1].heads == group.gold.heads for group in added)
