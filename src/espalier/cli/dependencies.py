@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from espalier.cli.conllu_files import check_tags_of, load_tagger, some_sentence, tag_column, wider
+from espalier.cli.conllu_lists import conllu_lists
 from espalier.cli.options import TagColumn, is_conllu_name, is_json
 from espalier.cli.proposals import Searching, Texts
 from espalier.cli.ranking import candidates_found, lines_of, named
@@ -187,8 +188,10 @@ class Parsing:
     def run(self) -> None:
         """Parse the sentences, and write the parses."""
         k = self.k or (N_CANDIDATES if is_json(self.output) else 1)
-        if k > 1 and not is_json(self.output):
-            raise InputError("Several trees of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
+        if k > 1 and not (is_json(self.output) or is_conllu_name(self.output)):
+            raise InputError(
+                "Several trees of a sentence go to JSON Lines or CoNLL-U: give -o GROUPS.jsonl or -o GROUPS.conllu."
+            )
         given = self._read()
         taggings = self._taggings(given)
         tagged = [own[0][0] for own in taggings]
@@ -199,7 +202,7 @@ class Parsing:
         options: dict[str, Any] = {"n_threads": self.threads, "chart_memory": self.memory, **self.weight}
         with bar(f"{len(tagged):,} sentences") as progress:
             found = self.parser.parse_all(tagged if self.tagger is None else taggings, k, progress=progress, **options)
-        if is_json(self.output):
+        if is_json(self.output) or k > 1:
             self._write_lists(given, golds, found)
         elif given.text is not None:
             self._write_conllu(given.text, [own[0].tree for own in found])
@@ -295,23 +298,29 @@ class Parsing:
             Group(own.candidates, own.scores, gold, name=name, more_scores=own.more_scores)
             for own, gold, name in listed
         ]
+        if given.text is not None and not is_json(self.output):
+            write_lines(conllu_lists(given.text, groups, self._columns), self.output)
+            self._tell_enhanced(given.text)
+            return
         write_groups(groups, self.output)
         n_without = sum(gold is None for gold in golds)
         if given.text is not None and n_without:
             say(f"{n_without:,} of {len(golds):,} sentences lack heads, so that their lists have no gold tree.")
 
     def _write_conllu(self, text: ConlluText, trees: Sequence[DependencyTree]) -> None:
-        write_whole(text.replaced(list(self._columns(trees)), other={DEPS: "_"}), self.output)
+        write_whole(text.replaced(list(map(self._columns, trees)), other={DEPS: "_"}), self.output)
+        self._tell_enhanced(text)
+
+    def _tell_enhanced(self, text: ConlluText) -> None:
         aside = [[text.lines[number].split("\t")[DEPS] for number in own] for own in text.others]
         n_enhanced = sum({*own, *other} != {"_"} for own, other in zip(text.column(DEPS), aside, strict=True))
         if n_enhanced:
             many = f"{n_enhanced:,} of {len(text):,} sentences"
             say(f"DEPS of {many} became _: the old arcs there would contradict the new ones.")
 
-    def _columns(self, trees: Sequence[DependencyTree]) -> Iterator[dict[int, Sequence[str]]]:
-        for tree in trees:
-            own = {HEAD: [str(head) for head in tree.heads], DEPREL: tree.relations, DEPS: ["_"] * len(tree)}
-            yield own if self.column is None else own | columns_of_tags(tree.tags, self.column)
+    def _columns(self, tree: DependencyTree) -> dict[int, Sequence[str]]:
+        own = {HEAD: [str(head) for head in tree.heads], DEPREL: tree.relations, DEPS: ["_"] * len(tree)}
+        return own if self.column is None else own | columns_of_tags(tree.tags, self.column)
 
 
 def _fine(tag: str) -> str:

@@ -114,7 +114,8 @@ def parse(
     out, and name each sentence by the number of its line where they have names.
 
     A dependency parser reads CoNLL-U, in which it replaces heads, relations and, with --tagger, tags; nothing else is
-    changed but DEPS, which becomes _. Of a text, it needs --tagger or --tagged. Its lists go to .jsonl alone.
+    changed but DEPS, which becomes _. Of a text, it needs --tagger or --tagged. Its lists go to names in .jsonl, with
+    heads of the file as gold trees, or in .conllu without these.
     """
     options.check_output(output, "What is parsed", grammar, sentences, tagger)
     from espalier.cli.dependencies import N_TAGGINGS, Parsing, refuse

@@ -27,7 +27,7 @@ from espalier.structures.conllu import JOINT, conllu_lines, conllu_sentences, ta
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
 from espalier.structures.group import Candidate, Group
-from espalier.structures.groups import name_on_a_line, read_with_texts, with_gold
+from espalier.structures.groups import is_score, name_on_a_line, read_with_texts, with_gold
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
@@ -151,20 +151,21 @@ def conllu_like(texts: Sequence[Sequence[str]], values: Sequence[Any], *, whole:
                 yield from (*_rescored(listed[k], float(own[k])), "")
             continue
         chosen = listed[best_first(own)[0]]
-        known = {_key(line) for line in chosen.split("\n") if line.startswith("#")}
-        yield from (line for line in listed[0].split("\n") if line.startswith("#") and _key(line) not in known)
+        known = {comment_key(line) for line in chosen.split("\n") if line.startswith("#")}
+        yield from (line for line in listed[0].split("\n") if line.startswith("#") and comment_key(line) not in known)
         yield from (*_rescored(chosen, None), "")
 
 
-def _key(comment: str) -> str:
+def comment_key(comment: str) -> str:
+    """What stands before the equals sign of a comment in CoNLL-U."""
     return comment.partition("=")[0].lstrip("#").strip()
 
 
 def _rescored(text: str, score: float | None) -> Iterator[str]:
-    """Return the lines of a sentence of CoNLL-U with another score after its name, or with none."""
+    """Return the lines of a sentence of CoNLL-U with another score after its name, or without any score."""
     for line in text.split("\n"):
-        key = _key(line) if line.startswith("#") else None
-        if key != "score":
+        key = comment_key(line) if line.startswith("#") else ""
+        if key != "score" and not (score is None and is_score(key)):
             yield line
         if key == "sent_id" and score is not None:
             yield f"# score = {score!r}"

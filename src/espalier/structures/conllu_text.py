@@ -130,6 +130,17 @@ class ConlluText:
                 raise InputError(f"{self.name}, sentence {row + 1}, line {self.words[row][0] + 1}: {error}") from None
         return found
 
+    def sentence(self, row: int) -> ConlluText:
+        """One sentence, with the comments that stand directly above and below it."""
+        numbers = sorted([*self.words[row], *self.others[row]])
+        first, end = numbers[0], numbers[-1] + 1
+        while first > 0 and self.lines[first - 1].startswith("#"):
+            first -= 1
+        while end < len(self.lines) and self.lines[end].startswith("#"):
+            end += 1
+        words, others = ([number - first for number in own[row]] for own in (self.words, self.others))
+        return ConlluText(self.name, self.lines[first:end], [words], [others], [self.names[row]])
+
     def replaced(
         self, columns: Sequence[Mapping[int, Sequence[str]]], *, other: Mapping[int, str] | None = None
     ) -> str:

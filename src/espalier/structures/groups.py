@@ -124,7 +124,9 @@ def write_groups(groups: Iterable[Group], path: str | os.PathLike[str]) -> None:
                 f"Group {row} has candidates of the kind {kind}, which cannot be written here. Write to a .jsonl file."
             )
         if suffix == ".conllu":
-            lines += _conllu_group(group, row, rows)
+            label = conllu_label(group, row, rows)
+            for rank, tree in enumerate(group.candidates):
+                lines += [*conllu_comments(group, rank, label), *conllu_lines(tree), ""]
         else:
             lines += layout_lines(group)
     write_text(path, "".join(f"{line}\n" for line in lines))
@@ -145,18 +147,26 @@ def layout_lines(group: Group) -> list[str]:
     return lines
 
 
-def _conllu_group(group: Group, row: int, rows: dict[str, int]) -> list[str]:
+def conllu_label(group: Group, row: int, rows: dict[str, int]) -> str:
+    """Return what CoNLL-U calls a group; it must be new among the names whose rows are known, and is added to them."""
     label = str(row + 1) if group.name is None else name_on_a_line(group.name)
     if rows.setdefault(label, row) != row:
         raise InputError(
             f"Groups {rows[label]} and {row} would both have the sent_id {label!r}, which separates groups in CoNLL-U. "
             "Give them other names, or write to a .jsonl file."
         )
-    lines = []
-    for rank, (tree, score) in enumerate(zip(group.candidates, group.scores or (), strict=True)):
-        more = [f"# {_MORE}{_score_name(name)} = {own[rank]!r}" for name, own in group.more_scores.items()]
-        lines += [f"# sent_id = {label}", f"# score = {score!r}", *more, *conllu_lines(tree), ""]
-    return lines
+    return label
+
+
+def conllu_comments(group: Group, rank: int, label: str) -> list[str]:
+    """Return the lines that stand above a candidate in CoNLL-U: the name of its sentence, and its scores."""
+    more = [f"# {_MORE}{_score_name(name)} = {own[rank]!r}" for name, own in group.more_scores.items()]
+    return [f"# sent_id = {label}", f"# score = {(group.scores or ())[rank]!r}", *more]
+
+
+def is_score(key: str) -> bool:
+    """Say whether a comment of CoNLL-U with this key gives a score of a candidate."""
+    return key == "score" or key.startswith(_MORE)
 
 
 def name_on_a_line(name: str, *, bracket: bool = True) -> str:

@@ -194,6 +194,46 @@ def test_lists_of_candidates_for_a_reranker(here):
     assert len(es.read_conllu("chosen.conllu", tags="joint")) == 12
 
 
+def test_lists_as_conllu_for_a_reranker(here):
+    done("parse", "parser", "new.conllu", "-o", "new.jsonl", "-k", 4)
+    done("parse", "parser", "known.conllu", "-o", "known.jsonl")
+    result = done("parse", "parser", "new.conllu", "-o", "new.conllu.gz", "-k", 4)
+    assert result.stdout == "new.conllu.gz: up to 4 parses of 12 sentences\n"
+    assert "DEPS of 12 of 12 sentences became _" in result.stderr
+    expected, groups = es.read_groups("new.jsonl"), es.read_groups("new.conllu.gz", tags="joint")
+    for own, other in zip(groups, expected, strict=True):
+        assert [replace(tree, features=None) for tree in own.candidates] == list(other.candidates)
+        assert (own.scores, own.more_scores, own.name) == (other.scores, other.more_scores, other.name)
+        assert own.gold is None
+    done("rerank", "fit", "known.jsonl", "-o", "r")
+    told = done("rerank", "score", "r", "new.jsonl").stdout
+    assert done("rerank", "score", "r", "new.conllu.gz", "--gold", "new.conllu").stdout == told
+    chosen = [es.load("r").predict([group])[0] for group in expected]
+    done("rerank", "apply", "r", "new.conllu.gz", "-o", "chosen.conllu")
+    bare = conllu(chosen)
+    for head in range(6):
+        bare = bare.replace(f"\t{head}:x\t", "\t_\t")
+    assert Path("chosen.conllu").read_text() == bare  # with all columns, and without scores
+    done("parse", "parser", "new.txt", "--tagger", "tagger", "-o", "text.conllu", "-k", 3)
+    of_text = es.read_groups("text.conllu", tags="joint")
+    assert [group.name for group in of_text] == [str(row) for row in range(1, 13)]
+    assert "tags" in of_text[0].more_scores
+
+
+def test_lists_as_conllu_keep_what_the_sentence_has(here):
+    Path("odd.conllu").write_bytes(ODD.replace("# newdoc\n", "# newdoc\n# sent_id = a\n# score = 3\n# x\n").encode())
+    done("parse", "parser", "odd.conllu", "-o", "k.conllu", "-k", 2)
+    first, second, *others = Path("k.conllu").read_text().split("\n\n")
+    assert first.split("\n")[:2] == ["# newdoc", "# sent_id = a"]
+    assert first.split("\n")[2].startswith("# score = ") and first.split("\n")[4:6] == ["# x", ODD.split("\n")[1]]
+    assert second.startswith("# sent_id = a\n# score = ") and "# x" not in second
+    for text in (first, second):
+        assert "SpaceAfter=No" in text and "2.1\tduck" in text and "1:x" not in text
+    assert others[0].startswith("# text = saw\n# the end\n# sent_id = 2\n# score = ")
+    Path("twice.conllu").write_text(conllu(NEW[:2]).replace("s2", "s1"))
+    assert "would both have the sent_id 's1'" in refused("parse", "parser", "twice.conllu", "-o", "k2.conllu", "-k", 2)
+
+
 def test_the_best_taggings_are_parsed_together(here):
     words = [list(own.words) for own in NEW]
     tagger, parser = es.load("tagger"), es.load("parser")
@@ -314,7 +354,7 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["parse", "parser", "new.conllu", "--tagger", "tagger", "--tag-weight", "-1"], "--tag-weight"),
         (["parse", "grammar", "new.txt", "--tag-weight", "1"], "--tag-weight belongs to dependency parsers"),
         (["parse", "parser", "new.conllu", "--tagger", "-"], "a model must be a file"),
-        (["parse", "parser", "new.conllu", "-k", "3"], "give -o GROUPS.jsonl"),
+        (["parse", "parser", "new.conllu", "-k", "3"], "give -o GROUPS.jsonl or -o GROUPS.conllu"),
         (["parse", "parser", "new.conllu", "--beam", "3"], "--beam belongs to grammars of bracketed trees"),
         (["parse", "parser", "new.conllu", "--coarse", "3"], "--coarse belongs to grammars of bracketed trees"),
         (["parse", "parser", "new.conllu", "--skip"], "--skip belongs to grammars of bracketed trees"),
