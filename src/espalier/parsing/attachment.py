@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from espalier.errors import InputError
 from espalier.structures.dependency import DependencyTree
@@ -24,12 +24,15 @@ class Attachment:
         By sentence: tokens with the right head, with the right head and relation, and with the right relation.
     tokens
         By sentence, all tokens that count.
+    rules
+        The names and values of the options by which they were counted, if they are known.
     """
 
     heads_right: tuple[int, ...]
     arcs_right: tuple[int, ...]
     relations_right: tuple[int, ...]
     tokens: tuple[int, ...]
+    rules: tuple[tuple[str, object], ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -124,7 +127,7 @@ def evaluate_attachment(
             f"There are {len(golds):,} gold trees and {len(parses):,} parses; each parse needs its gold tree."
         )
     pairs = enumerate(zip(golds, parses, strict=True))
-    return _attachment([count.compare(f"Sentence {row}: the parse", *pair) for row, pair in pairs])
+    return count.attachment([count.compare(f"Sentence {row}: the parse", *pair) for row, pair in pairs])
 
 
 def attachment_oracle(
@@ -144,7 +147,7 @@ def attachment_oracle(
         right = [counts[:2] for counts in found]
         best.append(right.index(max(right)))
         evaluated.append(found[best[-1]])
-    return best, _attachment(evaluated)
+    return best, count.attachment(evaluated)
 
 
 def share(part: float, whole: float) -> float:
@@ -180,12 +183,14 @@ class _Counter:
         right, arcs, labels = (sum(column[token] for token in kept) for column in (heads, both, relations))
         return right, arcs, labels, len(kept)
 
+    def attachment(self, rows: Sequence[_Row]) -> Attachment:
+        """What was counted of all sentences."""
+        columns = zip(*rows, strict=True) if rows else [()] * 4
+        rules = ("punctuation", self._punctuation), ("subtypes", self._subtypes)
+        return replace(Attachment(*columns), rules=rules)
+
     def _alike(self, x: str, y: str) -> bool:
         return x == y or (not self._subtypes and x.partition(":")[0] == y.partition(":")[0])
-
-
-def _attachment(rows: Sequence[_Row]) -> Attachment:
-    return Attachment(*zip(*rows, strict=True)) if rows else Attachment((), (), (), ())
 
 
 def _dependency_trees(trees: Iterable[object], name: str) -> list[DependencyTree]:

@@ -86,7 +86,7 @@ def paired_bootstrap(
     ----------
     a, b
         Evaluations of the same sentences, such as a new system and an old one: both from :func:`evaluate` or both from
-        :func:`evaluate_attachment`.
+        :func:`evaluate_attachment`, with the same options.
     measure
         ``"f1"``, ``"precision"``, ``"recall"``, ``"exact_match"`` or ``"tagging"`` of brackets; ``"uas"``, ``"las"``,
         ``"label_accuracy"``, ``"exact_match"`` or ``"exact_heads"`` of dependency trees. None is the first of these.
@@ -130,6 +130,11 @@ def paired_bootstrap(
     return PairedDifference(name, first, second, (low, high), inside, p_value, n)
 
 
+def _rule(value: object) -> str:
+    """Show the value of an option; sets in one order."""
+    return repr(sorted(value) if isinstance(value, frozenset) else value)
+
+
 def _differences(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """The difference of two shares, in per cent, in each resample, given rows of parts and wholes of each."""
     size = counts.shape[1]
@@ -151,6 +156,12 @@ def _check_same(a: Measured, b: Measured) -> None:
     """Refuse evaluations of other sentences, or by other rules."""
     if type(a) is not type(b) or not hasattr(a, "ratios"):
         raise TypeError(f"Both evaluations must be of one kind, got {type(a).__name__} and {type(b).__name__}.")
+    for (name, one), (_, other) in zip(getattr(a, "rules", ()), getattr(b, "rules", ()), strict=False):
+        if one != other:
+            raise InputError(
+                f"The first evaluation counts with {name}={_rule(one)} and the second with {name}={_rule(other)}. "
+                "Evaluate both by the same rules."
+            )
     first, second = a.sizes, b.sizes
     if len(first) != len(second):
         raise InputError(

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from espalier.errors import InputError
@@ -38,6 +38,8 @@ class Evaluation:
         By sentence: words with the right tag, and all words that count.
     skipped
         Numbers of sentences that are excluded from all these.
+    rules
+        The names and values of the options by which they were counted, if they are known.
     """
 
     matched: tuple[int, ...]
@@ -47,6 +49,7 @@ class Evaluation:
     tags_right: tuple[int, ...]
     tags: tuple[int, ...]
     skipped: tuple[int, ...] = ()
+    rules: tuple[tuple[str, object], ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -160,7 +163,7 @@ def evaluate(
             if not skip:
                 raise
             skipped.append(row)
-    return _evaluation(found, skipped)
+    return count.evaluation(found, skipped)
 
 
 @overload
@@ -204,7 +207,7 @@ def oracle(
         one = [share(2 * m, g + p) if g + p else 100.0 for m, g, p, *_ in found]
         best.append(max(range(len(one)), key=one.__getitem__))
         evaluated.append(found[best[-1]])
-    return best, _evaluation(evaluated)
+    return best, count.evaluation(evaluated)
 
 
 def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[[str], bool] | None = None) -> float:
@@ -243,12 +246,8 @@ def tag_accuracy(gold: Iterable[Any], tagged: Iterable[Any], *, among: Callable[
 
 def evaluate_candidates(gold: Tree, candidates: Iterable[Tree]) -> Evaluation:
     """Like :func:`evaluate`, for many parses of one sentence."""
-    return _evaluation(_Counter().compare("A candidate", gold, candidates))
-
-
-def _evaluation(found: Sequence[_Row], skipped: Sequence[int] = ()) -> Evaluation:
-    columns = zip(*found, strict=True) if found else [()] * 6
-    return replace(Evaluation(*columns), skipped=tuple(skipped))
+    count = _Counter()
+    return count.evaluation(count.compare("A candidate", gold, candidates))
 
 
 def _candidates(row: int, group: Iterable[Any]) -> list[Any]:
@@ -306,6 +305,12 @@ class _Counter:
             right = sum(k and x == y for k, x, y in zip(kept, gold_tags, tags, strict=True))
             out.append((matched, n_gold, n_parsed, matched == n_gold == n_parsed, right, place[-1]))
         return out
+
+    def evaluation(self, found: Sequence[_Row], skipped: Sequence[int] = ()) -> Evaluation:
+        """What was counted of all sentences."""
+        columns = zip(*found, strict=True) if found else [()] * 6
+        rules = ("punctuation", self._punctuation), ("roots", self._roots), ("equivalent", dict(self._equivalent))
+        return replace(Evaluation(*columns), skipped=tuple(skipped), rules=rules)
 
     def _brackets(self, spans: list[tuple[str, int, int]], place: list[int]) -> Brackets:
         """The constituents by label, start and end among the words that count."""

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from tests.reference import bootstrap as slow
 
+from espalier import DependencyTree
 from espalier.errors import InputError
-from espalier.parsing import Attachment, Evaluation, evaluate, paired_bootstrap
+from espalier.parsing import Attachment, Evaluation, evaluate, evaluate_attachment, oracle, paired_bootstrap
 
 
 def attachments(seed, n=40, gain=0.05):
@@ -95,6 +96,33 @@ def test_ten_thousand_resamples_of_a_test_set_take_seconds():
     start = time.perf_counter()
     paired_bootstrap(a, b)
     assert time.perf_counter() - start < 10
+
+
+def test_evaluations_by_other_rules_are_refused():
+    trees = [DependencyTree(["a", "b"], ["N", "V"], [2, 0], ["nsubj:x", "root"])] * 3  # nothing that rules leave out
+    other = [DependencyTree(["a", "b"], ["N", "V"], [2, 0], ["nsubj", "root"])] * 3
+    found = evaluate_attachment(trees, other)
+    for options, message in (
+        ({"punctuation": False}, "first evaluation counts with punctuation=True and the second with punctuation=False"),
+        (
+            {"subtypes": False},
+            "counts with subtypes=True and the second with subtypes=False. Evaluate both by the same",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            paired_bootstrap(found, evaluate_attachment(trees, other, **options))
+        with pytest.raises(InputError, match=message):
+            paired_bootstrap(found, oracle(trees, [[own] for own in other], **options)[1])
+    assert paired_bootstrap(found, oracle(trees, [[own] for own in other])[1]).difference == 0
+    trees = ["(S (A (N a)) (B (V b)))"] * 3
+    found = evaluate(trees, trees)
+    for options, message in (
+        ({"punctuation": ()}, r"counts with punctuation=\[.*','.*\] and the second with punctuation=\[\]"),
+        ({"equivalent": {}}, r"equivalent={'PRT': 'ADVP'} and the second with equivalent={}"),
+        ({"roots": {"X"}}, r"second with roots=\['X'\]"),
+    ):
+        with pytest.raises(InputError, match=message):
+            paired_bootstrap(found, evaluate(trees, trees, **options))
 
 
 def test_bad_input():
