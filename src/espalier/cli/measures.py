@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rich.table import Table as RichTable
@@ -14,6 +15,7 @@ from espalier.rerank import best_candidate, evaluate_choices, quality
 from espalier.structures.conllu import conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
+from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
 
@@ -73,7 +75,8 @@ def arcs_table(texts: Texts, *, skip: bool) -> RichTable:
         "UAS": [own.uas for own in both],
         "LAS": [own.las for own in both],
         "LAS, universal relations": [own.las for own in universal],
-        "exact": [own.exact_match for own in both],
+        "all heads right": [own.exact_heads for own in both],
+        "all arcs right": [own.exact_match for own in both],
     }
     for name, values in rows.items():
         table.add_row(name, *(f"{value:.2f}" for value in values))
@@ -112,7 +115,8 @@ def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
         "best of each list": [best_candidate(group) for group in groups],
     }
     found = {name: evaluate_choices(counts, picked) for name, picked in rows.items()}
-    measures = _measures if isinstance(groups[0].candidates[0], Tree) else _shares
+    counted = {TaggedSequence: "tags", DependencyTree: "heads"}.get(type(groups[0].candidates[0]))
+    measures = _measures if counted is None else partial(_shares, counted)
     first = next(iter(found.values()))
     table = RichTable(box=None, padding=(0, 1))
     table.add_column("", no_wrap=True)
@@ -125,9 +129,9 @@ def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:
     return table
 
 
-def _shares(found: Evaluation) -> dict[str, float]:
-    """Return the share of correct tags, or of correct heads."""
-    return {"right": found.recall, "exact": found.exact_match}
+def _shares(counted: str, found: Evaluation) -> dict[str, float]:
+    """Return the share of correct tags or heads, and that of sentences in which all are correct."""
+    return {f"{counted} right": found.recall, f"all {counted} right": found.exact_match}
 
 
 def _measures(found: Evaluation) -> dict[str, float]:

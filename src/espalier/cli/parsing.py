@@ -284,7 +284,8 @@ def evaluate(
     Traces and function tags are left out of both.
 
     Of CoNLL-U, compares the heads (UAS) and the heads with their relations (LAS), as the scorers of CoNLL count them;
-    universal relations are those before a colon. Tags are not compared.
+    universal relations are those before a colon. All heads right, and all arcs right, which have their relations, are
+    shares of sentences. Tags are not compared.
     """
     from espalier.cli.dependencies import are_conllu, refuse
     from espalier.cli.measures import arcs_table, compared, measures_table

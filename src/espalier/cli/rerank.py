@@ -156,8 +156,11 @@ def score(
 
     Shows the parser's own choice and the best of each list beside it.
 
-    Constituents are counted as espalier evaluate does. The score is the mean of precision and recall of each sentence,
-    weighed by the size of its tree (Collins and Duffy, 2001); less error is how much of what it misses to 100 is gone.
+    Constituents are counted as espalier evaluate does; of other candidates, tags, or heads without their relations.
+    Sentences in which all are right are exact, or all heads or tags right.
+
+    The score is the mean of precision and recall of each sentence, weighed by the size of its tree (Collins and Duffy,
+    2001); less error is how much of what it misses to 100 is gone.
     """
     from espalier.cli.measures import choices_table
     from espalier.cli.ranking import groups_of, loaded

@@ -78,6 +78,8 @@ def test_tags_and_dependency_trees(groups_here, kind, kernel):
     assert f"over {kernel}, " in done("fit", f"{kind}.jsonl", "-o", "new").stdout
     rows = table("new", f"{kind}.new.jsonl")
     assert rows["reranked"] == rows["best of each list"] == ["100.00", "100.00", "100.0", "%"]
+    what = {"tags": "tags", "arcs": "heads"}[kind]
+    assert f" {what} right  all {what} right  less error" in done("score", "new", f"{kind}.new.jsonl").stdout
     assert float(rows["the parser's own"][0]) < 80 and len(rows["the parser's own"]) == 2
     groups, reranker = es.read_groups(f"{kind}.new.jsonl"), es.Reranker.load("new")
     lines = done("apply", "new", f"{kind}.new.jsonl").stdout
