@@ -8,11 +8,10 @@ from typing import Any
 
 from rich.table import Table as RichTable
 
-from espalier.cli.proposals import Texts, TreeFile
+from espalier.cli.proposals import TreeFile
 from espalier.errors import InputError
-from espalier.parsing import Evaluation, evaluate, evaluate_attachment
+from espalier.parsing import Evaluation, evaluate
 from espalier.rerank import best_candidate, evaluate_choices, quality
-from espalier.structures.conllu import conllu_sentences
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.group import Group
 from espalier.structures.sequence import TaggedSequence
@@ -43,6 +42,13 @@ def compared(gold: TreeFile, parsed: TreeFile, *, all_punctuation: bool, all_lab
     return evaluate(*plain, **options)
 
 
+def measures_record(found: Evaluation) -> dict[str, object]:
+    """All measures of some parses, by the names that they have in Python."""
+    names = ("precision", "recall", "f1", "exact_match", "score", "tagging")
+    counts = {"sentences": len(found), "left_out": len(found.skipped), "gold_constituents": sum(found.gold)}
+    return {**counts, **{name: getattr(found, name) for name in names}}
+
+
 def measures_table(found: Evaluation) -> RichTable:
     """All measures of some parses, by name."""
     table = RichTable(box=None, show_header=False, padding=(0, 2))
@@ -56,54 +62,6 @@ def measures_table(found: Evaluation) -> RichTable:
         table.add_row(name, f"{value:.2f}")
     table.add_row("tags", f"{found.tagging:.2f}")
     return table
-
-
-def arcs_table(texts: Texts, *, skip: bool) -> RichTable:
-    """All measures of the dependency parses in the second of two files, with and without punctuation."""
-    golds, parses, n_skipped = _paired(texts, skip=skip)
-    both = [evaluate_attachment(golds, parses, punctuation=counts) for counts in (True, False)]
-    universal = [evaluate_attachment(golds, parses, punctuation=own, subtypes=False) for own in (True, False)]
-    table = RichTable(box=None, padding=(0, 1))
-    table.add_column("", no_wrap=True)
-    for name in ("all tokens", "without punctuation"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_row("sentences", *(f"{len(own):,}" for own in both))
-    if n_skipped:
-        table.add_row("left out", *[f"{n_skipped:,}"] * 2)
-    table.add_row("tokens", *(f"{sum(own.tokens):,}" for own in both))
-    rows = {
-        "UAS": [own.uas for own in both],
-        "LAS": [own.las for own in both],
-        "LAS, universal relations": [own.las for own in universal],
-        "all heads right": [own.exact_heads for own in both],
-        "all arcs right": [own.exact_match for own in both],
-    }
-    for name, values in rows.items():
-        table.add_row(name, *(f"{value:.2f}" for value in values))
-    return table
-
-
-def _paired(texts: Texts, *, skip: bool) -> tuple[list[DependencyTree], list[DependencyTree], int]:
-    """The gold trees of a file, the parses of another, and how many were left out because their words differ."""
-    gold, parsed = (conllu_sentences(text, str(file), "upos") for file, text in texts)
-    (gold_file, _), (parsed_file, _) = texts
-    if len(gold) != len(parsed):
-        raise InputError(
-            f"{gold_file} has {len(gold):,} sentences and {parsed_file} {len(parsed):,}. Each parse needs its gold "
-            "tree."
-        )
-    kept = []
-    for row, (right, own) in enumerate(zip(gold, parsed, strict=True), start=1):
-        if right.tree.words == own.tree.words:
-            kept.append((right.tree, own.tree))
-        elif not skip:
-            name = own.metadata.get("sent_id")
-            raise InputError(
-                f"{parsed_file}, sentence {row:,}{'' if name is None else f' ({name})'}: it has different words from "
-                f"its gold tree, {' '.join(own.tree.words)[:60]!r} for {' '.join(right.tree.words)[:60]!r}. Pass "
-                "--skip to leave out such sentences."
-            )
-    return [right for right, _ in kept], [own for _, own in kept], len(gold) - len(kept)
 
 
 def choices_table(groups: Sequence[Group], chosen: Sequence[int]) -> RichTable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import console, reported, say, write_lines
+from espalier.cli.reporting import console, reported, say, write_json, write_lines
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
@@ -275,6 +275,9 @@ def evaluate(
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out sentences whose parse has other words, and say how many.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write all measures as JSON, by the names that they have in Python.")
+    ] = False,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Compare parses with gold trees.
@@ -286,16 +289,29 @@ def evaluate(
     Of CoNLL-U, compares the heads (UAS) and the heads with their relations (LAS), as the scorers of CoNLL count them;
     universal relations are those before a colon. All heads right, and all arcs right, which have their relations, are
     shares of sentences. Tags are not compared.
+
+    Beside gold CoNLL-U, PARSED may have lists of candidates, in JSON Lines or CoNLL-U: the first and the best of each
+    are measured.
     """
+    from espalier.cli.arc_measures import arc_measures, of_arcs
     from espalier.cli.dependencies import are_conllu, refuse
-    from espalier.cli.measures import arcs_table, compared, measures_table
+    from espalier.cli.measures import compared, measures_record, measures_table
     from espalier.cli.proposals import TreeFile, texts_of
 
     texts = texts_of([gold, parsed], encoding)
-    if are_conllu(texts):
+    if of_arcs(texts) or are_conllu(texts):
         refuse("bracketed trees", {"--all-punctuation": all_punctuation, "--all-labels": all_labels})
-        console().print(arcs_table(texts, skip=skip))
+        measured = arc_measures(texts, skip=skip)
+        if as_json:
+            records = {own.name: own.record() for own in measured}
+            write_json(records.get("", records))
+        else:
+            for own in measured:
+                console().print(own.table())
         return
     files = [TreeFile.of(file, text) for file, text in texts]
     found = compared(*files, all_punctuation=all_punctuation, all_labels=all_labels, skip=skip)
-    console().print(measures_table(found))
+    if as_json:
+        write_json(measures_record(found))
+    else:
+        console().print(measures_table(found))

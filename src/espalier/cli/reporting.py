@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -61,6 +62,11 @@ def write_whole(text: str, output: Path | None) -> None:
         from espalier.structures.files import write_text
 
         write_text(output, text)
+
+
+def write_json(record: object) -> None:
+    """Print a record as JSON."""
+    typer.echo(json.dumps(record, indent=2))
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:

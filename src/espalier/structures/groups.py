@@ -66,7 +66,11 @@ def read_with_texts(
     The file is read once, so that it may be a pipe.
     """
     check_tags(tags)
-    text, name = read_text(path, encoding=encoding, limits=limits), source_name(path)
+    return groups_of_text(read_text(path, encoding=encoding, limits=limits), source_name(path), tags)
+
+
+def groups_of_text(text: str, name: str, tags: str) -> tuple[list[Group], list[list[str]] | None]:
+    """Return the groups in the text of a file like :func:`read_with_texts`; errors name the file."""
     first = text.lstrip(BLANKS).split("\n", 1)[0]
     if first.startswith("{"):
         return groups_of_json(text, name), None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.command_line import done, refused
 
+import espalier as es
 from dependency_files import conllu
 from espalier import DependencyTree
-from espalier.parsing import evaluate_attachment
+from espalier.parsing import evaluate, evaluate_attachment, oracle
 
 FIRST = DependencyTree(
     ["cats", "sleep", "here", "!"],
@@ -54,6 +57,55 @@ def test_all_tokens_and_those_without_punctuation(here):
         own = evaluate_attachment([FIRST, SECOND], PARSES, punctuation=counts)
         assert table("gold.conllu", "parsed.conllu")["LAS"][column] == f"{own.las:.2f}"
     assert table("gold.conllu", "gold.conllu")["all arcs right"] == ["100.00", "100.00"]
+
+
+def as_json(*arguments: object) -> dict[str, Any]:
+    return json.loads(done("evaluate", *arguments, "--json").stdout)
+
+
+def test_json_has_the_measures_of_python(here):
+    found = as_json("gold.conllu", "parsed.conllu")
+    assert (found["sentences"], found["left_out"]) == (2, 0)
+    for name, counts in (("all_tokens", True), ("without_punctuation", False)):
+        own = evaluate_attachment([FIRST, SECOND], PARSES, punctuation=counts)
+        universal = evaluate_attachment([FIRST, SECOND], PARSES, punctuation=counts, subtypes=False)
+        expected = {measure: getattr(own, measure) for measure in own.ratios}
+        assert found[name] == {"tokens": sum(own.tokens), **expected, "las_universal": universal.las}
+    Path("other.conllu").write_text(conllu(PARSES).replace("dogs", "wolves"))
+    assert as_json("gold.conllu", "other.conllu", "--skip")["left_out"] == 1
+    Path("trees.mrg").write_text("(S (A (N a)) (B (V b)))")
+    own = evaluate(["(S (A (N a)) (B (V b)))"], ["(S (A (N a)) (B (V b)))"])
+    counts = {"sentences": 1, "left_out": 0, "gold_constituents": 3}
+    names = ("precision", "recall", "f1", "exact_match", "score", "tagging")
+    assert as_json("trees.mrg", "trees.mrg") == counts | {name: getattr(own, name) for name in names}
+
+
+@pytest.mark.parametrize("name", ["lists.jsonl", "lists.conllu"])
+def test_the_first_and_the_best_of_lists(here, name):
+    lists = [[PARSES[0], FIRST, PARSES[0]], [replace(SECOND, heads=(0, 1)), SECOND]]
+    es.structures.write_groups([es.Group(own, name=f"s{row}") for row, own in enumerate(lists)], name)
+    found = as_json("gold.conllu", name)
+    assert list(found) == ["first", "best"]
+    for column, counts in (("all_tokens", True), ("without_punctuation", False)):
+        first = evaluate_attachment([FIRST, SECOND], [own[0] for own in lists], punctuation=counts)
+        _, best = oracle([FIRST, SECOND], lists, punctuation=counts)
+        assert found["first"][column]["las"] == first.las < found["best"][column]["las"] == best.las == 100.0
+    lines = done("evaluate", "gold.conllu", name).stdout.splitlines()
+    assert lines[0].split("  ")[0].strip() == "first of each list" and lines[8].startswith(" best of each list")
+    assert max(map(len, lines)) <= 60
+    es.structures.write_groups([es.Group(own, name="x") for own in lists[1:]], name)
+    assert "gold.conllu has 2 sentences and " in refused("evaluate", "gold.conllu", name)
+    assert "Each list needs its gold tree" in refused("evaluate", "gold.conllu", name)
+
+
+def test_lists_of_other_words_or_of_another_kind(here):
+    es.structures.write_groups([es.Group([tree]) for tree in (FIRST, replace(SECOND, words=("a", "b")))], "k.jsonl")
+    assert "k.jsonl, sentence 2: it has different words" in refused("evaluate", "gold.conllu", "k.jsonl")
+    assert as_json("gold.conllu", "k.jsonl", "--skip")["best"]["left_out"] == 1
+    es.structures.write_groups([es.Group(["(S (N a))"])] * 2, "k.jsonl")
+    assert "k.jsonl, group 1: it holds trees, and dependency trees are needed" in (
+        refused("evaluate", "gold.conllu", "k.jsonl")
+    )
 
 
 def test_tags_and_lemmas_are_not_compared_and_tags_may_be_missing(here):
