@@ -13,6 +13,7 @@ from espalier import _core
 from espalier.jobs.schedule import Schedule
 from espalier.parsing.dependency_trees import checked_trees
 from espalier.parsing.projective import crossing, lifted_heads, projectivized
+from espalier.parsing.requests import check_unicode
 from espalier.parsing.token_numbers import TokenNumbers
 from espalier.structures.dependency import DependencyTree
 
@@ -52,6 +53,8 @@ class ArcArrays:
     def of(trees: Iterable[DependencyTree], rare: int, *, pseudo_projective: bool) -> ArcArrays:
         """The arrays of trees; words that are seen at most ``rare`` times are unknown words."""
         listed = checked_trees(trees)
+        for row, tree in enumerate(listed):
+            check_unicode(row, word=tree.words, tag=tree.tags, relation=tree.relations)
         restores = pseudo_projective and any(crossing(tree.heads) for tree in listed)
         if restores:
             flat = [projectivized(tree) for tree in listed]

@@ -14,7 +14,7 @@ from espalier.errors import InputError
 from espalier.jobs.progress import Report
 from espalier.jobs.schedule import Schedule
 from espalier.parsing.kbest import KBest, Tagged
-from espalier.parsing.requests import HOW_MANY, words_and_tags
+from espalier.parsing.requests import HOW_MANY, check_unicode, words_and_tags
 from espalier.parsing.sparse_weights import SparseWeights
 from espalier.parsing.tagger import taggings_of
 from espalier.parsing.token_numbers import word_shape
@@ -99,6 +99,8 @@ class PerceptronTagger(Storable):
         epochs, width = whole_number("epochs", epochs), whole_number("width", width, 1, MAX_WIDTH)
         seed = whole_number("random_state", random_state, 0, MAX_SEED)
         listed = [tagged_sentence(row, sentence) for row, sentence in enumerate(sentences)]
+        for row, own in enumerate(listed):
+            check_unicode(row, tag=own.tags)  # of words, only numbers are kept
         tags = sorted({tag for sentence in listed for tag in sentence.tags})
         if not tags:
             raise InputError("A tagger needs at least one sentence with words.")

@@ -49,6 +49,20 @@ def words_and_tags(row: int, sentence: object, *, pairs: bool = True) -> Sentenc
     return found
 
 
+def check_unicode(row: int, **columns: Iterable[str]) -> None:
+    """Refuse texts to learn from that are not valid Unicode, by what they are: no file could hold them."""
+    for name, texts in columns.items():
+        for text in texts:
+            if not text.isascii():
+                try:
+                    text.encode()
+                except UnicodeEncodeError:
+                    raise InputError(
+                        f"Sentence {row} has the {name} {text!r} with half of a surrogate pair, which is not valid "
+                        "Unicode: no saved model could hold it. Replace it, or read the text in its own encoding."
+                    ) from None
+
+
 def memory_of(markov: Any) -> tuple[int, int | None]:
     """Return how many ancestors and siblings are remembered; None means all siblings."""
     if markov is None:

@@ -18,7 +18,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.parsing.kbest import KBest, Tagged, on_grid
 from espalier.parsing.lexicon import are_counts
-from espalier.parsing.requests import HOW_MANY, words_and_tags
+from espalier.parsing.requests import HOW_MANY, check_unicode, words_and_tags
 from espalier.parsing.suffixes import SuffixLexicon
 from espalier.parsing.treebank import tagged_sentence
 from espalier.parsing.trigrams import count_trigrams, trigram_weights
@@ -94,6 +94,8 @@ class Tagger(Storable):
         suffix, rare = whole_number("suffix", suffix, 0), whole_number("rare", rare, 0)
         smoothing = finite_number("smoothing", smoothing, zero=True)
         listed = [tagged_sentence(row, sentence) for row, sentence in enumerate(sentences)]
+        for row, own in enumerate(listed):
+            check_unicode(row, word=own.words, tag=own.tags)
         tags = sorted({tag for sentence in listed for tag in sentence.tags})
         if not tags:
             raise InputError("A tagger needs at least one sentence with words.")
