@@ -60,7 +60,8 @@ class ArcMeasures:
             "all arcs right": [own.exact_match for own in both],
         }
         for name, values in rows.items():
-            table.add_row(name, *(f"{value:.2f}" for value in values))
+            shares = zip(values, both, strict=True)  # of nothing, there is no share
+            table.add_row(name, *(f"{value:.2f}" if sum(own.tokens) else "-" for value, own in shares))
         return table
 
     def record(self) -> dict[str, object]:
@@ -93,6 +94,9 @@ def arc_measures(texts: Texts, *, skip: bool) -> list[ArcMeasures]:
     else:
         sentences = conllu_sentences(parsed_text, str(parsed_file), "upos")
         found = [([own.tree], own.metadata.get("sent_id")) for own in sentences]
+    for file, n in ((gold_file, len(gold)), (parsed_file, len(found))):
+        if not n:
+            raise InputError(f"{file} contains no sentence.")
     if len(gold) != len(found):
         raise InputError(
             f"{gold_file} has {len(gold):,} sentences and {parsed_file} {len(found):,}. Each "

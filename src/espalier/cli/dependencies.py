@@ -100,6 +100,9 @@ def learn(texts: Texts, output: Path, *, tags: TagColumn, folds: int | None, opt
     with bar(f"{len(trees):,} trees") as progress:
         parser = DependencyParser.from_treebank(trees, progress=progress, **options)
     parser.save(output)
+    n_unnamed = sum("_" in tree.relations for tree in trees)
+    if n_unnamed:
+        say(f"Warning: {n_unnamed:,} of {len(trees):,} trees lack relations, so that parses have the relation _.")
     n_several = sum(len(tree.roots) > 1 for tree in trees)
     if n_several:
         say(f"{n_several:,} of {len(trees):,} trees have several roots, so that parses may have several, too.")

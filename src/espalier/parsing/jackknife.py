@@ -43,6 +43,9 @@ def held_out_rows(
         for row, document in enumerate(documents):
             by_document.setdefault(document, []).append(row)
         together, what = list(by_document.values()), "documents"
+    if len(together) < 2:
+        many = f"there is one, in {len(sentences):,} sentences" if together else "there are none"
+        raise InputError(f"{name} divides {what} into parts, of which each is held out once, and {many}. Give more.")
     wanted = f"an integer from 2 to the number of {what}, {len(together)}"
     whole_number(name, folds, 2, len(together), wanted=wanted)
     order = rng.permutation(len(together)).tolist()

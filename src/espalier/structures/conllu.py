@@ -23,9 +23,32 @@ from espalier.structures.numbers import check_choice
 TagColumn = Literal["upos", "xpos", "joint"]
 JOINT = "|"  # between the two parts of a joint tag
 
+_HEAD = re.compile(r"-?[0-9]+")  # numbers out of range are reported with their words
+
+
+def _id(line: list[str], i: int) -> Any:
+    try:
+        return conllu.parser.parse_id_value(line[i])
+    except ParseException:
+        raise InputError(
+            f"{shortened(line[i])!r} is not a valid ID: a number, a range such as 1-2, or an empty node such as 1.1."
+        ) from None
+
+
+def _head(line: list[str], i: int) -> int | None:
+    if line[i] != "_" and not _HEAD.fullmatch(line[i]):
+        raise InputError(
+            f"{shortened(line[i])!r}, in the line of {shortened(line[1])!r}, is no head: a number, or _ where it is "
+            "not known."
+        )
+    return None if line[i] == "_" else int(line[i])
+
+
 # Only what a DependencyTree keeps is parsed; DEPS and MISC differ between the formats.
 _FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _FIELD_PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    "id": _id,
+    "head": _head,
     "xpos": lambda line, i: line[i],
     "feats": lambda line, i: () if line[i] == "_" else tuple(line[i].split("|")),
 }
@@ -194,7 +217,11 @@ def _tag(word: Any, tags: str) -> str:
 
 
 def _dependency_tree(words: list[Any], tags: str) -> DependencyTree:
+    if not words:
+        raise InputError("It has no word.")
     for number, word in enumerate(words, 1):
+        if not word["form"]:
+            raise InputError(f"Word {number} is empty; a word that is not known is written _.")
         if word["id"] != number:
             raise InputError(f"Word {number} has the id {word['id']}; ids must count the words from 1.")
         if word["head"] is None:

@@ -59,6 +59,13 @@ def test_all_tokens_and_those_without_punctuation(here):
     assert table("gold.conllu", "gold.conllu")["all arcs right"] == ["100.00", "100.00"]
 
 
+def test_of_punctuation_alone_there_is_no_share_without_it(here):
+    Path("gold.conllu").write_text("1\t!\t_\tPUNCT\t.\t_\t0\troot\t_\t_\n")
+    found = table("gold.conllu", "gold.conllu")
+    assert found["tokens"] == ["1", "0"]
+    assert found["UAS"] == found["LAS"] == found["all arcs right"] == ["100.00", "-"]
+
+
 def as_json(*arguments: object) -> dict[str, Any]:
     return json.loads(done("evaluate", *arguments, "--json").stdout)
 
@@ -138,6 +145,8 @@ def test_sentences_with_other_words_are_left_out(here):
         (["gold.conllu", "empty"], "gold.conllu is CoNLL-U and empty is not"),
         (["gold.conllu", "circle.conllu"], "circle.conllu, sentence 1 from line 1 on"),
         (["gold.conllu", "headless.conllu"], "has no head"),
+        (["gold.conllu", "comments.conllu"], "comments.conllu contains no sentence"),
+        (["comments.conllu", "comments.conllu"], "comments.conllu contains no sentence"),
         (["gold.conllu", "nowhere"], "nowhere: No such file or directory"),
         (["gold.conllu", "parsed.conllu", "--all-punctuation"], "--all-punctuation belongs to bracketed trees"),
         (["gold.conllu", "parsed.conllu", "--all-labels"], "--all-labels belongs to bracketed trees"),
@@ -148,6 +157,7 @@ def test_a_mistake_is_one_message(arguments, message, here):
     Path("one.conllu").write_text(conllu([FIRST]))
     Path("trees.mrg").write_text("(S (N a))")
     Path("empty").write_text("\n")
+    Path("comments.conllu").write_text("# a comment\n")
     Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
     Path("headless.conllu").write_text("1\ta\t_\tX\tY\t_\t_\tx\t_\t_\n")
     assert message in refused("evaluate", *arguments)

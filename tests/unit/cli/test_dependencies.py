@@ -105,6 +105,26 @@ def test_several_roots_are_learned_and_said(here):
     assert [len(tree.roots) for tree in es.read_conllu("out.conllu")] == [1 + (row % 2 == 0) for row in range(40)]
 
 
+def test_a_treebank_without_relations_is_learned_with_a_warning(here):
+    Path("bare.conllu").write_text(conllu(KNOWN).replace("\tdet\t", "\t_\t"))
+    n_trees = sum("det" in tree.relations for tree in KNOWN)
+    told = done("grammar", "bare.conllu", "-o", "p", "--epochs", 1, "--order", 1).stderr
+    assert told == f"Warning: {n_trees} of 60 trees lack relations, so that parses have the relation _.\n"
+
+
+def test_one_word_and_nothing_but_punctuation(here):
+    lines = ["1\t!\t_\tPUNCT\t.\t_\t0\troot\t_\t_\n", "1\tdog\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n"]
+    Path("short.conllu").write_text("\n".join(lines))
+    done("grammar", "short.conllu", "-o", "p")
+    assert done("parse", "p", "short.conllu").stdout == "\n".join(lines)
+    Path("one.conllu").write_text(lines[0])
+    for command in (["candidates"], ["tag", "candidates"], ["grammar"]):
+        told = refused(*command, "one.conllu", "-o", "k.jsonl", "--folds", 2)
+        assert (
+            "--folds divides different sentences into parts, of which each is held out once, and there is one" in told
+        )
+
+
 def test_arcs_are_replaced_in_conllu(here):
     result = done("parse", "parser", "new.conllu", "-o", "out.conllu")
     assert result.stdout == "out.conllu: parses of 12 sentences\n"

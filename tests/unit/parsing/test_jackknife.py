@@ -117,8 +117,12 @@ def test_progress_and_sentences_without_words():
     [
         (lambda: jackknifed_tags(sentences(), folds=1), ValueError, "folds must be an integer from 2 to the number of"),
         (lambda: jackknifed_tags(sentences(), folds=21), ValueError, "the number of different sentences, 20, got 21"),
-        (lambda: jackknifed_tags(sentences(), folds=3, documents=[1] * 23), ValueError, "the number of documents, 1"),
-        (lambda: jackknifed_tags([], folds=2), ValueError, "folds must be"),
+        (
+            lambda: jackknifed_tags(sentences(), folds=3, documents=[1] * 23),
+            InputError,
+            "divides documents .*, and there is one, in",
+        ),
+        (lambda: jackknifed_tags([], folds=2), InputError, "folds divides .*, and there are none"),
         (lambda: jackknifed_tags(sentences(), documents=[1, 2]), InputError, "but documents has 2 entries"),
         (lambda: jackknifed_tags(sentences(), random_state=-1), ValueError, "random_state must be"),
         (lambda: jackknifed_tags(sentences(), epochs=0), ValueError, "epochs must be"),

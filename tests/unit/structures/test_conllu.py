@@ -79,7 +79,7 @@ def test_crossing_arcs_and_several_roots_are_read():
 
 @pytest.mark.parametrize("line", ["1-2\tDon't" + "\t_" * 8, "0.1\tx\tx\tX" + "\t_" * 6])
 def test_a_sentence_of_nothing_else_is_an_error(line):
-    with pytest.raises(InputError, match=r"sentence 1 .*at least one token"):
+    with pytest.raises(InputError, match=r"sentence 1 .*It has no word"):
         read_conllu(io.StringIO(line + "\n\n"))
 
 
@@ -151,7 +151,14 @@ def test_another_encoding_is_named(data):
         ("\t3\taux", "\t9\taux", "sentence 2 .*head 9"),
         ("\t0\troot", "\t1\troot", "circle"),
         ("\t0\troot", "\t_\troot", r"Word 3 \('go'\) has no head"),
-        ("\t0\troot", "\tx\troot", "'head'"),
+        ("\t0\troot", "\tx\troot", r"'x', in the line of 'go', is no head: a number, or _ where"),
+        ("\t0\troot", "\t1.5\troot", r"'1\.5', in the line of 'go', is no head"),
+        ("\n3\tgo\t", "\n3\t\t", "Word 3 is empty; a word that is not known is written _"),
+        (
+            "\n3\tgo",
+            "\n3-2\tgo",
+            "'3-2' is not a valid ID: a number, a range such as 1-2, or an empty node such as 1.1",
+        ),
         ("\n3\tgo", "\nthree\tgo", "not a valid ID"),
         ("\n3\tgo", "\n7\tgo", "Word 3 has the id 7"),
         ("2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_", "2\tn't", "the column 'head' is missing"),
