@@ -12,7 +12,6 @@ from tests.command_line import SLOW_CORE, done, interrupt, refused
 import espalier as es
 from dependency_files import conllu, verb_between_nouns
 from espalier import DependencyTree
-from espalier.cli.dependencies import Treebank
 from espalier.parsing import PCFG, DependencyParser, PerceptronTagger, jackknifed_tags
 
 RNG = random.Random(5)
@@ -85,16 +84,6 @@ def test_tags_of_taggers_that_have_not_seen_the_sentence(here):
     )
 
 
-def test_without_documents_no_tagger_has_seen_a_sentence_with_the_same_words():
-    rng = random.Random(2)
-    # Only who has seen a word knows its tag, and each sentence is there twice.
-    once = [DependencyTree([f"{n}"], [rng.choice(["NOUN|NN", "VERB|VB"])], [0], ["root"]) for n in range(20)]
-    found = Treebank.of([(Path("twice.conllu"), conllu([*once, *once]))], "joint").taggings(3, "--folds")
-    expected = jackknifed_tags([*once, *once], folds=3)
-    assert [own[0].sequence.tags for own in found] == [tree.tags for tree in expected]
-    assert expected != jackknifed_tags([*once, *once], folds=3, documents=range(40))
-
-
 def test_several_roots_are_learned_and_said(here):
     rng = random.Random(1)
     trees = [verb_between_nouns(rng, several_roots=row % 2 == 0) for row in range(40)]
@@ -110,19 +99,6 @@ def test_a_treebank_without_relations_is_learned_with_a_warning(here):
     n_trees = sum("det" in tree.relations for tree in KNOWN)
     told = done("grammar", "bare.conllu", "-o", "p", "--epochs", 1, "--order", 1).stderr
     assert told == f"Warning: {n_trees} of 60 trees lack relations, so that parses have the relation _.\n"
-
-
-def test_one_word_and_nothing_but_punctuation(here):
-    lines = ["1\t!\t_\tPUNCT\t.\t_\t0\troot\t_\t_\n", "1\tdog\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n"]
-    Path("short.conllu").write_text("\n".join(lines))
-    done("grammar", "short.conllu", "-o", "p")
-    assert done("parse", "p", "short.conllu").stdout == "\n".join(lines)
-    Path("one.conllu").write_text(lines[0])
-    for command in (["candidates"], ["tag", "candidates"], ["grammar"]):
-        told = refused(*command, "one.conllu", "-o", "k.jsonl", "--folds", 2)
-        assert (
-            "--folds divides different sentences into parts, of which each is held out once, and there is one" in told
-        )
 
 
 def test_arcs_are_replaced_in_conllu(here):

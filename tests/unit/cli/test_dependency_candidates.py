@@ -11,6 +11,8 @@ from tests.command_line import SLOW_CORE, done, interrupt, refused
 
 import espalier as es
 from dependency_files import conllu, verb_between_nouns
+from espalier import DependencyTree
+from espalier.cli.dependencies import Treebank
 from espalier.parsing import DependencyParser, jackknifed_taggings, jackknifed_tags
 from espalier.rerank import jackknifed
 
@@ -68,6 +70,29 @@ def test_tags_are_those_of_a_column_or_of_taggers_that_have_not_seen_the_sentenc
     done("candidates", "marked.conllu", "-o", "k.jsonl", "--tag-folds", 3, "--taggings", 1, "--seed", 1, *QUICK)
     tagged = jackknifed_tags(TREES, folds=3, documents=DOCUMENTS)
     assert lists() == expected(tagged, documents=DOCUMENTS, random_state=1, **AS_QUICK)
+
+
+def test_without_documents_no_tagger_has_seen_a_sentence_with_the_same_words():
+    rng = random.Random(2)
+    # Only who has seen a word knows its tag, and each sentence is there twice.
+    once = [DependencyTree([f"{n}"], [rng.choice(["NOUN|NN", "VERB|VB"])], [0], ["root"]) for n in range(20)]
+    found = Treebank.of([(Path("twice.conllu"), conllu([*once, *once]))], "joint").taggings(3, "--folds")
+    expected = jackknifed_tags([*once, *once], folds=3)
+    assert [own[0].sequence.tags for own in found] == [tree.tags for tree in expected]
+    assert expected != jackknifed_tags([*once, *once], folds=3, documents=range(40))
+
+
+def test_one_word_and_nothing_but_punctuation(here):
+    lines = ["1\t!\t_\tPUNCT\t.\t_\t0\troot\t_\t_\n", "1\tdog\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n"]
+    Path("short.conllu").write_text("\n".join(lines))
+    done("grammar", "short.conllu", "-o", "p")
+    assert done("parse", "p", "short.conllu").stdout == "\n".join(lines)
+    Path("one.conllu").write_text(lines[0])
+    for command in (["candidates"], ["tag", "candidates"], ["grammar"]):
+        told = refused(*command, "one.conllu", "-o", "k.jsonl", "--folds", 2)
+        assert (
+            "--folds divides different sentences into parts, of which each is held out once, and there is one" in told
+        )
 
 
 def test_the_weight_of_taggings(here):
