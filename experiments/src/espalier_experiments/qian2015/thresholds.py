@@ -44,7 +44,7 @@ def settings(*, quick: bool) -> dict[str, Any]:
 
 def tasks(setup: Setup) -> list[Task]:
     """One task for each C, some with one order more; the passes of C = 3 go on until the objective hardly changes."""
-    found = [{"C": C, "passes_at_most": 1} for C in VALUES[: 2 if setup.quick else 5]]
+    found: list[Record] = [{"C": C, "passes_at_most": 1} for C in VALUES[: 2 if setup.quick else 5]]
     found += [{"C": C, "passes_at_most": 1, "orders": MAX_ORDER + 1} for C in (() if setup.quick else LARGER)]
     found += [{"C": C, "passes_at_most": 1, "forms": "all"} for C in (() if setup.quick else WIDER)]
     found.append({"C": 3.0, "passes_at_most": 2 if setup.quick else 100})
