@@ -105,13 +105,21 @@ class GrownSpace(ABC):
     def write(self, atoms: Atoms, path: Path) -> str:
         """A feature as text."""
 
+    @abstractmethod
     def locator(self, atoms: Atoms, item: Any) -> Locate:
         """Return a function that finds where a feature occurs in an item.
 
         It is slow and needs no trie: for features that are shown to people. A feature has as many occurrences as it
         counts in this item.
         """
-        raise InputError(f"A {self.what} of {self.kernel!r} cannot be located in an item.")
+
+    @abstractmethod
+    def shown(self, item: Any, places: Places) -> str:
+        """An item as text, in which one occurrence of a feature is marked."""
+
+    def item_of(self, inputs: Inputs, row: int) -> Any:
+        """One row of the inputs, as :meth:`locator` and :meth:`shown` take it."""
+        return next(iter(inputs.rows(np.array([row])).column(self.kernel.on)))
 
     def check(self, atoms: Atoms) -> None:
         """Refuse atoms of a file that are not of this space: an InputError says why."""

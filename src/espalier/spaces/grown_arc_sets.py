@@ -14,7 +14,7 @@ from espalier.jobs.schedule import Schedule
 from espalier.kernels.algebra import Constant, Sum
 from espalier.kernels.dependency_subtree import DependencySubtree
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import SETS, Atoms, GrownSpace, Integers, Locate, Path
+from espalier.spaces.grown import SETS, Atoms, GrownSpace, Integers, Locate, Path, Places
 from espalier.spaces.grown_arcs import ArcSpace
 from espalier.structures.interop import as_dependency_tree
 
@@ -55,6 +55,13 @@ class ArcSetSpace(GrownSpace):
             return [tuple(min(own) for own in tokens if own)] if all(tokens) else []
 
         return locate
+
+    def shown(self, item: Any, places: Places) -> str:
+        """The sentence, with the words that the arcs connect marked."""
+        return self._arcs.shown(item, places)
+
+    def item_of(self, inputs: Inputs, row: int) -> Any:
+        return self._arcs.item_of(inputs, row)
 
     def _check_codes(self, atoms: Atoms) -> None:
         self._arcs.check(atoms)

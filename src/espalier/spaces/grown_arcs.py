@@ -32,6 +32,7 @@ from espalier.spaces.grown import (
     check_candidates,
     check_numbers,
 )
+from espalier.spaces.marked_words import marked_words
 from espalier.storage import require
 from espalier.structures.dependency import DependencyTree, dependents
 from espalier.structures.interop import as_dependency_tree
@@ -131,6 +132,12 @@ class ArcSpace(GrownSpace):
             for atom in atoms.numbers(np.array(codes, np.uint64)).tolist():
                 found.setdefault(atom, set()).add(token)
         return found
+
+    def shown(self, item: Any, places: Places) -> str:
+        """The sentence, with the words that the arcs connect marked."""
+        tree = as_dependency_tree(item)
+        tokens = {*places, *(tree.heads[token - 1] for token in places)}
+        return marked_words(tree.words, {token - 1 for token in tokens if token})
 
     def _codes(self, tree: DependencyTree, atoms: Atoms) -> Iterator[tuple[int, list[int]]]:
         """The modifier of each arc that counts, and the codes of the arc, as the core makes them."""

@@ -38,6 +38,7 @@ from espalier.spaces.grown import (
     in_enough_examples,
     masks_of,
 )
+from espalier.spaces.marked_words import marked_words
 from espalier.storage import require
 from espalier.structures.interop import as_tree
 from espalier.structures.notation import escape_label
@@ -184,6 +185,13 @@ class FragmentSpace(GrownSpace):
             return found
 
         return locate
+
+    def shown(self, item: Any, places: Places) -> str:
+        """The sentence, with the words below the top of the fragment marked."""
+        nodes = list(as_tree(item))
+        first = sum(not node.children for node in nodes[: places[0]])
+        words = [node.label for node in nodes if not node.children]
+        return marked_words(words, range(first, first + len(nodes[places[0]].words())))
 
     def check(self, atoms: Atoms) -> None:
         self._check_codes(atoms)

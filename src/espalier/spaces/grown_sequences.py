@@ -6,6 +6,7 @@ with its word. Codes are numbers of texts, counted from 1; that of a tag with a 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,8 @@ from espalier.errors import InputError
 from espalier.kernels.hyperparameters import Fixed
 from espalier.kernels.inputs import Inputs
 from espalier.spaces.grown import SEQUENCES, Atoms, Integers, Locate, Path, Places, check_numbers
-from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
+from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts, one_row
+from espalier.spaces.marked_words import marked_words
 
 _ANY_GAP = 1 << 30
 _TAG_SHIFT = 32
@@ -28,7 +30,7 @@ class _TokenSpace(SlotSpace):
 
     def locator(self, atoms: Atoms, item: Any) -> Locate:
         """As for every space; the place of an atom is the number of its token, counted from 0."""
-        known = self._occurrences(Inputs.of([item]), atoms.texts)
+        known = self._occurrences(one_row(item), atoms.texts)
         with_atom: dict[int, list[int]] = {}
         for atom, slot in zip(atoms.numbers(known.code).tolist(), known.slot.tolist(), strict=True):
             with_atom.setdefault(atom, []).append(slot)
@@ -47,6 +49,15 @@ class _TokenSpace(SlotSpace):
 
         return locate
 
+    def shown(self, item: Any, places: Places) -> str:
+        """The words, characters or tags of the item, with those of the feature marked."""
+        blank = "" if getattr(self.kernel, "of", None) == "characters" else " "
+        return marked_words(self._tokens(one_row(item)), places, blank)
+
+    @abstractmethod
+    def _tokens(self, inputs: Inputs) -> tuple[str, ...]:
+        """What a row consists of, as people read it."""
+
 
 class SequenceSpace(_TokenSpace):
     """The n-grams that a ``Spectrum`` counts, of every length up to its own."""
@@ -62,6 +73,9 @@ class SequenceSpace(_TokenSpace):
         texts = atoms.texts[self.kernel.of]
         blank = "" if self.kernel.of == "characters" else " "
         return _joined([texts[int(atoms.codes[atom]) - 1] for _, atom in path], blank, self.gap > 0)
+
+    def _tokens(self, inputs: Inputs) -> tuple[str, ...]:
+        return inputs.sequences(self.kernel.on, self.kernel.of)[0]
 
     def _check_codes(self, atoms: Atoms) -> None:
         check_numbers(atoms.codes, atoms, self.kernel.of)
@@ -112,6 +126,11 @@ class TaggingSpace(_TokenSpace):
             tag, word = divmod(int(atoms.codes[atom]), 1 << _TAG_SHIFT)
             told.append(f"{tags[tag - 1]}/{words[word - 1]}" if word else tags[tag - 1])
         return _joined(told, " ", self.gap > 0)
+
+    def _tokens(self, inputs: Inputs) -> tuple[str, ...]:
+        _, words = self.kernel._corpora(inputs)
+        found: tuple[str, ...] = words[0]
+        return found
 
     def _check_codes(self, atoms: Atoms) -> None:
         check_numbers(atoms.codes >> np.uint64(_TAG_SHIFT), atoms, "tags")

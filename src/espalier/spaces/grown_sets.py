@@ -6,14 +6,14 @@ r dimensions are 1.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from espalier.errors import InputError
 from espalier.kernels.inputs import Inputs
-from espalier.spaces.grown import SETS, Atoms, Integers, Path, check_numbers
-from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts
+from espalier.spaces.grown import SETS, Atoms, Integers, Locate, Path, Places, check_numbers
+from espalier.spaces.grown_slots import Occurrences, SlotSpace, Texts, one_row
 from espalier.storage import require
 
 
@@ -32,6 +32,21 @@ class SetSpace(SlotSpace):
         names = None if self.kernel.on is None else atoms.texts["columns"]
         columns = [int(atoms.codes[atom]) for _, atom in path]
         return " & ".join(str(column) if names is None else names[column] for column in columns)
+
+    def locator(self, atoms: Atoms, item: Any) -> Locate:
+        """As for every space; the place of a dimension is its column, counted from 0."""
+        present = set(self._occurrences(one_row(item), atoms.texts).slot.tolist())
+
+        def locate(path: Path) -> list[Places]:
+            columns = tuple(int(atoms.codes[atom]) for _, atom in path)
+            return [columns] if present.issuperset(columns) else []
+
+        return locate
+
+    def shown(self, item: Any, places: Places) -> str:
+        """The names or the numbers of the columns."""
+        names = self._texts(one_row(item)).get("columns")
+        return " & ".join(str(column) if names is None else names[column] for column in places)
 
     def _check_codes(self, atoms: Atoms) -> None:
         require(

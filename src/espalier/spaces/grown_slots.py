@@ -80,6 +80,10 @@ class SlotSpace(GrownSpace):
             arrays["mask"] = np.bitwise_or.reduceat(bit, first)
         return _core.SlotGraphs(self.kind, self.gap, arrays)
 
+    def item_of(self, inputs: Inputs, row: int) -> Inputs:
+        """One row as inputs of its own: of a table, it may be read from several columns."""
+        return inputs.rows(np.array([row]))
+
     @abstractmethod
     def _texts(self, inputs: Inputs) -> Texts:
         """The texts that codes refer to."""
@@ -87,6 +91,11 @@ class SlotSpace(GrownSpace):
     @abstractmethod
     def _occurrences(self, inputs: Inputs, texts: Texts) -> Occurrences:
         """All atoms of the inputs whose texts are known."""
+
+
+def one_row(item: Any) -> Inputs:
+    """An item as inputs, which it may be already."""
+    return item if isinstance(item, Inputs) else Inputs.of([item])
 
 
 def _example_of(bounds: Integers) -> Integers:

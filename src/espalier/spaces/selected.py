@@ -14,10 +14,12 @@ from espalier.jobs.schedule import Schedule
 from espalier.kept import kept
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
+from espalier.spaces.feature_examples import FeatureExample, examples_of
 from espalier.spaces.feature_tries import check_keys, compact, orders_of, path_to, shapes_of
 from espalier.spaces.grown import Atoms, GrownSpace, Integers, Path, space_for
 from espalier.storage import State, Storable, require
 from espalier.structures.columns import read_only
+from espalier.structures.numbers import whole_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -170,6 +172,23 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
     def names_of(self, rows: Sequence[int] | None = None) -> list[str]:
         """The features as texts."""
         return [self[row].text for row in (range(len(self)) if rows is None else rows)]
+
+    def examples(
+        self, items: Any, n: int = 3, *, n_threads: int | None = None, memory: int | str | None = None
+    ) -> list[list[FeatureExample]]:
+        """Return for each feature the first n items that have it, and where in them.
+
+        Parameters
+        ----------
+        items
+            Items as the kernel reads them, or groups: of a group, the first candidate that has the feature is named.
+        n
+            How many items of each feature; fewer if no more have it.
+        n_threads, memory
+            As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+        """
+        n = whole_number("n", n)
+        return examples_of(self, items, n, Schedule.of(n_threads, memory))
 
     def n_templates(self) -> int:
         """How many different shapes the features have: of subtrees, with the template of each arc."""

@@ -276,12 +276,9 @@ def test_what_cannot_be_explained_is_refused(models):
         es.explain(reranker, es.Group(groups[0].candidates[:1]))
 
 
-def test_features_without_places_are_refused():
+def test_features_of_candidates_that_are_not_drawn_are_refused():
     groups = tagged_groups(0)
     selector = es.KernelSpaceSelector(es.Spectrum(2, of="tags"), C=1.0).fit(groups)
     reranker = es.FeatureReranker(selector).fit(groups)
     with pytest.raises(InputError, match="not of Spectrum"):
         es.explain(reranker, groups[0])
-    sets = es.KernelSpaceSelector(es.kernels.Polynomial(2), C=0.5).fit(np.eye(2), [0, 1]).features_
-    with pytest.raises(InputError, match="cannot be located"):
-        sets.space.locator(sets.atoms, np.ones(2))
