@@ -12,13 +12,16 @@ from espalier.structures.numbers import truth_value
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
-    """Draw a bar with the elapsed time and an estimate of the time left; it disappears when the job is done.
+    """Draw a bar with the elapsed time and an estimate of the time left, and below it the detail of the last report.
+
+    It disappears when the job is done.
 
     Yields a function that takes a Progress, or the fraction done. Nothing is drawn if standard error is not a terminal.
     """
-    from rich.console import Console
+    from rich.console import Console, Group
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Drawing
+    from rich.text import Text
 
     console = Console(stderr=True, highlight=False)
     columns = (
@@ -28,9 +31,20 @@ def bar(what: str) -> Iterator[Callable[[SupportsFloat], object]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Drawing(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+    below = Text("", no_wrap=True, overflow="ellipsis")
+
+    class WithDetail(Drawing):
+        def get_renderable(self) -> Group:
+            return Group(*self.get_renderables(), *([below] if below.plain else []))
+
+    with WithDetail(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
         task = drawn.add_task(what, total=1.0)
-        yield lambda progress: drawn.update(task, completed=float(progress))
+
+        def draw(progress: SupportsFloat) -> None:
+            below.plain = getattr(progress, "detail", "")
+            drawn.update(task, completed=float(progress))
+
+        yield draw
 
 
 @contextmanager

@@ -22,11 +22,14 @@ class Progress:
         The share that is done, from 0 to 1; ``float(progress)`` is the same number.
     seconds_left
         An estimate of the time that is left, from the pace so far; None if nothing is done yet.
+    detail
+        What was done last, and with what, in one line; empty for jobs that say no more than ``what``.
     """
 
     what: str
     fraction: float
     seconds_left: float | None = None
+    detail: str = ""
 
     def __float__(self) -> float:
         return self.fraction
@@ -46,6 +49,11 @@ class Meter:
         self._report, self._what = report, what
         self._began, self._first = time.monotonic(), 0.0
         self._last = 0.0
+        self._detail = ""
+
+    def say(self, detail: str) -> None:
+        """Give the next reports this detail."""
+        self._detail = detail
 
     def __call__(self, fraction: float) -> object:
         now = time.monotonic()
@@ -54,10 +62,10 @@ class Meter:
         self._last = fraction
         done = fraction - self._first
         left = (now - self._began) * (1.0 - fraction) / done if done > 0 else None
-        return self._report(Progress(self._what, fraction, left))
+        return self._report(Progress(self._what, fraction, left, self._detail))
 
 
-def told_of(report: Report | None, what: str) -> Tell | None:
+def told_of(report: Report | None, what: str) -> Meter | None:
     """Return a function that takes fractions and calls ``report`` with a Progress; None if ``report`` is None."""
     return None if report is None else Meter(report, what)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from espalier.jobs.executor import Executor
@@ -12,7 +13,7 @@ from espalier.structures.numbers import whole_number
 
 @dataclass(frozen=True)
 class Schedule:
-    """Threads, a memory budget in bytes, a function for the fraction done, an executor, and whether to warn."""
+    """Threads, a memory budget in bytes, functions for the fraction done and its detail, an executor, warnings."""
 
     n_threads: int
     memory: int
@@ -20,6 +21,7 @@ class Schedule:
     executor: Executor | None = None
     warns: bool = True
     shares: int = 1  # the number of equal shares into which the budget of the call was cut
+    detail: Callable[[str], object] | None = None
 
     @staticmethod
     def of(
@@ -37,7 +39,9 @@ class Schedule:
         if n_threads is None:  # jobs of an executor run at the same time
             n_threads = n_cores() if executor is None else 1
         n_threads = whole_number("n_threads", n_threads, none=True)
-        return Schedule(n_threads, parse_memory(memory), told_of(progress, what), executor)
+        meter = told_of(progress, what)
+        detail = None if meter is None else meter.say
+        return Schedule(n_threads, parse_memory(memory), meter, executor, detail=detail)
 
     def part(self, k: int, n: int) -> Schedule:
         """The schedule of part ``k`` of ``n``, whose progress is that part of the whole."""
@@ -63,12 +67,22 @@ class Schedule:
 
     def of_job(self) -> Schedule:
         """The schedule inside a job that runs elsewhere: it reports no progress and starts no other jobs."""
-        return replace(self, tell=None, executor=None)
+        return replace(self, tell=None, executor=None, detail=None)
 
     def done(self, fraction: float = 1.0) -> None:
         """Report that this fraction of the part is finished."""
         if self.tell is not None:
             self.tell(fraction)
+
+    def say(self, detail: str) -> None:
+        """Give the next reports of progress this detail."""
+        if self.detail is not None:
+            self.detail(detail)
+
+    def saying(self, first: str) -> Schedule:
+        """The schedule of a part whose details begin with these words."""
+        told = self.detail
+        return self if told is None else replace(self, detail=lambda detail: told(f"{first}, {detail}"))
 
     def quietly(self) -> Schedule:
         """The schedule of a part that does not warn, because another part does: one call warns once."""

@@ -289,6 +289,7 @@ class FeatureReranker(Choosing, Learner):
         for epoch in range(1, self.epochs + 1):
             order = rng.permutation(len(found))
             part = schedule.between(0.5 + 0.5 * (epoch - 1) / self.epochs, 0.5 + 0.5 * epoch / self.epochs)
+            schedule.say(f"epoch {epoch} of {self.epochs}")
             n_wrong = learner.run_pass(found, order, data.bounds, data.right, base, data.cost, part.tell)
             self.n_mistakes_.append(int(n_wrong))
             weights = learner.averaged()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.schedule import Schedule
+from espalier.selection.counted import Counted, say_counted, say_counting
 from espalier.spaces.grown import GrownSpace
 
 Floats = NDArray[np.float64]
@@ -67,18 +68,6 @@ class PassStep:
     orders: tuple[OrderStep, ...]
     seconds: float
     memory: int  # bytes of the features, of the examples and for counting
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The survivors of one order in one pass: in how many more right than predicted outputs each is, and figures."""
-
-    nodes: Nodes
-    slope: Floats
-    n_occurrences: int
-    n_candidates: int
-    n_spilled: int
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,6 +315,7 @@ class Mining:
         counted: list[Counted] = []
         for order in range(1, max_order + 1):
             began = time.monotonic()
+            say_counting(schedule.part(order - 1, max_order), len(self.history) + 1, order, counted, self._held())
             found = self._changes(order, kept, opened, predicted, schedule.part(order - 1, max_order))
             grown.insert(found["key"], order)
             n_new = len(found["key"])
@@ -340,6 +330,7 @@ class Mining:
             slope = kept.plus[nodes].astype(np.float64) - kept.minus[nodes]
             seconds = time.monotonic() - began
             counted.append(Counted(nodes, slope, found["n_occurrences"], n_candidates, found["n_spilled"], seconds))
+            say_counted(schedule.part(order - 1, max_order), len(self.history) + 1, counted, self._held())
         kept.predicted = predicted
         return counted
 
@@ -386,6 +377,7 @@ class Mining:
         keys = grown.trie.keys()
         for order in range(1, max_order + 1):
             began = time.monotonic()
+            say_counting(schedule.part(order - 1, max_order), len(self.history) + 1, order, counted, self._held())
             watched = keys[np.flatnonzero(had_weight & (grown.order[: len(had_weight)] == order))]
             found = self._count(order, watched, opened, predicted, schedule.part(order - 1, max_order))
             nodes = grown.insert(found["key"], order)
@@ -405,6 +397,7 @@ class Mining:
                     time.monotonic() - began,
                 )
             )
+            say_counted(schedule.part(order - 1, max_order), len(self.history) + 1, counted, self._held())
         return counted
 
     def move(self, counted: Sequence[Counted], predicted: NDArray[np.int32], rate: float) -> tuple[OrderStep, ...]:

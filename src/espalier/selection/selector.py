@@ -84,7 +84,8 @@ class KernelSpaceSelector(KernelEstimator):
     random_state
         The seed of the parts of pre-training.
     n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. The ``detail`` of a report says the pass
+        and the order, how many candidates were counted and how many survived, and the bytes that are held.
 
     Attributes
     ----------
@@ -280,7 +281,7 @@ class KernelSpaceSelector(KernelEstimator):
         base = problem.base.copy()
         of_output = np.repeat(folds, np.diff(problem.start))
         for fold in range(self.pretrain_folds):
-            part = schedule.part(fold, self.pretrain_folds)
+            part = schedule.part(fold, self.pretrain_folds).saying(f"part {fold + 1} of {self.pretrain_folds}")
             n_classes = max(1, len(problem.root_of))
             grown = Grown.empty(space, len(atoms), atoms.top, problem.n_roots, n_classes)
             mining = self._mining(problem, grown, folds != fold)

@@ -22,9 +22,19 @@ assert told[-1].fraction == 1.0 and told[-1].what == "fitting KernelSVC", told
 """
 
 
-def test_bar_is_drawn_on_a_terminal_and_progress_is_told():
+DETAIL = """
+from espalier.jobs.bar import bar
+from espalier.jobs.progress import Progress
+with bar("selecting") as draw:
+    draw(0.25)
+    draw(Progress("selecting", 0.5, None, "order [2]: 1,234 candidates"))
+"""
+
+
+def drawn_by(program):
+    """What a program draws on a terminal."""
     own, terminal = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", FIT], stderr=terminal, env=os.environ | {"TERM": "xterm"})
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=terminal, env=os.environ | {"TERM": "xterm"})
     os.close(terminal)
     drawn = b""
     while True:
@@ -35,7 +45,16 @@ def test_bar_is_drawn_on_a_terminal_and_progress_is_told():
             break
         drawn += some
     assert process.wait() == 0
-    assert b"fitting KernelSVC" in drawn
+    return drawn
+
+
+def test_bar_is_drawn_on_a_terminal_and_progress_is_told():
+    assert b"fitting KernelSVC" in drawn_by(FIT)
+
+
+def test_a_detail_is_drawn_below_the_bar():
+    bars = drawn_by(DETAIL).split(b"order [2]: 1,234 candidates")[0]
+    assert b"50%" in bars and bars.rstrip(b"\x1b[0m").endswith(b"\n"), bars
 
 
 def test_nothing_is_written_where_standard_error_is_no_terminal():

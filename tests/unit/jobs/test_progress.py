@@ -60,3 +60,19 @@ def test_progress_is_a_number_too():
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(TypeError, match="progress must be a function that takes a Progress, or None, got 3"):
         Schedule.of(1, None, 3)
+
+
+def test_reports_have_the_detail_that_was_said_last():
+    seen = []
+    schedule = Schedule.of(1, None, seen.append, what="fit")
+    schedule.done(0.25)
+    part = schedule.part(1, 2)
+    part.saying("part 2 of 2").say("order 1")
+    part.done()
+    part.say("order 2")
+    schedule.done()
+    assert [told.detail for told in seen] == ["", "part 2 of 2, order 1", "order 2"]
+    silent = schedule.of_job()
+    silent.say("nothing")
+    silent.saying("more").say("nothing")
+    assert len(seen) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +155,21 @@ def test_reports_of_progress_grow_and_their_errors_are_passed_on() -> None:
     selector = KernelSpaceSelector(ARCS, C=1.0, progress=stop, pretrain=1, max_passes=3)
     with pytest.raises(StopError):
         selector.fit(dependency_groups(0, 5))
+
+
+@pytest.mark.parametrize("counting", ["exact", "filter"])
+def test_reports_say_candidates_and_survivors_by_order(counting: Any) -> None:
+    told: list[str] = []
+    selector = KernelSpaceSelector(ARCS, C=1.0, max_passes=2, tolerance=0.0, counting=counting, filter_memory="1 MiB")
+    selector.set_params(progress=lambda done: told.append(done.detail)).fit(dependency_groups(0))
+    for number, step in enumerate(selector.history_, 1):
+        for own in step.orders:
+            counts = f"order {own.order}: {own.n_candidates:,} candidates, {own.n_survivors:,} survivors"
+            assert any(text.startswith(f"pass {number}, {counts}, ") and text.endswith("iB") for text in told), counts
+    assert any(re.match(r"pass 2, counting order 2; order 1: \d+ candidates, \d+ survivors; .*iB", own) for own in told)
+    told.clear()
+    selector.set_params(pretrain=1, pretrain_folds=2).fit(dependency_groups(0))
+    assert any(text.startswith("part 2 of 2, pass 1, order 1: ") for text in told) and told[-1].startswith("pass 2, ")
 
 
 TREE = dependency_groups(0, 1)[0].gold
