@@ -95,6 +95,9 @@ class FeatureReranker(Choosing, Learner):
         weights make worse choices on development groups than the parser's score alone.
     kind_
         What the candidates were that it has learned from, such as ``"dependency trees"``; it chooses among no others.
+    selector_
+        If a selector was copied and interrupted: this copy, with what it has selected so far. It can be passed as
+        ``features``.
     n_mistakes_
         In how many groups another candidate than the right one was best while learning, in each epoch.
     """
@@ -135,7 +138,7 @@ class FeatureReranker(Choosing, Learner):
         ------
         KeyboardInterrupt
             If learning is interrupted; any error of ``progress`` is passed on, too. The model then keeps the best so
-            far, if it got through one epoch.
+            far, if it got through one epoch; before that, ``selector_``.
         """
         self._check()
         groups = checked(groups, "learned from", gold="to learn from")
@@ -238,7 +241,9 @@ class FeatureReranker(Choosing, Learner):
     def _selected(self, groups: Sequence[Group]) -> SelectedFeatures:
         """The features that were given, or those that a copy of the selector selects."""
         if hasattr(self.features, "fit") and not hasattr(self.features, "features_"):
-            found: SelectedFeatures = clone(self.features).set_params(target=self.target).fit(groups).features_
+            self.selector_ = clone(self.features).set_params(target=self.target)
+            found: SelectedFeatures = self.selector_.fit(groups).features_
+            del self.selector_  # it would keep features without a weight
             return found
         chosen: SelectedFeatures = getattr(self.features, "features_", self.features)
         return chosen

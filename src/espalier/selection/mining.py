@@ -141,6 +141,12 @@ class Grown:
             self.survives = np.concatenate([self.survives, np.zeros(n_new, np.uint8)])
         return nodes
 
+    def settle(self, survives: NDArray[np.uint8]) -> None:
+        """Keep these survivors, and none of the features that an interrupted pass may have inserted by half."""
+        n = len(self.trie)
+        for name, own in (("weight", self.weight), ("order", self.order), ("survives", survives)):
+            setattr(self, name, np.concatenate([own, np.zeros(n - len(own), own.dtype)]))
+
     def reached(self, needed: NDArray[Any], n_threads: int) -> NDArray[np.uint8]:
         """Which features must be grown to reach those that are needed."""
         opened, _ = _core.open_parts(self.trie, self.space.kind, self.top, needed.astype(np.uint8), n_threads)
@@ -284,7 +290,12 @@ class Mining:
                 self.history.append(PassStep(objective, n_wrong, (), time.monotonic() - began, self._held()))
                 return
             last = objective
-            counted = self.count(predicted, max_order, part.between(0.2, 1.0))
+            whole = self.grown.survives
+            try:
+                counted = self.count(predicted, max_order, part.between(0.2, 1.0))
+            except BaseException:
+                self.grown.settle(whole if t > 1 else self.grown.survives)
+                raise
             if step is None:
                 step = self._polyak(counted, objective)
             rate = step if self._steps == "constant" else step / np.sqrt(t)

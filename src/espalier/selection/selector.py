@@ -149,8 +149,8 @@ class KernelSpaceSelector(KernelEstimator):
         Raises
         ------
         KeyboardInterrupt
-            If it is interrupted; any error of ``progress`` is passed on, too. The selector then keeps what was selected
-            so far, if it got through one order of one pass.
+            If it is interrupted; any error of ``progress`` is passed on, too. The selector then keeps what the passes
+            before this one have selected; in the first pass, what the orders so far have, if it got through one.
         """
         space = self._checked_space()
         self._check_folder()

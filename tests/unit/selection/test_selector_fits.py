@@ -117,7 +117,7 @@ class StopError(Exception):
 
 def test_an_interrupted_selector_keeps_what_was_selected(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = dependency_groups(0)
-    whole = KernelSpaceSelector(ARCS, C=1.0, max_passes=3, tolerance=0.0).fit(groups)
+    whole = KernelSpaceSelector(ARCS, C=1.0, max_passes=1).fit(groups)
     stops = [3]
 
     def counting(self: Any, order: int, *rest: Any) -> Any:
@@ -134,12 +134,41 @@ def test_an_interrupted_selector_keeps_what_was_selected(monkeypatch: pytest.Mon
     assert len(cut.history_) == 1 and cut.history_[0].objective == whole.history_[0].objective
     first = cut.history_[0].orders
     assert [own.n_survivors for own in first] == [own.n_survivors for own in whole.history_[0].orders]
-    assert cut.features_.order.max() == 1 and cut.transform([groups[0].gold]).nnz > 0
+    assert list(cut.features_) == list(whole.features_) and cut.transform([groups[0].gold]).nnz > 0
+    stops[0] = 1
+    cut = KernelSpaceSelector(ARCS, C=1.0)
+    with pytest.raises(StopError):
+        cut.fit(groups)  # in the first pass, before order 2
+    assert cut.features_.order.max() == 1 and cut.history_ == []
     stops[0] = 0
     none = KernelSpaceSelector(ARCS, C=1.0)
     with pytest.raises(StopError):
         none.fit(groups)
     assert not hasattr(none, "features_") and none.history_ == []
+
+
+@pytest.mark.parametrize("n_inserted", range(5))
+def test_features_that_were_inserted_by_half_are_not_kept(monkeypatch: pytest.MonkeyPatch, n_inserted: int) -> None:
+    groups = dependency_groups(0)
+    left = [n_inserted]
+
+    def half(self: Any, keys: Any, order: int) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            self.trie.insert(keys)
+            raise KeyboardInterrupt  # Ctrl-C while the core inserts them
+        return insert(self, keys, order)
+
+    insert = mining_module.Grown.insert
+    cut = KernelSpaceSelector(ARCS, C=1.0, max_passes=3, tolerance=0.0)
+    monkeypatch.setattr(mining_module.Grown, "insert", half)
+    with pytest.raises(KeyboardInterrupt):
+        cut.fit(groups)
+    monkeypatch.undo()
+    assert len(cut.history_) == n_inserted // 2 and hasattr(cut, "features_") == (n_inserted > 0)
+    if n_inserted > 1:
+        whole = KernelSpaceSelector(ARCS, C=1.0, max_passes=n_inserted // 2, tolerance=0.0).fit(groups)
+        assert list(cut.features_) == list(whole.features_)
 
 
 def test_reports_of_progress_grow_and_their_errors_are_passed_on() -> None:
