@@ -173,17 +173,18 @@ void bind_extraction(Class& ranked) {
   ranked.def_static(
       "extracted",
       [](const Graphs& graphs, const FeatureTrie& trie, std::int64_t n_atoms, In<std::uint32_t> first,
-         In<std::uint8_t> open, In<std::int32_t> index, In<float> value, int order, int n_threads, Progress progress) {
+         In<std::uint8_t> open, In<std::int32_t> index, In<float> value, int order, std::int64_t memory, int n_threads,
+         Progress progress) {
         RankedFeatures found;
         Gate gate;
         run_released(gate, n_threads, progress, [&](Team& team) {
           found = RankedFeatures::extracted(graphs, growing_of(trie, n_atoms, first, open), view(index), view(value),
-                                            order, team);
+                                            order, memory, team);
         });
         return found;
       },
-      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "index"_a, "value"_a, "order"_a, "n_threads"_a,
-      "progress"_a);
+      "graphs"_a, "trie"_a, "n_atoms"_a, "first"_a, "open"_a, "index"_a, "value"_a, "order"_a, "memory"_a,
+      "n_threads"_a, "progress"_a);
 }
 
 template <class T>
@@ -355,7 +356,13 @@ void bind_selection(nb::module_& m) {
   bind_extraction<ArcUnions>(ranked);
   bind_extraction<SlotGraphs>(ranked);
   ranked.def("__len__", &RankedFeatures::size)
-      .def_prop_ro("n_bytes", &RankedFeatures::n_bytes)
+      .def_prop_ro("is_whole", &RankedFeatures::is_whole)
+      .def_prop_ro(
+          "n_bytes",
+          [](const RankedFeatures& self) {
+            return to_numpy(std::vector<std::int64_t>(self.n_bytes().begin(), self.n_bytes().end()));
+          },
+          nb::rv_policy::move)
       .def_prop_ro("n_features", &RankedFeatures::n_features)
       .def(
           "scores",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 
@@ -13,9 +14,11 @@ namespace espalier {
 template <class Graphs>
 RankedFeatures RankedFeatures::extracted(const Graphs& graphs, const Growing& growing,
                                          std::span<const std::int32_t> index, std::span<const float> value, int order,
-                                         Team& team) {
+                                         std::int64_t memory, Team& team) {
   RankedFeatures out;
   out.groups_.resize(static_cast<std::size_t>(graphs.size()));
+  out.n_bytes_.resize(static_cast<std::size_t>(graphs.size()));
+  std::atomic<std::int64_t> held = 0, n_features = 0;
   auto growth = growths<Graphs>(growing, team);
   std::vector<std::vector<FeatureHit>> hits(static_cast<std::size_t>(team.size()));
   each_example(graphs, team, [&](std::int64_t example, int worker) {
@@ -39,28 +42,25 @@ RankedFeatures RankedFeatures::extracted(const Graphs& graphs, const Growing& gr
     }
     group.column.shrink_to_fit();
     group.runs.shrink_to_fit();
-    out.groups_[example] = std::move(group);
+    const std::int64_t n_bytes = group.n_bytes();
+    out.n_bytes_[example] = n_bytes;
+    n_features += std::ssize(group.column);
+    // Once they exceed the memory, groups are only measured.
+    if ((held += n_bytes) <= memory) out.groups_[example] = std::move(group);
   });
+  out.n_features_ = n_features;
+  out.is_whole_ = held <= memory;
+  if (!out.is_whole_) out.groups_ = {};
   return out;
 }
 
 template RankedFeatures RankedFeatures::extracted(const ArcUnions&, const Growing&, std::span<const std::int32_t>,
-                                                  std::span<const float>, int, Team&);
+                                                  std::span<const float>, int, std::int64_t, Team&);
 template RankedFeatures RankedFeatures::extracted(const SlotGraphs&, const Growing&, std::span<const std::int32_t>,
-                                                  std::span<const float>, int, Team&);
+                                                  std::span<const float>, int, std::int64_t, Team&);
 
-std::int64_t RankedFeatures::n_bytes() const {
-  std::size_t out = groups_.capacity() * sizeof(Group);
-  for (const Group& group : groups_) {
-    out += group.runs.capacity() * sizeof(Run) + group.column.capacity() * sizeof(group.column[0]);
-  }
-  return static_cast<std::int64_t>(out);
-}
-
-std::int64_t RankedFeatures::n_features() const {
-  std::int64_t out = 0;
-  for (const Group& group : groups_) out += std::ssize(group.column);
-  return out;
+std::int64_t RankedFeatures::Group::n_bytes() const {
+  return static_cast<std::int64_t>(sizeof(Group) + runs.size() * sizeof(Run) + column.size() * sizeof(column[0]));
 }
 
 void RankedFeatures::Group::add_scores(std::span<const float> weight, double* scores) const {

@@ -16,14 +16,16 @@ namespace espalier {
 
 class RankedFeatures {
  public:
-  // `index` gives each feature of the trie its column, -1 if it has none, and `value` what it counts.
+  // `index` gives each feature of the trie its column, -1 if it has none, and `value` what it counts. If all groups
+  // together take more than `memory` bytes, none is kept, and what was extracted only says how much each takes.
   template <class Graphs>
   static RankedFeatures extracted(const Graphs& graphs, const Growing& growing, std::span<const std::int32_t> index,
-                                  std::span<const float> value, int order, Team& team);
+                                  std::span<const float> value, int order, std::int64_t memory, Team& team);
 
-  std::int64_t size() const { return std::ssize(groups_); }
-  std::int64_t n_bytes() const;
-  std::int64_t n_features() const;
+  std::int64_t size() const { return std::ssize(n_bytes_); }
+  bool is_whole() const { return is_whole_; }
+  std::span<const std::int64_t> n_bytes() const { return n_bytes_; }  // by group
+  std::int64_t n_features() const { return n_features_; }
   // For each candidate, group after group, the sum of the weights of its features, up to a constant of each group.
   std::vector<double> scores(std::span<const float> weight, Team& team) const;
 
@@ -37,12 +39,16 @@ class RankedFeatures {
     std::vector<Run> runs;
     std::vector<std::int32_t> column;
 
+    std::int64_t n_bytes() const;
     void add_scores(std::span<const float> weight, double* scores) const;
   };
   const Group& operator[](std::int64_t group) const { return groups_[group]; }
 
  private:
   std::vector<Group> groups_;
+  std::vector<std::int64_t> n_bytes_;
+  std::int64_t n_features_ = 0;
+  bool is_whole_ = true;
 };
 
 // How candidates that are not right move weights.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from espalier.gp.sampling import generator
 from espalier.gram.estimator import Learner
 from espalier.jobs.schedule import Schedule
 from espalier.rerank.chooser import SCORE_SHARES, Choosing, Floats, held_out_fifth, spread
+from espalier.rerank.extracted import ExtractedGroups
 from espalier.rerank.listed import Cost, ListedGroups
 from espalier.rerank.quality import chosen_f1, quality
 from espalier.rerank.score_weights import score_weights, summed_scores, total_scores
@@ -29,6 +30,7 @@ from espalier.structures.numbers import check_finite
 Loss = Literal["risk", "softmax", "perceptron"]
 Keep = Literal["chosen", "survivors", "weighted"]
 _LOSSES = ("perceptron", "softmax", "risk")  # in the order of the core
+_DEVELOPMENT_SHARE = 4  # one part in so many of the memory is for the features of development groups
 
 
 class _Choice(NamedTuple):
@@ -81,7 +83,8 @@ class FeatureReranker(Choosing, Learner):
         What should win: ``"gold"``, the gold tree, added if it is not a candidate; or ``"best"``, the candidate that is
         most like it. A selector that is not fitted yet gets the same target.
     random_state, n_threads, memory, progress, verbose
-        As for every learner: see :class:`~espalier.gram.estimator.Learner`.
+        As for every learner: see :class:`~espalier.gram.estimator.Learner`. If the features of all groups exceed the
+        memory, each epoch extracts them anew, a part of the groups at a time, with the same result.
 
     Attributes
     ----------
@@ -201,8 +204,8 @@ class FeatureReranker(Choosing, Learner):
         if not len(listed.bounds[1:]):
             return []
         with self._scheduled("choosing") as schedule:
-            found = self.features_.extracted(listed.inputs, listed.bounds, schedule, decay=self.decay)
-            values = found.scores(self._weights, schedule.n_threads)
+            found = ExtractedGroups(self.features_, listed, self.decay, schedule)
+            values = found.scores(self._weights, schedule)
         return np.split(values, listed.bounds[1:-1])
 
     def to_state(self) -> dict[str, object]:
@@ -278,12 +281,14 @@ class FeatureReranker(Choosing, Learner):
         if not len(features):
             what = "has a weight, and keep is 'weighted'. Use another keep" if keep == "weighted" else "was selected"
             raise InputError(f"There are no features to learn on: none {what}. Select with a smaller C.")
-        found = features.extracted(data.inputs, data.bounds, schedule.between(0.0, 0.4), decay=self.decay)
         listed = ListedGroups.to_choose(development)
         measured = [quality(group) for group in development]
-        theirs = None
+        theirs, memory = None, schedule.memory
         if len(development):
-            theirs = features.extracted(listed.inputs, listed.bounds, schedule.between(0.4, 0.5), decay=self.decay)
+            share = replace(schedule.between(0.0, 0.1), memory=memory // _DEVELOPMENT_SHARE)
+            theirs = ExtractedGroups(features, listed, self.decay, share)
+            memory -= theirs.n_bytes
+        found = ExtractedGroups(features, data, self.decay, replace(schedule.between(0.1, 0.5), memory=memory))
         margin = 0.0 if self.loss == "risk" else self.margin  # a risk counts errors without a margin
         step = float(self.step) * len(found) / max(found.n_features, len(found))
         if step * self.l2 >= 1:
@@ -295,13 +300,12 @@ class FeatureReranker(Choosing, Learner):
             order = rng.permutation(len(found))
             part = schedule.between(0.5 + 0.5 * (epoch - 1) / self.epochs, 0.5 + 0.5 * epoch / self.epochs)
             schedule.say(f"epoch {epoch} of {self.epochs}")
-            n_wrong = learner.run_pass(found, order, data.bounds, data.right, base, data.cost, part.tell)
-            self.n_mistakes_.append(int(n_wrong))
+            self.n_mistakes_.append(found.run_pass(learner, order, base, part))
             weights = learner.averaged()
             given = self.learning_score_weight if self.score_weight == "chosen" else self.score_weight
             reached, score_weight = 0.0, float(given)
             if theirs is not None:
-                values = theirs.scores(weights, schedule.n_threads)
+                values = theirs.scores(weights, schedule.of_job())
                 reached, score_weight = self._best_weight(values, listed, measured)
             if best is None or theirs is None or reached > best.quality:
                 best = _Choice(reached, weights, score_weight, epoch, keep)

@@ -224,6 +224,8 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
         """The features of candidates in groups, for learning and scoring; one of order r counts ``decay ** (r - 1)``.
 
         A feature counts as often as it occurs in a candidate. Those that all candidates of a group share are left out.
+        If the features and the graphs that they are found in exceed the memory, what is returned is not whole: it only
+        says how much the features of each group take.
         """
         graphs = self.space.graphs(inputs, bounds, self.atoms, schedule.between(0.0, 0.2))
         first, opened, column = self._parts
@@ -238,6 +240,7 @@ class SelectedFeatures(Storable, Sequence[SelectedFeature]):
             column,
             values.astype(np.float32),
             int(self.order.max(initial=1)),
+            part.memory - int(graphs.n_bytes),
             part.n_threads,
             part.tell,
         )
