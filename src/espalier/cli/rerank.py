@@ -179,7 +179,7 @@ def explain(
     output: Annotated[
         Path | None, options.output_file("PAGE.html", "Also write a page, or the drawing alone to a .svg.")
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many fragments or words to show.")] = 10,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many fragments, arcs or words to show.")] = 10,
     winner: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="A candidate, counted from 1, or gold; the chosen one by default."),
@@ -194,7 +194,7 @@ def explain(
 ) -> None:
     """Say why one candidate beats another.
 
-    Lists the fragments that made it win, and draws both side by side.
+    Lists the fragments or arcs that made it win, and draws both side by side.
     """
     options.check_output(output, "The page", reranker, groups, gold)
     if output is not None and output.suffix.lower() not in ("", ".html", ".htm", ".svg"):
@@ -214,7 +214,7 @@ def explain(
     assert isinstance(found, Comparison)
     typer.echo(visible(" ".join(group.words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
-    for reason in found:
+    for reason in found.shown:
         typer.echo(f"{reason.contribution:+.4g}\t{visible(str(reason.fragment))}")
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
         typer.echo(f"{share:+.4g}\t{visible(word)}")

@@ -18,6 +18,7 @@ from espalier.errors import InputError
 from espalier.explanations.comparing import Rival, Which, rivals_of
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Explanation, Reason, TreeShares
+from espalier.explanations.together import Key, PlaceNames, Sums, Together, names_of_arcs, names_of_tags
 from espalier.explanations.word_shares import drawn, word_nodes
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.features import FeatureReranker
@@ -64,6 +65,7 @@ class _Picture(NamedTuple):
     sharing: Callable[[Places], Sequence[int]]  # the nodes that share an occurrence equally
     root: Callable[[Places], int]
     covered: Callable[[Places], Sequence[int]]
+    names: PlaceNames | None = None  # if several features may be of the same places
 
 
 def heaviest_features(features: SelectedFeatures, wanted: Wanted) -> Explanation:
@@ -108,7 +110,7 @@ def compare_features(model: FeatureReranker, group: Group, winner: Which, loser:
     often = counts[:, rows].toarray()
     added = worth * (often[0] - often[1])
     listed = np.where(_up_to(features, wanted)[rows], added, 0.0)
-    reasons = []
+    reasons: list[Reason] = []
     for k in np.argsort(-np.abs(listed), kind="stable")[: wanted.n].tolist():
         if listed[k]:
             plain = _reason(features, int(rows[k]), 0)
@@ -125,7 +127,42 @@ def compare_features(model: FeatureReranker, group: Group, winner: Which, loser:
         values=(float(own_values[0]), float(own_values[1])),
         from_score=from_score,
         further_scores=further,
+        together=_together(features, rows, worth * _up_to(features, wanted)[rows], pictures, found, wanted.n),
     )
+
+
+def _together(
+    features: SelectedFeatures,
+    rows: NDArray[np.integer],
+    worth: Floats,
+    pictures: Sequence[_Picture],
+    found: Sequence[Sequence[list[Places]]],
+    n: int,
+) -> tuple[Together, ...]:
+    """The n largest sums of features of the same places of a candidate, each with its n largest features."""
+    sums = Sums()
+    where: list[dict[Key, Places]] = [{}, {}]
+    for picture, own, sign, places_of in zip(pictures, found, (1.0, -1.0), where, strict=True):
+        if picture.names is None:
+            return ()
+        for k, (occurrences, value) in enumerate(zip(own, (sign * worth).tolist(), strict=True)):
+            for places in occurrences:
+                key = picture.names.key(places)
+                places_of.setdefault(key, places)
+                sums.add(key, k, value)
+    out = []
+    for key, value, parts in sums.heaviest(n):
+        here = [[places_of[key]] if key in places_of else [] for places_of in where]
+        picture, (places,) = next((picture, own) for picture, own in zip(pictures, here, strict=True) if own)
+        assert picture.names is not None
+        single = [
+            replace(_reason(features, int(rows[k]), 0), contribution=added, in_winner=(), in_loser=())
+            for k, added in parts[:n]
+        ]
+        whole = Reason(features.names[0], None, WrittenFeature(picture.names.text(places)), value, None, None, None)
+        placed = _placed(whole, value, pictures, here)
+        out.append(Together(**vars(placed), parts=tuple(single), n_parts=len(parts)))
+    return tuple(out)
 
 
 def _as_met(rival: Rival, group: Group) -> Candidate:
@@ -200,7 +237,10 @@ def _of_arcs(candidate: DependencyTree) -> _Picture:
         head = heads[places[0] - 1]
         return relation[head - 1] if head else 0
 
-    return _Picture(tree, "modifiers", lambda places: [relation[token - 1] for token in places], root, covered)
+    def sharing(places: Places) -> list[int]:
+        return [relation[token - 1] for token in places]
+
+    return _Picture(tree, "modifiers", sharing, root, covered, names_of_arcs(candidate))
 
 
 def _of_tags(candidate: TaggedSequence) -> _Picture:
@@ -212,6 +252,7 @@ def _of_tags(candidate: TaggedSequence) -> _Picture:
         lambda places: [node[places[-1]]],
         lambda places: node[places[0]],
         lambda places: [own for place in places for own in (node[place], node[place] + 1)],
+        names_of_tags(candidate),
     )
 
 

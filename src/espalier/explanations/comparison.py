@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from espalier.explanations.explanation import Explanation
+from espalier.explanations.explanation import Explanation, Reason
+from espalier.explanations.together import Together
 from espalier.structures.group import Candidate, words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+_TOGETHER = {"end": "runs of tags", "modifiers": "arcs"}  # what features are about
 _OF_WORDS = {"end": "runs of tags", "head": "subtrees", "modifiers": "subtrees"}  # what words have shares of
 
 
@@ -43,6 +45,9 @@ class Comparison(Explanation):
         Tags are drawn above their words, and a run of tags counts for its last one; relations are drawn above tags, and
         a subtree of arcs counts for its head, or, of a ``FeatureReranker``, for the modifiers of its arcs in equal
         parts. Empty if no part of the kernel can be shared among nodes.
+    together
+        Of a ``FeatureReranker`` on dependency trees or tagged sequences: what all features of the same arcs, or of the
+        same run of tags, add together, the largest first; drawings and pages list these. Otherwise empty.
     """
 
     winner: Candidate
@@ -51,6 +56,17 @@ class Comparison(Explanation):
     values: tuple[float, float]
     from_score: float
     further_scores: Mapping[str, float] = field(default_factory=dict)
+    together: tuple[Together, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Reason, ...]:
+        """What drawings and pages list: single features only if they are not summed."""
+        return self.together or self.reasons
+
+    @property
+    def shown_kinds(self) -> str:
+        """What these are, in the plural."""
+        return _TOGETHER[self.trees[0].split] if self.together else f"{self.kind}s"
 
     @property
     def named_scores(self) -> dict[str, float]:
@@ -67,7 +83,7 @@ class Comparison(Explanation):
         """Whether the drawing marks words by their shares: if none of the first n reasons can be marked in it."""
         from espalier.explanations.comparison_drawing import numbered
 
-        return self.is_of_words and not numbered(self.reasons[:n])
+        return self.is_of_words and not numbered(self.shown[:n])
 
     @property
     def kind_of_parts(self) -> str:
@@ -91,7 +107,7 @@ class Comparison(Explanation):
         return frame
 
     def to_svg(self, width: int | None = 1700, *, n: int = 8) -> str:
-        """Draw both candidates side by side, mark the fragments that favour the winner, and draw bars of the first n.
+        """Draw both candidates side by side, mark what favours the winner, and draw bars of the first n of ``shown``.
 
         Fragments of the winner are blue, those of the loser orange; a number at the root of a fragment connects it with
         its bar. What both candidates have is grey. If both do not fit into the width, in pixels, the loser is drawn

@@ -28,7 +28,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
     """The picture of a comparison, with the first n fragments."""
     trees = drawn_trees(comparison)
-    shown = comparison.reasons[:n]
+    shown = comparison.shown[:n]
     numbers = numbered(shown)
     marks, notes = _marks(comparison, trees, numbers)
     titles = [
@@ -124,7 +124,7 @@ def _marks(
         nodes: dict[Position, str] = {}
         at: dict[Position, list[str]] = {}
         for k, number in numbers.items():
-            reason = comparison.reasons[k]
+            reason = comparison.shown[k]
             here, there = (reason.in_winner, reason.in_loser)[:: 1 if which == 0 else -1]
             for root in here if len(here) > len(there) else ():
                 nodes |= dict.fromkeys(reason.fragment.nodes(tree, root), colour)

@@ -136,7 +136,12 @@ class Explanation:
     @property
     def scores(self) -> list[str]:
         """The scores that are explained, in the model's order."""
-        return list(dict.fromkeys(reason.score for reason in self.reasons))
+        return list(dict.fromkeys(reason.score for reason in self.shown))
+
+    @property
+    def shown(self) -> tuple[Reason, ...]:
+        """What drawings and pages list."""
+        return self.reasons
 
     @property
     def kind(self) -> str:
@@ -190,9 +195,9 @@ class Explanation:
 
     def plot(self, ax: Axes | None = None, *, n: int = 15) -> Axes:
         """Draw bars of the weights, or of the contributions to one score."""
-        if not len(self):
+        if not self.shown:
             raise ValueError("There is nothing to draw: the explanation lists no fragment.")
-        shown = sorted(self.reasons, key=lambda reason: -abs(reason.effect))[:n][::-1]
+        shown = sorted(self.shown, key=lambda reason: -abs(reason.effect))[:n][::-1]
         if ax is None:
             from matplotlib import pyplot
 

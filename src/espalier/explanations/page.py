@@ -9,6 +9,7 @@ import numpy as np
 
 from espalier.explanations.comparison import Comparison
 from espalier.explanations.explanation import Explanation, Reason, TreeShares, fragment_colours, node_colours
+from espalier.explanations.together import Together
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.palette import FOR
 from espalier.structures.tree import Tree
@@ -42,9 +43,11 @@ def explanation_page(explanation: Explanation) -> str:
 
     local = explanation.value is not None
     compared = isinstance(explanation, Comparison)
+    summed = isinstance(explanation, Comparison) and bool(explanation.together)
+    kind = explanation.shown_kinds if isinstance(explanation, Comparison) and summed else explanation.kind
     scores = []
     for score in explanation.scores:
-        reasons = explanation.of(score)
+        reasons = [reason for reason in explanation.shown if reason.score == score]
         is_small = max(abs(reason.effect) for reason in reasons) < _SMALL
         rows = _rows(reasons, "+.3g" if compared or is_small else "+.3f")
         shown = [(reason, reason.example.tree) for reason in reasons if reason.example is not None][:_DRAWN]
@@ -66,7 +69,8 @@ def explanation_page(explanation: Explanation) -> str:
         scores=scores,
         compared=compared,
         least=_least_width,
-        kind=explanation.kind,
+        kind=kind,
+        summed=summed,
         value_name="adds" if local else "weight",
         intervals=any(reason.low is not None for reason in explanation),
         counted=any(reason.n_trees is not None for reason in explanation),
@@ -81,9 +85,9 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
         of_words = f"{_WORDS} {SPLITS[explanation.trees[0].split]}" if explanation.is_of_words else ""
         if explanation.marks_words():
             return [("", of_words, explanation.to_svg())]
-        if not len(explanation):
+        if not explanation.shown:
             return [("", "", explanation.to_svg())]
-        out = [("", _MARKED.format(f"{explanation.kind}s"), explanation.to_svg())]
+        out = [("", _MARKED.format(explanation.shown_kinds), explanation.to_svg())]
         if of_words:
             text = Tree("", [Tree(word) for word, _ in explanation.by_word()])
             shares = np.array([0.0, *(share for _, share in explanation.by_word())])
@@ -127,9 +131,19 @@ def _rows(reasons: list[Reason], form: str) -> list[dict[str, object]]:
             "text": format(reason.effect, form),
             "share": f"{100 * abs(reason.effect) / most:.1f}",
             "interval": "" if reason.low is None else f"{reason.low:+.2f} to {reason.high:+.2f}",
+            **(_parts(reason, form) if isinstance(reason, Together) else {}),
         }
         for reason in reasons
     ]
+
+
+def _parts(whole: Together, form: str) -> dict[str, object]:
+    """What the features of the same arcs add, each with its text, and those that are not listed."""
+    n_left = whole.n_parts - len(whole.parts)
+    return {
+        "parts": [{"text": format(own.effect, form), "fragment": own.fragment} for own in whole.parts],
+        "rest": {"text": format(whole.rest, form), "n": f"{n_left:,}"} if n_left else None,
+    }
 
 
 def _sums(explanation: Explanation) -> list[tuple[str, str]]:
@@ -144,8 +158,9 @@ def _sums(explanation: Explanation) -> list[tuple[str, str]]:
         out += [(name, f"{own:+.4g}") for name, own in named.items()]
         of_trees = explanation.kind_of_parts
         out += [(of_trees, f"{explanation.of_trees:+.4g}")] * bool(explanation.trees)
-        listed = sum(reason.effect for reason in explanation)
-        out += [(f"the {len(explanation)} {explanation.kind}s listed below", f"{listed:+.4g}")] * bool(len(explanation))
+        listed = sum(reason.effect for reason in explanation.shown)
+        kinds = explanation.shown_kinds if explanation.together else f"{len(explanation)} {explanation.shown_kinds}"
+        out += [(f"the {kinds} listed below", f"{listed:+.4g}")] * bool(explanation.shown)
     else:
         out = [("the score", f"{explanation.value:.4g}"), ("of it, constant", f"{explanation.intercept:.4g}")]
         out += [(own.column or f"the {own.item}", f"{own.total:+.4g}") for own in explanation.trees]

@@ -154,7 +154,7 @@ def test_drawings_mark_the_words_of_subtrees(models):
     group = es.Group([wrong, right], gold=right)
     why = es.explain(reranker, group)
     assert why.winner == right and why.names == ("candidate 2, chosen, gold", "candidate 1, the parser's choice")
-    first = next(reason for reason in why if reason.contribution > 0 and len(reason.in_winner) > len(reason.in_loser))
+    first = next(own for own in why.together if own.contribution > 0 and own.in_winner and not own.in_loser)
     tree = why.trees[0].tree
     marked = {tree[node].label for root in first.in_winner for node in first.fragment.nodes(tree, root)}
     assert {"v", "n1"} <= marked and not {"TOP"} & marked
@@ -162,8 +162,8 @@ def test_drawings_mark_the_words_of_subtrees(models):
     assert frames(svg) == {WINNER, LOSER} and str(first.fragment) in svg
     assert marked - {"root"} <= set(re.findall(r'font-weight="bold">([^<]*)<', svg))
     page = why.to_html()
-    assert f"the {len(why)} features listed below" in page
-    assert SPLITS["modifiers"] in page and '<mark class="up">' in page and "Marked are features" in page
+    assert "the arcs listed below" in page and "<summary><code>v → n0" in page
+    assert SPLITS["modifiers"] in page and '<mark class="up">' in page and "Marked are arcs" in page
     assert re.findall(r"<mark[^>]*>(\w+)</mark>", page)
     assert why.plot(n=3).get_title() == why.summary
     again = pickle.loads(pickle.dumps(why))
@@ -179,9 +179,9 @@ def test_words_are_marked_if_no_listed_feature_favours_the_winner(models):
     _, reranker, groups = models["arcs"]
     values = reranker.decision_function(groups[:1])[0]
     against = es.explain(reranker, groups[0], winner=int(values.argmin()), loser=int(values.argmax()), n=1)
-    assert against.reasons[0].contribution < 0 and against.marks_words()
+    assert against.together[0].contribution < 0 and against.marks_words()
     assert frames(against.to_svg()) == {AGAINST}
-    assert "Marked are the words" in against.to_html() and "Marked are features" not in against.to_html()
+    assert "Marked are the words" in against.to_html() and "Marked are arcs" not in against.to_html()
 
 
 @pytest.mark.parametrize(("name", "split"), [("tags", "end"), ("tags with gaps", "end"), ("productions", "root")])
