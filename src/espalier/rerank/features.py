@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from espalier import _core
-from espalier.errors import InputError
+from espalier.errors import InputError, warn_user
 from espalier.gp.sampling import generator
 from espalier.gram.estimator import Learner
 from espalier.jobs.schedule import Schedule
@@ -176,6 +176,11 @@ class FeatureReranker(Choosing, Learner):
                 if self._best is not None:
                     self._set(self._best, data)
             schedule.done()
+        if not len(self.features_):
+            warn_user(
+                "No feature has a weight: the right candidate was always the best, or all candidates of a group have "
+                "the same features. Only the parser's score chooses."
+            )
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -246,8 +251,10 @@ class FeatureReranker(Choosing, Learner):
         if hasattr(self.features, "fit") and not hasattr(self.features, "features_"):
             self.selector_ = clone(self.features).set_params(target=self.target)
             found: SelectedFeatures = self.selector_.fit(groups).features_
-            del self.selector_  # it would keep features without a weight
+            del self.selector_  # it holds all features that were selected
             return found
+        if hasattr(self, "selector_"):
+            del self.selector_  # of an earlier fit that was interrupted
         chosen: SelectedFeatures = getattr(self.features, "features_", self.features)
         return chosen
 

@@ -480,11 +480,13 @@ class Mining:
     def _memory(self, schedule: Schedule) -> int:
         """Bytes for counting."""
         least = _LEAST_MEMORY * schedule.n_threads
-        if least + self._filter_memory > schedule.memory:
+        needed = least + self._filter_memory
+        if needed > schedule.memory:
+            held = f" and {self._filter_memory:,} for the filter" if self._filter_memory else ""
+            less = ", or fewer threads" * (schedule.n_threads > 1) + ", or a smaller filter_memory" * bool(held)
             raise MemoryBudgetError(
-                f"Counting features needs at least {least + self._filter_memory:,} bytes, {_LEAST_MEMORY:,} for each "
-                f"thread and {self._filter_memory:,} for the filter, but the budget is {schedule.memory:,} bytes. Give "
-                "more memory, fewer threads or a smaller filter_memory."
+                f"Counting features needs at least {needed:,} bytes, {_LEAST_MEMORY:,} for each thread{held}, but the "
+                f"budget is {schedule.memory:,} bytes. Pass memory={needed} or more{less}."
             )
         # What is held does not end the work: it cannot be less, and all else goes to the disk.
         return max(schedule.memory - self._held() - self._filter_memory, least)

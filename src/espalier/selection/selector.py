@@ -241,7 +241,10 @@ class KernelSpaceSelector(KernelEstimator):
         self._check_choice("target", "gold", "best")
         self._check_choice("counting", "exact", "filter")
         largest = _core.MOST_ORDER if space.largest_order is None else min(_core.MOST_ORDER, space.largest_order)
-        whole_number("max_order", self.max_order, 1, largest, wanted=f"an integer from 1 to {largest}")
+        wanted = "1" if largest == 1 else f"an integer from 1 to {largest}"
+        if space.largest_order is not None:
+            wanted += f", because {self.kernel!r} has no larger features"
+        whole_number("max_order", self.max_order, 1, largest, wanted=wanted)
         self._check_whole("max_passes")
         if self.pretrain is not None:
             wanted = f"None or an integer from 1 to max_order ({self.max_order})"

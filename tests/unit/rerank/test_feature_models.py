@@ -113,7 +113,8 @@ def test_groups_of_one_candidate_decide_nothing() -> None:
     model = FeatureReranker(SELECTED, epochs=1).fit(single + GROUPS, development=HELD)
     assert model.chosen(single).tolist() == [0] * len(single) and model.feature_values(single[:1])[0].tolist() == [0.0]
     # All weights stay 0: only the parser's score can decide.
-    nothing = FeatureReranker(SELECTED, epochs=1, score_weight=1.0).fit(single, development=HELD)
+    with pytest.warns(UserWarning, match="No feature has a weight: .* Only the parser's score chooses"):
+        nothing = FeatureReranker(SELECTED, epochs=1, score_weight=1.0).fit(single, development=HELD)
     assert len(nothing.features_) == 0 and nothing.chosen(NEW).tolist() == [group.best for group in NEW]
     assert model.chosen([]).tolist() == [] and model.predict([]) == []
 

@@ -223,7 +223,18 @@ MANY = [replace(TREE, heads=[2, 0, 2], relations=[str(k), "r", "o"]) for k in ra
         ({"kernel": SubsetTree(frontier=fixed(0.0))}, groups_of(0), None, r"Leave out frontier=fixed\(0\)"),
         ({"kernel": DependencySubtree(contiguous=False)}, [], None, "Leave out contiguous=False"),
         ({"kernel": DependencySubtree(("own",))}, [], None, "Leave 'own' out"),
-        ({"kernel": Polynomial(2), "max_order": 3}, ROWS, LABELS, "max_order must be an integer from 1 to 2, got 3"),
+        (
+            {"kernel": Polynomial(2), "max_order": 3},
+            ROWS,
+            LABELS,
+            "max_order must be an integer from 1 to 2, because Pol.* got 3",
+        ),
+        (
+            {"kernel": es.Spectrum(1)},
+            ["a"],
+            [0],
+            r"max_order must be 1, because Spectrum\(.* no larger features, got 2",
+        ),
         ({"max_order": 9}, [], None, "max_order must be an integer from 1 to 8, got 9"),
         ({"C": -1.0}, [], None, "C must be 0 or a positive finite number, got -1.0"),
         ({"step": 0}, [], None, "step must be a positive finite number, got 0"),
@@ -267,7 +278,9 @@ def test_groups_that_are_always_right_select_nothing() -> None:
 
 
 def test_a_memory_budget_that_is_too_small_is_named() -> None:
-    with pytest.raises(MemoryBudgetError, match=r"needs at least 33,554,432 bytes.*the budget is 1,000,000 bytes"):
+    with pytest.raises(
+        MemoryBudgetError, match=r"at least 33,554,432 bytes.*the budget is 1,000,000 .*ry=33554432 or more.$"
+    ):
         KernelSpaceSelector(Polynomial(2), memory="1 MB", n_threads=1).fit(ROWS, LABELS)
     with pytest.raises(MemoryBudgetError, match=r"1,073,741,824 for the filter.*a smaller filter_memory"):
         KernelSpaceSelector(Polynomial(2), memory="500 MB", counting="filter").fit(ROWS, LABELS)
