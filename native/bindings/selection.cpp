@@ -114,6 +114,7 @@ void bind_mining(nb::module_& m) {
         out["key_plus"] = to_numpy(std::move(found.key_plus));
         out["key_minus"] = to_numpy(std::move(found.key_minus));
         out["n_occurrences"] = found.n_occurrences;
+        out["n_kept"] = found.n_kept;
         out["n_spilled"] = found.n_spilled;
         return out;
       },

@@ -425,19 +425,22 @@ CountChanges OccurrenceCounter::change(Team& team, double threshold, const Featu
   for (int k = 0; k < team.size(); ++k) tables.emplace_back(memory_, team.size());
   std::vector<std::vector<Kept>> passed(kPartitions);
   std::vector<std::vector<Table::Moved>> moved(kPartitions);
+  std::atomic<std::int64_t> n_kept{0};
   team.run(kPartitions, [&](std::int64_t task, int worker) {
     const int partition = static_cast<int>(task);
+    auto& stored = kept.parts_[partition];
     if (const std::int64_t n = n_records(partition)) {
       Table& table = tables[worker];
       table.start(partition, n);
       fill(partition, table);
-      auto& stored = kept.parts_[partition];
       table.change(threshold, trie, stored, moved[partition], passed[partition]);
-      if (std::ssize(stored) > kept.most_) kept.is_full_.store(true, std::memory_order_relaxed);
-      if (kept.is_full()) std::vector<std::uint64_t>().swap(stored);
     }
+    n_kept.fetch_add(std::ssize(stored), std::memory_order_relaxed);
+    if (std::ssize(stored) > kept.most_) kept.is_full_.store(true, std::memory_order_relaxed);
+    if (kept.is_full()) std::vector<std::uint64_t>().swap(stored);
     release(partition);
   });
+  out.n_kept = n_kept;
   if (kept.is_full()) std::vector<std::vector<std::uint64_t>>(kPartitions).swap(kept.parts_);
   hand_over(passed, out.key, out.key_plus, out.key_minus);
   std::size_t n_moved = 0;

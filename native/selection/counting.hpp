@@ -53,6 +53,7 @@ struct CountChanges {
   std::vector<std::int32_t> plus, minus;  // what is to be added to the counts of each
   std::vector<std::uint64_t> key;         // sorted as those of Counted
   std::vector<std::int32_t> key_plus, key_minus;
+  std::int64_t n_kept = 0;                        // all other keys that an example has now
   std::int64_t n_occurrences = 0, n_spilled = 0;  // as for Counted
 };
 

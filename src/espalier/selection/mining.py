@@ -333,7 +333,7 @@ class Mining:
             opened = np.concatenate([opened, np.full(n_new, _FRESH, np.uint8)])
             kept.add(found)
             own = np.flatnonzero(grown.order == order).astype(np.uint32)
-            n_candidates = len(kept.counts[order - 1]) + int(np.count_nonzero(kept.plus[own] | kept.minus[own]))
+            n_candidates = found["n_kept"] + int(np.count_nonzero(kept.plus[own] | kept.minus[own]))
             had_weight, survives = (np.concatenate([old, np.zeros(n_new, old.dtype)]) for old in (had_weight, survives))
             nodes = own[(np.maximum(kept.plus[own], kept.minus[own]) > self._C) | had_weight[own]]
             survives[nodes] = 1
