@@ -191,8 +191,8 @@ class KeptPass:
 
     Attributes
     ----------
-    predicted
-        What the counts are of; empty before the first pass.
+    predicted, max_order
+        What the counts are of, and up to which order; empty and 0 before the first pass has ended.
     plus, minus
         By feature of the trie: in how many right and in how many predicted outputs of mispredicted examples it is.
     counts
@@ -203,11 +203,12 @@ class KeptPass:
     plus: NDArray[np.int32]
     minus: NDArray[np.int32]
     counts: list[_core.KeptCounts] = field(default_factory=list)
+    max_order: int = 0
 
     @staticmethod
     def empty(n_features: int) -> KeptPass:
         """Nothing was counted yet."""
-        return KeptPass(np.empty(0, np.int32), *(np.zeros(n_features, np.int32) for _ in range(2)))
+        return KeptPass(np.empty(0, np.int32), np.zeros(n_features, np.int32), np.zeros(n_features, np.int32))
 
     def add(self, found: dict[str, Any]) -> None:
         """Change the counts of known features, and append those of new ones."""
@@ -306,6 +307,8 @@ class Mining:
         """Count candidates order by order, and let features survive; no weight moves yet."""
         if self._kept is None:
             return self._count_all(predicted, max_order, schedule)
+        if self._kept.max_order != max_order:  # of no pass, of one that was interrupted, or up to another order
+            self._kept = KeptPass.empty(len(self.grown.weight))
         counted = self._count_changes(self._kept, predicted, max_order, schedule)
         if any(own.is_full for own in self._kept.counts):
             self._kept = None  # they take too much memory: the next passes count everything anew
@@ -320,6 +323,7 @@ class Mining:
         enough either, and only costs the time to count it.
         """
         grown = self.grown
+        kept.max_order = 0
         had_weight = grown.weight != 0
         opened = np.full(len(grown.weight), _OPEN, np.uint8)
         survives = np.zeros(len(grown.weight), np.uint8)
@@ -342,7 +346,7 @@ class Mining:
             seconds = time.monotonic() - began
             counted.append(Counted(nodes, slope, found["n_occurrences"], n_candidates, found["n_spilled"], seconds))
             say_counted(schedule.part(order - 1, max_order), len(self.history) + 1, counted, self._held())
-        kept.predicted = predicted
+        kept.predicted, kept.max_order = predicted, max_order
         return counted
 
     def _changes(
