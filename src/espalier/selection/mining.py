@@ -40,8 +40,11 @@ class OrderStep:
     ----------
     order
         How many atoms these features have.
-    n_occurrences, n_candidates
-        How often candidates were met in mispredicted examples, and how many different ones there were.
+    n_occurrences
+        How often candidates were met: in mispredicted examples, or in what changed since counts were kept.
+    n_candidates
+        How many different candidates mispredicted examples have. While counts are kept, what grows from a survivor of
+        an earlier pass is one, too.
     n_survivors
         How many stay: those that more than C right or more than C predicted outputs have, or whose weight was not 0.
     n_weights
