@@ -23,7 +23,8 @@ from espalier.kernels import (
     fixed,
 )
 from espalier.kernels.inputs import Inputs
-from espalier.selection.mining import Grown, Mining, Problem
+from espalier.selection.grown_features import Grown, Problem
+from espalier.selection.mining import Mining
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree, TaggedSequence
 from random_trees import random_tree

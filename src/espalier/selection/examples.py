@@ -16,7 +16,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost, ListedGroups
 from espalier.rerank.training import Target, check_readable, checked
-from espalier.selection.mining import Problem
+from espalier.selection.grown_features import Problem
 from espalier.spaces.grown import Atoms, GrownSpace
 from espalier.structures.group import Group
 
@@ -37,7 +37,7 @@ class Examples:
     right
         Which candidate or class is right.
     base, cost
-        By output, as for :class:`~espalier.selection.mining.Problem`.
+        By output, as for :class:`~espalier.selection.grown_features.Problem`.
     classes
         The classes, sorted; None for candidates.
     kind

@@ -10,7 +10,7 @@ import numpy as np
 from espalier import _core
 from espalier.jobs.schedule import Schedule
 from espalier.selection.examples import classified, ranked
-from espalier.selection.mining import Grown
+from espalier.selection.grown_features import Grown
 from espalier.selection.selector import KernelSpaceSelector
 from espalier.spaces.grown import space_for
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.schedule import Schedule
-from espalier.selection.counted import Counted, say_counted, say_counting
-from espalier.spaces.grown import GrownSpace
+from espalier.selection.counted import Counted, KeptPass, say_counted, say_counting
+from espalier.selection.grown_features import Grown, Problem, scores_of
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Nodes = NDArray[np.uint32]
 Steps = Literal["square root", "constant"]
 
 _LEAST_MEMORY = 1 << 25  # for counting, whatever else is held
@@ -71,159 +68,6 @@ class PassStep:
     orders: tuple[OrderStep, ...]
     seconds: float
     memory: int  # bytes of the features, of the examples and for counting
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Examples to learn from.
-
-    Attributes
-    ----------
-    graphs
-        The examples, as the core holds them.
-    start
-        Where the outputs of each example begin: its candidates, or the classes.
-    right
-        Which output of each example is right, counted inside of it.
-    base, cost
-        By output: what is added to its score, and what is added while learning, 0 for the right one.
-    root_of
-        Of classes: the root of each in the trie, -1 if it has no features; empty for candidates.
-    """
-
-    graphs: _core.ArcUnions | _core.SlotGraphs
-    start: Integers
-    right: NDArray[np.int32]
-    base: Floats
-    cost: Floats
-    root_of: NDArray[np.int32]
-
-    @property
-    def n_roots(self) -> int:
-        """How many roots the trie of features has."""
-        return int(self.root_of.max()) + 1 if len(self.root_of) else 1
-
-    def __len__(self) -> int:
-        return len(self.right)
-
-
-@dataclass(eq=False)
-class Grown:
-    """Features that were met, as a trie with a weight for each node; roots are the first nodes."""
-
-    space: GrownSpace
-    n_atoms: int
-    top: Nodes
-    trie: _core.FeatureTrie
-    weight: Floats
-    order: NDArray[np.uint8]
-    intercept: Floats  # by class; all 0 for candidates
-    survives: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
-
-    @staticmethod
-    def empty(space: GrownSpace, n_atoms: int, top: Nodes, n_roots: int, n_classes: int) -> Grown:
-        """No feature yet."""
-        return Grown(
-            space,
-            n_atoms,
-            top,
-            _core.FeatureTrie(n_roots),
-            np.zeros(n_roots),
-            np.zeros(n_roots, np.uint8),
-            np.zeros(n_classes),
-            np.zeros(n_roots, np.uint8),
-        )
-
-    def insert(self, keys: NDArray[np.uint64], order: int) -> Nodes:
-        """The nodes of some features of an order, new ones with a weight of 0."""
-        nodes = self.trie.insert(keys)
-        n_new = len(self.trie) - len(self.weight)
-        if n_new:
-            self.weight = np.concatenate([self.weight, np.zeros(n_new)])
-            self.order = np.concatenate([self.order, np.full(n_new, order, np.uint8)])
-            self.survives = np.concatenate([self.survives, np.zeros(n_new, np.uint8)])
-        return nodes
-
-    def settle(self, survives: NDArray[np.uint8]) -> None:
-        """Keep these survivors, and none of the features that an interrupted pass may have inserted by half."""
-        n = len(self.trie)
-        for name, own in (("weight", self.weight), ("order", self.order), ("survives", survives)):
-            setattr(self, name, np.concatenate([own, np.zeros(n - len(own), own.dtype)]))
-
-    def reached(self, needed: NDArray[Any], n_threads: int) -> NDArray[np.uint8]:
-        """Which features must be grown to reach those that are needed."""
-        opened, _ = _core.open_parts(self.trie, self.space.kind, self.top, needed.astype(np.uint8), n_threads)
-        return opened
-
-    def first(self, opened: NDArray[np.uint8]) -> Nodes:
-        """By root and atom the feature of order 1, if it is open."""
-        return _core.first_features(self.trie, self.n_atoms, opened)
-
-    @property
-    def n_bytes(self) -> int:
-        """What the features hold in memory."""
-        return int(self.trie.n_bytes + self.weight.nbytes + self.order.nbytes + self.survives.nbytes)
-
-
-def scores_of(
-    grown: Grown, graphs: Any, root_of: NDArray[np.int32], max_order: int, schedule: Schedule, *, presence: bool = True
-) -> Floats:
-    """The sum of the weights of the features of each output."""
-    needed = grown.weight != 0
-    opened = grown.reached(needed, schedule.n_threads)
-    order = int(grown.order[needed].max(initial=1))
-    scores = _core.feature_scores(
-        graphs,
-        grown.trie,
-        grown.n_atoms,
-        grown.first(opened),
-        opened,
-        grown.weight,
-        root_of,
-        min(order, max_order),
-        presence,
-        schedule.n_threads,
-        schedule.tell,
-    )
-    return scores + np.tile(grown.intercept, len(scores) // len(grown.intercept)) if len(root_of) else scores
-
-
-@dataclass(eq=False)
-class KeptPass:
-    """What was counted so far, so that a pass needs to count only what changed.
-
-    Attributes
-    ----------
-    predicted, max_order
-        What the counts are of, and up to which order; empty and 0 before the first pass has ended.
-    plus, minus
-        By feature of the trie: in how many right and in how many predicted outputs of mispredicted examples it is.
-    counts
-        By order: the counts of all other candidates.
-    """
-
-    predicted: NDArray[np.int32]
-    plus: NDArray[np.int32]
-    minus: NDArray[np.int32]
-    counts: list[_core.KeptCounts] = field(default_factory=list)
-    max_order: int = 0
-
-    @staticmethod
-    def empty(n_features: int) -> KeptPass:
-        """Nothing was counted yet."""
-        return KeptPass(np.empty(0, np.int32), np.zeros(n_features, np.int32), np.zeros(n_features, np.int32))
-
-    def add(self, found: dict[str, Any]) -> None:
-        """Change the counts of known features, and append those of new ones."""
-        self.plus[found["node"]] += found["plus"]
-        self.minus[found["node"]] += found["minus"]
-        self.plus = np.concatenate([self.plus, found["key_plus"]])
-        self.minus = np.concatenate([self.minus, found["key_minus"]])
-
-    @property
-    def n_bytes(self) -> int:
-        """What the counts hold in memory."""
-        return self.plus.nbytes + self.minus.nbytes + sum(own.n_bytes for own in self.counts)
 
 
 class Mining:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -23,7 +22,8 @@ from espalier.kernels.inputs import Inputs
 from espalier.rerank.listed import Cost
 from espalier.rerank.training import Target
 from espalier.selection.examples import Examples, classified, ranked
-from espalier.selection.mining import Grown, Mining, PassStep, Problem, Steps, scores_of
+from espalier.selection.grown_features import Grown, Problem, scores_of
+from espalier.selection.mining import Mining, PassStep, Steps
 from espalier.spaces.feature_tries import compact, parents_of
 from espalier.spaces.grown import Atoms, GrownSpace, space_for
 from espalier.spaces.selected import SelectedFeatures
@@ -173,10 +173,12 @@ class KernelSpaceSelector(KernelEstimator):
             finally:
                 self.history_ = mining.history
                 self.n_mispredicted_ = mining.history[0].n_mispredicted if mining.history else 0
-                if mining.grown.survives.any() or mining.history:
+                grown, n_examples = mining.grown, len(problem)
+                if grown.survives.any() or mining.history:
+                    del mining, problem  # they hold as much memory as the features
                     self.kind_ = examples.kind
-                    self.features_ = _selected(self.kernel, atoms, mining.grown, examples, schedule.n_threads)
-                    self._trained_on = {"rows": len(problem), "features": len(self.features_)}
+                    self.features_ = _selected(self.kernel, atoms, grown, examples, schedule.n_threads)
+                    self._trained_on = {"rows": n_examples, "features": len(self.features_)}
             schedule.done()
         if not len(self.features_):
             why = f"none is in more than C = {self.C:g} right or predicted outputs. Use a smaller C"
@@ -298,20 +300,28 @@ def _n(examples: Examples) -> int:
     return 1 if examples.classes is None else len(examples.classes)
 
 
+def _names(examples: Examples) -> list[str]:
+    """What the columns of the weights are."""
+    if examples.classes is None:
+        return ["choice"]
+    return [
+        str(name) for name, own in zip(examples.classes.tolist(), examples.root_of.tolist(), strict=True) if own >= 0
+    ]
+
+
 def _selected(kernel: Any, atoms: Atoms, grown: Grown, examples: Examples, n_threads: int) -> SelectedFeatures:
     """The survivors of all classes together, each feature once, in a trie of their own; smaller ones come first."""
     keys = grown.trie.keys()
     trie, place = compact(keys, grown.order, grown.reached(grown.survives, n_threads))
+    survivors, names = np.flatnonzero(grown.survives), _names(examples)
+    if len(names) == 1:  # each is there once
+        survivors = survivors[np.argsort(place[survivors])]
+        return SelectedFeatures(kernel, atoms, trie.keys()[1:], place[survivors], grown.weight[survivors, None], names)
     root = np.arange(len(keys))
     for order in range(1, int(grown.order.max(initial=0)) + 1):
         nodes = np.flatnonzero(grown.order == order)
         root[nodes] = root[parents_of(keys[nodes])]
-    survivors = np.flatnonzero(grown.survives)
     node, column = np.unique(place[survivors], return_inverse=True)
-    root_of = examples.root_of
-    names: Sequence[str] = ("choice",)
-    if examples.classes is not None:
-        names = [str(label) for label, own in zip(examples.classes.tolist(), root_of.tolist(), strict=True) if own >= 0]
     weights = np.zeros((len(node), len(names)))
     weights[column.reshape(-1), root[survivors]] = grown.weight[survivors]
     return SelectedFeatures(kernel, atoms, trie.keys()[1:], node, weights, names)

@@ -14,7 +14,9 @@ from espalier import _core
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree
 from espalier.selection import mining as mining_module
-from espalier.selection.mining import Counted, Grown, Mining, Problem
+from espalier.selection.counted import Counted
+from espalier.selection.grown_features import Grown, Problem
+from espalier.selection.mining import Mining
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree
 from mined_problems import CASES, TEMPLATES, Drawn, drawn, inputs_of, mined, spelled_features

@@ -16,7 +16,7 @@ from espalier.errors import MemoryBudgetError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree
 from espalier.selection import mining as mining_module
-from espalier.selection.mining import Grown, Problem
+from espalier.selection.grown_features import Grown, Problem, scores_of
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree, Fragment, read_conllu
 from mined_problems import CASES, TEMPLATES, Case, Drawn, drawn, inputs_of, mined, spelled_features
@@ -113,14 +113,14 @@ def test_scores_are_sums_of_the_weights_of_listed_features(name: str, presence: 
         expected = np.array([sum(weight_of[f] * (1 if presence else n) for f, n in row.items()) for row in listed])
         for n_threads in (1, 2):
             schedule = Schedule.of(n_threads, "1 GB")
-            scores = mining_module.scores_of(grown, graphs, NO_ROOTS, MAX_ORDER, schedule, presence=presence)
+            scores = scores_of(grown, graphs, NO_ROOTS, MAX_ORDER, schedule, presence=presence)
             for first, last in zip(problem.bounds[:-1], problem.bounds[1:], strict=True):
                 own, twin = scores[first:last], expected[first:last]
                 assert (own - own[0]).tolist() == (twin - twin[0]).tolist()
         alone = np.arange(len(problem.rows) + 1)
         graphs = grown.space.graphs(inputs_of(problem.rows), alone, _learned(problem), SCHEDULE)
         grown.intercept = np.array([0.0, 0.25])
-        scores = mining_module.scores_of(grown, graphs, TWO_CLASSES, MAX_ORDER, SCHEDULE, presence=presence)
+        scores = scores_of(grown, graphs, TWO_CLASSES, MAX_ORDER, SCHEDULE, presence=presence)
         assert scores.reshape(-1, 2).tolist() == [[0.0, value + 0.25] for value in expected]
 
 

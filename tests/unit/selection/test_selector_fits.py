@@ -20,6 +20,7 @@ from espalier.errors import MemoryBudgetError
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree, Subtree, Tagging, fixed
 from espalier.selection import KernelSpaceSelector
 from espalier.selection import mining as mining_module
+from espalier.selection.grown_features import Grown
 from espalier.structures import Group
 from mined_problems import drawn
 from reference.gradient_mining import INTERCEPT, Example, mine
@@ -159,9 +160,9 @@ def test_features_that_were_inserted_by_half_are_not_kept(monkeypatch: pytest.Mo
             raise KeyboardInterrupt  # Ctrl-C while the core inserts them
         return insert(self, keys, order)
 
-    insert = mining_module.Grown.insert
+    insert = Grown.insert
     cut = KernelSpaceSelector(ARCS, C=1.0, max_passes=3, tolerance=0.0)
-    monkeypatch.setattr(mining_module.Grown, "insert", half)
+    monkeypatch.setattr(Grown, "insert", half)
     with pytest.raises(KeyboardInterrupt):
         cut.fit(groups)
     monkeypatch.undo()

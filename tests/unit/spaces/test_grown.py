@@ -26,7 +26,7 @@ from espalier.kernels import (
     fixed,
 )
 from espalier.kernels.inputs import Inputs
-from espalier.selection.mining import Grown
+from espalier.selection.grown_features import Grown
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree, Fragment, TaggedSequence, Tree
 
