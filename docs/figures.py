@@ -18,14 +18,19 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import espalier as es
 from espalier import Fragment, Tree
 from espalier.demo import generate, generate_attachments, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
-from espalier.parsing import PCFG
+from espalier.explanations.word_shares import drawn
+from espalier.parsing import PCFG, DependencyParser
+from espalier.rerank import jackknifed
 from espalier.structures.drawing import side_by_side, tree_svg
 from espalier.structures.files import write_text
+from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.plot_svg import OPTIONS, themed_svg
 
 FOLDER = Path(__file__).resolve().parent / "figures"
@@ -35,6 +40,7 @@ OTHER = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sleeps)))")
 QUERY = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN king)) (VP (VB die))))")
 NEIGHBOUR = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN author)) (VP (VB live))))")
 WIDTH = 760
+_LEVELS = (None, -1, -2)  # of a dependency tree: a word, its tag, its relation
 FRAME = "#6e7781"  # legible on light and on dark pages
 
 
@@ -176,6 +182,28 @@ def _why() -> str:
     return es.explain(reranker, group("the painter watched the sailor with the coat .".split())).to_svg(1000)
 
 
+def _selected() -> str:
+    """The heaviest subtree for a candidate, and the heaviest against, each in the first list that has it."""
+    trees = [tree.to_dependencies() for tree in generate_attachments(200, seed=1)]
+    settings = {"order": 1, "epochs": 2, "bits": 16}
+    groups = jackknifed(trees, k=10, folds=4, make=DependencyParser.from_treebank, add_gold=True, **settings)
+    kernel = es.DependencySubtree(("head tag, word",), root=True)
+    features = es.KernelSpaceSelector(kernel, C=5.0, max_passes=10).fit(groups).features_
+    drawings, marked, titles = [], [], []
+    for sign, colour, says in ((1, FOR, "speaks for a tree"), (-1, AGAINST, "speaks against a tree")):
+        own = features.chosen(np.argsort(-sign * features.weights[:, 0] * (features.order == 2), kind="stable")[:1])
+        example = own.examples(groups, 1)[0][0]
+        tree = groups[example.row].candidates[example.candidate]
+        drawing = drawn(tree)
+        words = [place for place in drawing.positions() if drawing[place].is_leaf]
+        tokens = {token for place in example.places[0] for token in (place, tree.heads[place - 1])}
+        drawings.append(drawing)
+        # Of a word also its tag and its relation, which are above it.
+        marked.append({words[token - 1][:length]: colour for token in tokens for length in _LEVELS})
+        titles.append(f"{own[0]} {says}")
+    return side_by_side(drawings, highlights=marked, titles=titles, width=WIDTH)
+
+
 def _plot(draw: Callable[[], Any]) -> str:
     """A picture of matplotlib like the others: text as text, on a card, for light and dark pages, always the same."""
     import matplotlib
@@ -195,6 +223,7 @@ PLOTS = {
     "predictions": lambda: _plot(lambda: es.plot_predictions(fitted()[0], fitted()[1], fitted()[1]["seconds"])),
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),
     "decides": _decides,
+    "selected": _selected,
     "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
     "why": _why,
 }
