@@ -15,7 +15,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::int64_t kLargeSlab = 1 << 18, kSmallSlab = 1 << 15;  // records: 2 MiB is a large page
+constexpr std::int64_t kLargeSlab = 1 << 19, kSmallSlab = 1 << 15;  // records: from 4 MiB on there are large pages
 
 std::string needs_text(std::int64_t needed, std::int64_t given, bool suffices) {
   return "Counting occurrences needs " + std::string(suffices ? "" : "more than ") + std::to_string(needed) +
@@ -267,8 +267,8 @@ OccurrenceCounter::OccurrenceCounter(int n_workers, std::int64_t memory, const s
   const std::int64_t least = (n_workers * (fixed + kGroups * cost(kSmallSlab)) / (kTablesPart - 1) + 1) * kTablesPart;
   if (memory < least) throw CountingNeedsMemory(least, memory, true);
   const std::int64_t for_slabs = memory / kTablesPart * (kTablesPart - 1) - n_workers * fixed;
-  // Large pages are worth it only if each group fills several.
-  slab_records_ = for_slabs / n_workers < 4 * kGroups * cost(kLargeSlab) ? kSmallSlab : kLargeSlab;
+  // Large pages are worth it only if each group fills several slabs.
+  slab_records_ = for_slabs / n_workers < 2 * kGroups * cost(kLargeSlab) ? kSmallSlab : kLargeSlab;
   most_slabs_ = for_slabs / cost(slab_records_);
   if (!folder.empty()) {
     most_slabs_ /= n_workers;
