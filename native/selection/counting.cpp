@@ -338,6 +338,11 @@ std::span<const std::uint64_t> OccurrenceCounter::watched(int partition) const {
   return {from, std::lower_bound(from, watched_.end(), begins(partition + 1))};
 }
 
+// Chunks of a partition lie anywhere in memory.
+void OccurrenceCounter::prefetch_chunk(const std::uint64_t* chunk) {
+  for (int record = 0; record < kChunk; record += kLine) __builtin_prefetch(chunk + record);
+}
+
 void OccurrenceCounter::fill(int partition, Table& table) const {
   for (const auto& worker : workers_) {
     table.start_worker();
@@ -350,7 +355,10 @@ void OccurrenceCounter::fill(int partition, Table& table) const {
       }
     }
     const auto& chunks = worker->chunks[partition];
-    for (std::size_t k = 0; k < chunks.size(); ++k) table.add(chunks[k], worker->n_in(partition, k));
+    for (std::size_t k = 0; k < chunks.size(); ++k) {
+      if (k + 1 < chunks.size()) prefetch_chunk(chunks[k + 1]);
+      table.add(chunks[k], worker->n_in(partition, k));
+    }
     table.add(&worker->lines[static_cast<std::size_t>(partition) * kLine], worker->filled[partition]);
   }
 }

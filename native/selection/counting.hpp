@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -24,6 +23,7 @@
 #include "jobs/team.hpp"
 #include "selection/feature_trie.hpp"
 #include "selection/spill.hpp"
+#include "selection/streaming.hpp"
 
 namespace espalier {
 
@@ -98,7 +98,6 @@ class OccurrenceCounter {
   static constexpr int kSideBits = 2;
   static constexpr std::uint64_t kSides = 3, kTag = 16, kLastTag = (std::uint64_t{1} << kTagAndSides) - kTag;
   static constexpr std::int64_t kRecord = sizeof(std::uint64_t);
-  static constexpr int kLine = 8;          // records that are written to memory together: a line of the cache
   static constexpr int kChunk = 128;       // records
   static constexpr int kGroups = 16;       // partitions of one group share slabs, which are freed together
   static constexpr int kStaged = 1 << 13;  // records that are written to the file, or read from it, at once
@@ -124,7 +123,7 @@ class OccurrenceCounter {
   };
   // What one worker has met. It is the only one to write here, and count reads it afterwards.
   struct alignas(64) Worker {
-    std::array<std::uint64_t, static_cast<std::size_t>(kPartitions) * kLine> lines;
+    alignas(64) std::array<std::uint64_t, static_cast<std::size_t>(kPartitions) * kLine> lines;
     std::array<std::uint8_t, kPartitions> filled{};
     std::array<Tail, kPartitions> tails{};
     std::array<std::vector<std::uint64_t*>, kPartitions> chunks;
@@ -155,7 +154,7 @@ class OccurrenceCounter {
       filled[partition] = 0;  // first: whoever adds again after an error still writes inside the line
       Tail& tail = tails[partition];
       if (tail.at == tail.end) add_chunk(partition, counter);
-      std::memcpy(tail.at, &lines[static_cast<std::size_t>(partition) * kLine], kLine * kRecord);
+      stream_line(tail.at, &lines[static_cast<std::size_t>(partition) * kLine]);
       tail.at += kLine;
     }
     void add_chunk(int partition, OccurrenceCounter& counter) {
@@ -208,6 +207,7 @@ class OccurrenceCounter {
   std::int64_t n_records(int partition) const;
   // Counts a partition in a table, which must be started; and the keys of it that are watched.
   void fill(int partition, Table& table) const;
+  static void prefetch_chunk(const std::uint64_t* chunk);
   std::span<const std::uint64_t> watched(int partition) const;
   // Returns how many records were added, and how many bytes spilled; frees what is not needed to count.
   std::pair<std::int64_t, std::int64_t> finish_adding();
