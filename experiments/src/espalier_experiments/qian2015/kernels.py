@@ -194,8 +194,7 @@ def page(results: Results) -> Page:
             f"{record['selection']['select_seconds']:,.0f}",
             f"{record['sentences_a_second']:,.0f}",
         ]
-        for record in results
-        if "degree" in record
+        for record in sorted((own for own in results if "degree" in own), key=lambda own: own["degree"])
     ]
     out.section("Features selected in polynomial spaces")
     out.table(
