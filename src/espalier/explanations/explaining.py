@@ -21,6 +21,7 @@ from espalier.gram.forms import DualForm, PrimalForm
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.inputs import Inputs
 from espalier.rerank.features import FeatureReranker
+from espalier.rerank.reranker import Reranker
 from espalier.selection.selector import KernelSpaceSelector
 from espalier.spaces.space import Feature, Floats, Wanted
 from espalier.spaces.terms import Term, listable_terms
@@ -98,6 +99,8 @@ def explain(
         raise TypeError("Only one group can be explained at a time. Write explain(reranker, groups[0]).")
     if not isinstance(example, Group) and (winner is not None or loser is not None):
         raise ValueError("winner and loser are candidates of a group; give one: explain(reranker, group).")
+    if isinstance(model, Reranker) and isinstance(chooser := getattr(model, "chooser_", None), FeatureReranker):
+        model = chooser
     if isinstance(model, FeatureReranker | KernelSpaceSelector):
         check_is_fitted(model, "features_")
         if example is None:

@@ -326,9 +326,9 @@ def _with_gold(parser: Proposer, groups: list[Group]) -> list[Group]:
         own = groups[row]
         # A gold tree has the first tagging, which is behind no other.
         more = {name: [*scores, label if name == "labels" else 0.0] for name, scores in own.more_scores.items()}
-        groups[row] = replace(
-            own, candidates=[*own.candidates, tree], scores=[*(own.scores or ()), score], more_scores=more
-        )
+        scores = [*(own.scores or ()), score]
+        candidates = [*own.candidates, tree]
+        groups[row] = replace(own, candidates=candidates, scores=scores, more_scores=more, gold_added=True)
     return groups
 
 

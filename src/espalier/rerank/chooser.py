@@ -151,6 +151,8 @@ class Chooser(Choosing, KernelEstimator):
             held_out = held_out_fifth(groups, rng)
             development = [group for row, group in enumerate(groups) if row in held_out]
             groups = [group for row, group in enumerate(groups) if row not in held_out]
+        if development is not None:
+            development = [group.as_proposed() for group in development]
         data = TrainingSet.of(groups, self.target, self.sample, rng)
         self.n_candidates_ = len(data.items)
         with self._scheduled(f"fitting {type(self).__name__}") as schedule:

@@ -155,7 +155,8 @@ class FeatureReranker(Choosing, Learner):
         check_learned_kind(getattr(self.features, "kind_", None), groups, "The selector")
         if (kernel := getattr(self.features, "kernel", None)) is not None:
             check_readable(kernel, groups)
-        weights = _useful(score_weights(groups), development)
+        development = [group.as_proposed() for group in development]
+        weights = _useful(score_weights([group.as_proposed() for group in groups]), development)
         groups, development = (summed_scores(own, weights) for own in (groups, development))
         features = self._selected(groups)
         keeps = [self.keep if self.keep != "chosen" else "survivors"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,9 @@ class Group:
     more_scores
         Further scores by name, each a list with a number for each candidate, such as those of a tagger. A
         :class:`~espalier.FeatureReranker` learns how much each counts; other learners leave them aside.
+    gold_added
+        Whether the gold tree was added as the last candidate because the parser had not found it. It is learned from,
+        but weights of scores are not chosen by it: no list of a new sentence has such a candidate.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Group:
     gold: Any = None
     name: str | None = field(default=None, kw_only=True, compare=False)
     more_scores: Mapping[str, Sequence[float]] = field(default_factory=dict, kw_only=True, hash=False)
+    gold_added: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.candidates, str | bytes):
@@ -80,6 +84,10 @@ class Group:
             if len(own) != len(listed):
                 raise InputError(f"{len(listed)} candidates need as many {name}, got {len(own)}.")
         gold = None if self.gold is None else as_candidate(self.gold, known)
+        if not isinstance(self.gold_added, bool):
+            raise TypeError(f"gold_added must be True or False, got {self.gold_added!r}.")
+        if self.gold_added and (gold is None or len(listed) < 2):
+            raise InputError("gold_added needs a gold tree, and another candidate before it.")
         words = words_of(listed[0])
         for place, candidate in enumerate(listed[1:], 1):
             if difference := _difference(candidate, "the first candidate", listed[0], words):
@@ -96,6 +104,7 @@ class Group:
     def __repr__(self) -> str:
         named = "" if self.name is None else f", name={self.name!r}"
         more = f", more_scores={self.more_scores!r}" if self.more_scores else ""
+        more += ", gold_added=True" if self.gold_added else ""
         return f"Group(candidates={self.candidates!r}, scores={self.scores!r}, gold={self.gold!r}{named}{more})"
 
     @property
@@ -107,6 +116,14 @@ class Group:
     def kind(self) -> str:
         """What the candidates are, in words: trees, tagged sequences or dependency trees."""
         return _KINDS[type(self.candidates[0])]
+
+    def as_proposed(self) -> Group:
+        """The group without a gold tree that was added to the candidates."""
+        if not self.gold_added:
+            return self
+        more = {name: own[:-1] for name, own in self.more_scores.items()}
+        scores = self.scores[:-1] if self.scores is not None else None
+        return replace(self, candidates=self.candidates[:-1], scores=scores, more_scores=more, gold_added=False)
 
     @property
     def best(self) -> int:

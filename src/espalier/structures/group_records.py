@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from espalier.errors import InputError, warn_user
@@ -17,7 +18,7 @@ from espalier.structures.tree import Tree
 
 _EXAMPLE = '{"candidates": [{"tree": "(S ...)", "score": -1.5}]}'
 _COLUMNS = ("words", "tags", "heads", "relations", "lemmas", "features")
-MORE = "more_scores"
+MORE, ADDED = "more_scores", "gold_added"
 _KNOWN = ("tree", "score", MORE, *_COLUMNS)
 _N_SHOWN = 8  # keys that a warning lists at most
 
@@ -33,6 +34,8 @@ def group_record(group: Group) -> dict[str, object]:
     if group.gold is not None:
         gold = _candidate_record(group.gold)
         record["gold"] = gold.get("tree", gold)
+    if group.gold_added:
+        record[ADDED] = True
     return record
 
 
@@ -101,12 +104,16 @@ def _group(line: str, place: str, unread: dict[str, dict[str, None]]) -> Group:
         unread["gold"] |= dict.fromkeys(key for key in gold if key not in _KNOWN)
     gold = None if gold is None else _candidate(gold, f"{place}, the gold one")
     key_of_name = next((key for key in ("id", "name") if record.get(key) is not None), "id")
-    unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", key_of_name))
+    unread["groups"] |= dict.fromkeys(key for key in record if key not in ("candidates", "gold", ADDED, key_of_name))
     name = record.get(key_of_name)
     if isinstance(name, bool) or not isinstance(name, str | int | None):
         raise InputError(f'{place}: "{key_of_name}" names the sentence by a text or a whole number, got {name!r:.60}.')
     named = None if name is None else str(name)
-    return group_at(place, candidates, all_or_none(scores, place), gold, named, by_name(more, place))
+    found = group_at(place, candidates, all_or_none(scores, place), gold, named, by_name(more, place))
+    try:
+        return replace(found, gold_added=record[ADDED]) if ADDED in record else found
+    except (TypeError, InputError) as error:
+        raise InputError(f"{place}: {error}") from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

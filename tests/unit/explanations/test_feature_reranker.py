@@ -82,6 +82,14 @@ def test_a_feature_is_located_as_often_as_the_core_counts_it(models, name):
         assert found == counts.tolist() and max(found) > 0
 
 
+def test_a_reranker_around_a_feature_reranker_is_explained_alike(models):
+    _, model, groups = models["arcs"]
+    around = es.Reranker(model)
+    around.chooser_ = model
+    assert list(es.explain(around, groups[0])) == list(es.explain(model, groups[0]))
+    assert es.explain(around).to_html() == es.explain(model).to_html()
+
+
 def test_reasons_have_the_weights_of_the_model_and_count_by_order(models):
     _, reranker, groups = models["arcs"]
     features = reranker.features_

@@ -145,6 +145,7 @@ def test_a_missing_gold_tree_is_added_last_as_the_parser_sees_it():
         n_added += 1
         parser = made[tree.words]
         assert after.candidates[:-1] == before.candidates and after.scores[:-1] == before.scores
+        assert after.gold_added and not before.gold_added and after.as_proposed() == before
         assert after.candidates[-1].heads == tree.heads
         assert (after.candidates[-1], after.scores[-1]) == tuple(parser.as_parses([tree])[0])
         assert after.scores[-1] == parser.score(tree)

@@ -12,6 +12,7 @@ import espalier as es
 from espalier.errors import InputError
 from espalier.rerank import FeatureReranker, quality, score_weights, summed_scores
 from espalier.selection import KernelSpaceSelector
+from espalier.structures import read_groups, write_groups
 
 
 def with_more(groups, seed=0, noise=1.0):
@@ -173,3 +174,37 @@ def test_the_best_candidate_is_the_target_where_the_gold_tree_is_missing():
     assert sum(best) <= sum(chosen) < sum(first)
     with pytest.raises(ValueError, match="target"):
         FeatureReranker(SELECTED, target="gilded").fit(groups)
+
+
+def test_gold_trees_that_were_added_choose_no_weights():
+    """An added gold tree has poor scores, from which a learner would conclude that poor scores are right."""
+    groups = with_more([own for own in GROUPS + HELD if len(own) > 2], noise=0.1)
+    added = []
+    for group in groups:
+        more = {name: [*own, -9.0] for name, own in group.more_scores.items()}
+        scores = [*group.scores, min(group.scores) - 5.0]
+        candidates = [*group.candidates, group.gold]
+        added.append(replace(group, candidates=candidates, scores=scores, more_scores=more, gold_added=True))
+    assert [own.as_proposed() for own in added] == groups
+    options = {"epochs": 1, "random_state": 3}
+    learned = FeatureReranker(SELECTED, **options).fit(added)
+    assert learned.score_weights_["useful"] > 0
+    told = FeatureReranker(SELECTED, **options).fit(added, development=added)
+    same = FeatureReranker(SELECTED, **options).fit(added, development=groups)
+    assert told.score_weights_ == same.score_weights_ and told.score_weight_ == same.score_weight_
+    misled = score_weights([replace(own, gold_added=False) for own in added])
+    assert misled["useful"] < 0
+    perceptrons = [es.VotedPerceptron(KERNEL, epochs=1).fit(added, development=own) for own in (added, groups)]
+    assert perceptrons[0].score_weight_ == perceptrons[1].score_weight_
+
+
+def test_added_gold_trees_are_marked_in_files(tmp_path):
+    group = replace(GROUPS[0], candidates=[*GROUPS[0].candidates, GROUPS[0].gold], scores=None, gold_added=True)
+    write_groups([group, GROUPS[1]], tmp_path / "lists.jsonl")
+    assert read_groups(tmp_path / "lists.jsonl") == [group, GROUPS[1]]
+    text = (tmp_path / "lists.jsonl").read_text().replace('"gold_added": true', '"gold_added": 3')
+    (tmp_path / "wrong.jsonl").write_text(text)
+    with pytest.raises(InputError, match=r"line 1: gold_added must be True or False, got 3"):
+        read_groups(tmp_path / "wrong.jsonl")
+    with pytest.raises(InputError, match="gold_added needs a gold tree"):
+        replace(group, gold=None)
