@@ -18,6 +18,7 @@ from espalier.structures.conllu import conllu_sentences, is_conllu
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.groups import groups_of_text
 
+_LONGEST = 7  # characters of a figure, which is never cut: names wrap
 _COLUMNS = {"all_tokens": True, "without_punctuation": False}
 _SENT_ID = re.compile(r"^#\s*sent_id\s*=\s*(.*?)\s*$", re.MULTILINE)
 
@@ -44,9 +45,9 @@ class ArcMeasures:
     def table(self) -> RichTable:
         """All measures as a table."""
         table = RichTable(box=None, padding=(0, 1))
-        table.add_column(self.name and f"{self.name} of each list", no_wrap=True)
+        table.add_column(self.name and f"{self.name} of each list")
         for name in _COLUMNS:
-            table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
+            table.add_column(name.replace("_", " "), justify="right", min_width=_LONGEST)
         both, universal = list(self.whole.values()), list(self.universal.values())
         table.add_row("sentences", *(f"{len(own):,}" for own in both))
         if self.n_skipped:

@@ -19,10 +19,11 @@ from espalier.kernels.expressions import parse_kernel
 from espalier.kernels.subset_tree import SubsetTree
 from espalier.kernels.tagging import Tagging
 from espalier.parsing.evaluation import ROOTS
-from espalier.rerank import GPPreference, RankingSVM, Reranker, VotedPerceptron
+from espalier.rerank import FeatureReranker, GPPreference, RankingSVM, Reranker, VotedPerceptron
 from espalier.rerank.chooser import Chooser
 from espalier.rerank.quality import alike
 from espalier.rerank.training import check_readable
+from espalier.storage import load
 from espalier.structures.conllu import JOINT, conllu_lines, conllu_sentences, tag_columns
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
@@ -100,7 +101,8 @@ def _learner(learner: LearnerName, kernel: Kernel, **options: Any) -> Chooser:
 
 def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     """Load a reranker for candidates of the kind in the groups of a file."""
-    reranker = Reranker.load(file)
+    found = load(file)
+    reranker = Reranker.around(found) if isinstance(found, FeatureReranker) else Reranker.load(file)
     chooser: Any = reranker.chooser_
     support = getattr(chooser, "support_", [])
     learned = Group(support[:1]).kind if support else getattr(chooser, "kind_", None)

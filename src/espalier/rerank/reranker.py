@@ -54,6 +54,14 @@ class Reranker(Choosing, Estimator):
         self.chooser_: Chooser | FeatureReranker = chooser.fit(groups, development=development)
         return self
 
+    @classmethod
+    def around(cls, chooser: Chooser | FeatureReranker) -> Self:
+        """Return a reranker that chooses as a learner which is fitted already."""
+        check_is_fitted(chooser)
+        made = cls(chooser)
+        made.chooser_ = chooser
+        return made
+
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
         """The value of every candidate; the largest is chosen."""
         return self._fitted().decision_function(groups)
@@ -75,9 +83,7 @@ class Reranker(Choosing, Estimator):
     def from_state(cls, state: State) -> Self:
         """Make the reranker that a file holds; it chooses as before."""
         chooser: Any = state.object("chooser", Chooser, FeatureReranker)
-        made = cls(chooser)
-        made.chooser_ = chooser
-        return made
+        return cls.around(chooser)
 
     def trained_on(self) -> dict[str, object]:
         """How many groups and candidates it was fitted on, and what they were."""

@@ -161,3 +161,9 @@ def test_a_mistake_is_one_message(arguments, message, here):
     Path("circle.conllu").write_text("1\ta\t_\tX\tY\t_\t1\tx\t_\t_\n")
     Path("headless.conllu").write_text("1\ta\t_\tX\tY\t_\t_\tx\t_\t_\n")
     assert message in refused("evaluate", *arguments)
+
+
+def test_no_figure_is_cut_in_a_narrow_terminal(here, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    told = done("evaluate", "gold.conllu", "gold.conllu").stdout
+    assert told.count("100.00") == 10 and "…" not in told

@@ -271,6 +271,11 @@ def test_a_reranker_of_features_is_applied(here):
     assert "best of each list" in done("rerank", "score", "r", "c.jsonl").stdout
     done("rerank", "apply", "r", "c.jsonl", "-o", "chosen.conllu")
     assert len(es.read_conllu("chosen.conllu")) == 60
+    es.load("r").chooser_.save("features")
+    done("rerank", "apply", "features", "c.jsonl", "-o", "again.conllu")
+    assert Path("again.conllu").read_bytes() == Path("chosen.conllu").read_bytes()
+    told = done("rerank", "explain", "features", "c.jsonl", "--row", 1).stdout
+    assert told == done("rerank", "explain", "r", "c.jsonl", "--row", 1).stdout and "cats → the" in told
 
 
 def test_a_name_says_that_a_file_is_conllu(here):

@@ -84,8 +84,7 @@ def test_a_feature_is_located_as_often_as_the_core_counts_it(models, name):
 
 def test_a_reranker_around_a_feature_reranker_is_explained_alike(models):
     _, model, groups = models["arcs"]
-    around = es.Reranker(model)
-    around.chooser_ = model
+    around = es.Reranker.around(model)
     assert list(es.explain(around, groups[0])) == list(es.explain(model, groups[0]))
     assert es.explain(around).to_html() == es.explain(model).to_html()
 
