@@ -46,11 +46,11 @@ def are_conllu(texts: Texts) -> bool:
     return all(found.values())
 
 
-def refuse(owner: str, options: Mapping[str, object]) -> None:
-    """Refuse options that are given and belong to something else."""
+def refuse(owner: str, options: Mapping[str, object], but: str) -> None:
+    """Refuse options that are given and belong to something else; ``but`` says what there is instead."""
     for name, value in options.items():
         if value is not None and value is not False:
-            raise InputError(f"{name} belongs to {owner}.")
+            raise InputError(f"{name} belongs to {owner}, and {but}.")
 
 
 @dataclass(frozen=True)

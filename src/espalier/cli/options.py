@@ -11,6 +11,10 @@ STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("-")
 TagColumn = Literal["upos", "xpos", "joint"]
 _READ_ONCE = "espalier.standard_input"
 
+# The parts of a help text that say which options only one kind of treebank or parser has.
+TREES = "Only for constituents, in brackets"
+ARCS = "Only for dependency trees, in CoNLL-U"
+
 
 def from_standard_input(context: typer.Context, value: object) -> object:
     """Let ``-`` mean standard input, which only one argument can read."""
@@ -75,13 +79,33 @@ Markov = Annotated[
         metavar="ANCESTORS,SIBLINGS",
         help="How many ancestors a constituent remembers, itself included, and how many siblings a long rule does, "
         "such as 2,1; plain rules by default.",
+        rich_help_panel=TREES,
     ),
 ]
-Unknown = Annotated[int, typer.Option(min=1, help="Words seen at most this many times also train their class.")]
-SplitTags = Annotated[
-    bool, typer.Option("--split-tags", help="Let tags remember their parents; with --markov 2,2 and --least 10.")
+Unknown = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Words seen at most this many times also train their class; 2 by default.",
+        rich_help_panel=TREES,
+    ),
 ]
-Least = Annotated[int, typer.Option(min=0, help="Remember only what was seen together at least this many times.")]
+SplitTags = Annotated[
+    bool,
+    typer.Option(
+        "--split-tags",
+        help="Let tags remember their parents; with --markov 2,2 and --least 10.",
+        rich_help_panel=TREES,
+    ),
+]
+Least = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Remember only what was seen together at least this many times; 0 by default.",
+        rich_help_panel=TREES,
+    ),
+]
 Candidates = Annotated[
     int | None,
     typer.Option(
@@ -103,17 +127,25 @@ Beam = Annotated[
         callback=positive,
         help="Leave out constituents whose log probability is below the best over the same words by more than this; "
         "12 is fast. Exact by default.",
+        rich_help_panel=TREES,
     ),
 ]
 Coarse = Annotated[
     float | None,
     typer.Option(
-        callback=positive, help="First parse with plain labels, and keep what is within this distance of the best."
+        callback=positive,
+        help="First parse with plain labels, and keep what is within this distance of the best.",
+        rich_help_panel=TREES,
     ),
 ]
 Memory = Annotated[str, typer.Option(help="Memory for one sentence; if it needs more, less is tried.")]
 Smoothing = Annotated[
-    float, typer.Option(min=0.0, help="How many observations a word's class is worth beside its own.")
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="How many observations a word's class is worth beside its own; 1 by default.",
+        rich_help_panel=TREES,
+    ),
 ]
 Tags = Annotated[
     TagColumn,
@@ -133,12 +165,40 @@ SentencesOrConllu = Annotated[
 AnyTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of bracketed trees or of CoNLL-U, plain or .gz")]
 Order = Annotated[
     int | None,
-    typer.Option(min=1, max=3, help="The parts of a dependency tree that are scored: 1, 2 (the default) or 3 arcs."),
+    typer.Option(
+        min=1,
+        max=3,
+        help="The parts of a dependency tree that are scored: 1, 2 (the default) or 3 arcs.",
+        rich_help_panel=ARCS,
+    ),
 ]
-Epochs = Annotated[int | None, typer.Option(min=1, help="How often to go through the dependency trees; 6 by default.")]
+Epochs = Annotated[
+    int | None,
+    typer.Option(min=1, help="How often to go through the dependency trees; 6 by default.", rich_help_panel=ARCS),
+]
+TagsToLearn = Annotated[
+    TagColumn | None,
+    typer.Option(
+        help="Which column of CoNLL-U gives the tags; joint by default: both, or UPOS alone without XPOS.",
+        rich_help_panel=ARCS,
+    ),
+]
 TagsToParse = Annotated[
     TagColumn | None,
-    typer.Option(help="Which column of CoNLL-U gives the tags; joint by default: both, or UPOS alone without XPOS."),
+    typer.Option(
+        help="Which column of CoNLL-U has the tags; by default the one whose tags the model knows.",
+        rich_help_panel=ARCS,
+    ),
+]
+TaggerToParse = Annotated[
+    Path | None,
+    typer.Option(
+        "--tagger",
+        metavar="TAGGER",
+        callback=model_file,
+        help="Tag the words first, with what espalier tag fit wrote.",
+        rich_help_panel=ARCS,
+    ),
 ]
 Taggings = Annotated[
     int | None,
@@ -146,6 +206,7 @@ Taggings = Annotated[
         min=1,
         metavar="N",
         help="Parse the N best taggings of each sentence, if a tagger tags it first; 4 by default.",
+        rich_help_panel=ARCS,
     ),
 ]
 TagWeight = Annotated[
@@ -154,16 +215,29 @@ TagWeight = Annotated[
         min=0.0,
         metavar="NUMBER",
         help="What the scores of taggings weigh beside those of trees: 0.5 by default, for a trigram tagger 4.",
+        rich_help_panel=ARCS,
     ),
 ]
 AddGold = Annotated[
-    bool, typer.Option("--add-gold", help="Add the gold dependency tree to lists that lack it, with its own score.")
+    bool,
+    typer.Option(
+        "--add-gold",
+        help="Add the gold dependency tree to lists that lack it, with its own score.",
+        rich_help_panel=ARCS,
+    ),
 ]
 TagFolds = Annotated[
     int | None,
-    typer.Option(min=2, help="Learn from tags of taggers that have not seen the sentence, in so many parts."),
+    typer.Option(
+        min=2,
+        help="Learn from tags of taggers that have not seen the sentence, in so many parts.",
+        rich_help_panel=ARCS,
+    ),
 ]
-OrderSeed = Annotated[int | None, typer.Option(min=0, help="The order in which dependency trees are learned from.")]
+OrderSeed = Annotated[
+    int | None,
+    typer.Option(min=0, help="The order in which dependency trees are learned from.", rich_help_panel=ARCS),
+]
 ConlluTreebank = Annotated[list[Path], input_file("TREEBANK...", "Files of CoNLL-U, plain or .gz")]
 GroupsOutput = Annotated[Path, output_file("GROUPS.jsonl", "Where the candidates go.")]
 Several = Annotated[
@@ -182,7 +256,19 @@ PartsFolder = Annotated[
 FoldSeed = Annotated[int, typer.Option(min=0, help="Which sentences are in which part.")]
 Skip = Annotated[
     bool,
-    typer.Option("--skip", help="Leave out trees without words, or with a word that has no tag, and say how many."),
+    typer.Option(
+        "--skip",
+        help="Leave out trees without words, or with a word that has no tag, and say how many.",
+        rich_help_panel=TREES,
+    ),
+]
+SkipParsed = Annotated[
+    bool,
+    typer.Option(
+        "--skip",
+        help="Leave out trees without words, with --tagged also without tags; say how many.",
+        rich_help_panel=TREES,
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import console, reported, say, write_json, write_lines
+from espalier.cli.reporting import SortedHelp, console, reported, say, write_json, write_lines
 from espalier.jobs.bar import bar
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ app = typer.Typer()
 _NEEDS_MORE = "need more memory than {}, so that their parses are not exactly the best"
 
 
-@app.command()
+@app.command(cls=SortedHelp)
 @reported
 def grammar(
     treebank: options.AnyTreebank,
     output: Annotated[Path, options.output_file("grammar.safetensors", "Where the grammar or the parser goes.")],
     markov: options.Markov = None,
     split_tags: options.SplitTags = False,
-    least: options.Least = 0,
-    unknown: options.Unknown = 2,
-    smoothing: options.Smoothing = 1.0,
+    least: options.Least = None,
+    unknown: options.Unknown = None,
+    smoothing: options.Smoothing = None,
     skip: options.Skip = False,
     order: options.Order = None,
     epochs: options.Epochs = None,
-    tags: options.TagsToParse = None,
+    tags: options.TagsToLearn = None,
     folds: options.TagFolds = None,
     seed: options.OrderSeed = None,
     encoding: options.Encoding = "utf-8",
@@ -42,10 +42,12 @@ def grammar(
     Of bracketed trees, counts how often each rule is used, and the tags of each word. Traces, function tags and outer
     labels are left out.
 
-    Of CoNLL-U, learns a dependency parser; --order, --epochs, --tags, --folds and --seed are for this.
+    Of CoNLL-U, learns a dependency parser.
     """
     options.check_output(output, "A grammar", *treebank)
-    rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
+    rules = _rules(markov, split_tags=split_tags, least=least, unknown=unknown, smoothing=smoothing)
+    own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip}
+    own |= {"--least": least, "--unknown": unknown, "--smoothing": smoothing}
     from espalier.cli.dependencies import are_conllu, learn, refuse
     from espalier.cli.proposals import texts_of, trees_to_learn
     from espalier.parsing import PCFG
@@ -53,16 +55,14 @@ def grammar(
     texts = texts_of(treebank, encoding)
     arcs: dict[str, Any] = {"order": order, "epochs": epochs, "random_state": seed}
     if are_conllu(texts):
-        changed = {"--least": least != 0, "--unknown": unknown != 2, "--smoothing": smoothing != 1.0}
-        own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, **changed}
-        refuse("treebanks of bracketed trees", own)
+        refuse("treebanks of bracketed trees", own, f"{treebank[0]} is CoNLL-U")
         given = {name: value for name, value in arcs.items() if value is not None}
         learn(texts, output, tags=tags or "joint", folds=folds, options=given)
         return
     own = {"--order": order, "--epochs": epochs, "--seed": seed, "--tags": tags, "--folds": folds}
-    refuse("treebanks of CoNLL-U", own)
+    refuse("treebanks of CoNLL-U", own, f"{treebank[0]} is not CoNLL-U")
     trees = trees_to_learn(texts, skip=skip)
-    parser = PCFG.from_treebank(trees, unknown=unknown, smoothing=smoothing, **rules)
+    parser = PCFG.from_treebank(trees, **rules)
     parser.save(output)
     learned = parser.grammar
     typer.echo(
@@ -71,7 +71,7 @@ def grammar(
     )
 
 
-@app.command()
+@app.command(cls=SortedHelp)
 @reported
 def parse(
     grammar: Annotated[Path, options.saved_model("GRAMMAR", "espalier grammar")],
@@ -88,17 +88,11 @@ def parse(
         str | None,
         options.file_format("text (the default), or brackets to parse the words of trees; conllu for arcs."),
     ] = None,
-    tagger: Annotated[
-        Path | None,
-        typer.Option(metavar="TAGGER", callback=options.model_file, help="Tag the words first, to parse arcs."),
-    ] = None,
+    tagger: options.TaggerToParse = None,
     taggings: options.Taggings = None,
     tag_weight: options.TagWeight = None,
-    tags: options.TagsOfModel = None,
-    skip: Annotated[
-        bool,
-        typer.Option("--skip", help="Leave out trees without words, with --tagged also without tags; say how many."),
-    ] = False,
+    tags: options.TagsToParse = None,
+    skip: options.SkipParsed = False,
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
@@ -128,9 +122,10 @@ def parse(
 
     parser = load(grammar)
     if isinstance(parser, DependencyParser):
-        refuse("grammars of bracketed trees", {"--beam": beam, "--coarse": coarse, "--skip": skip})
+        own: dict[str, object] = {"--beam": beam, "--coarse": coarse, "--skip": skip}
+        refuse("grammars of bracketed trees", own, f"{grammar} is a dependency parser")
         if tagger is None:
-            refuse("--tagger", {"--taggings": taggings, "--tag-weight": tag_weight})
+            refuse("--tagger", {"--taggings": taggings, "--tag-weight": tag_weight}, "no tagger is given")
         Parsing(
             parser,
             sentences,
@@ -150,9 +145,11 @@ def parse(
     if not isinstance(parser, PCFG):
         what = f"{grammar} holds a {type(parser).__name__}"
         raise InputError(f"{what}, and a grammar or a dependency parser is needed: espalier grammar writes both.")
-    refuse(
-        "dependency parsers", {"--tagger": tagger, "--taggings": taggings, "--tag-weight": tag_weight, "--tags": tags}
-    )
+    own = {"--tagger": tagger, "--taggings": taggings, "--tag-weight": tag_weight, "--tags": tags}
+    refuse("dependency parsers", own, f"{grammar} is a grammar of bracketed trees")
+    if form == "conllu" or options.is_conllu_name(output):
+        what = "-o with a name in .conllu" if form != "conllu" else "--format conllu"
+        refuse("dependency parsers", {what: True}, f"{grammar} is a grammar of bracketed trees")
     k = k or (100 if options.is_json(output) else 1)
     given = read_parsed_sentences(sentences, form, encoding, tagged=tagged, skip=skip)
     with bar(f"{len(given):,} sentences") as progress:
@@ -175,6 +172,14 @@ def parse(
         typer.echo(f"{output}: {'parses' if k == 1 else f'up to {k:,} parses'} of {len(given):,} sentences")
 
 
+def _rules(
+    markov: str | None, *, split_tags: bool, least: int | None, unknown: int | None, smoothing: float | None
+) -> dict[str, Any]:
+    """How a grammar is made of a treebank; options that are None have their defaults."""
+    words = {"unknown": 2 if unknown is None else unknown, "smoothing": 1.0 if smoothing is None else smoothing}
+    return {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least or 0, **words}
+
+
 def _lines(found: Proposals) -> list[str]:
     """Yield a tree per line; or for several, their number, and then a score and a tree per line."""
     from espalier.structures.group import Group
@@ -186,7 +191,7 @@ def _lines(found: Proposals) -> list[str]:
     return [line for group in found for line in layout_lines(Group(group.candidates, group.scores))]
 
 
-@app.command()
+@app.command(cls=SortedHelp)
 @reported
 def candidates(
     treebank: options.AnyTreebank,
@@ -195,16 +200,16 @@ def candidates(
     folds: options.Folds = 5,
     markov: options.Markov = None,
     split_tags: options.SplitTags = False,
-    least: options.Least = 0,
-    unknown: options.Unknown = 2,
-    smoothing: options.Smoothing = 1.0,
+    least: options.Least = None,
+    unknown: options.Unknown = None,
+    smoothing: options.Smoothing = None,
     beam: options.Beam = None,
     coarse: options.Coarse = None,
     memory: options.Memory = "1 GiB",
     skip: options.Skip = False,
     order: options.Order = None,
     epochs: options.Epochs = None,
-    tags: options.TagsToParse = None,
+    tags: options.TagsToLearn = None,
     tag_folds: options.TagFolds = None,
     taggings: options.Taggings = None,
     tag_weight: options.TagWeight = None,
@@ -221,11 +226,12 @@ def candidates(
     The trees are divided into parts, and each part is parsed by a parser of the others. With --folder, a command that
     was interrupted can be given again: it only computes what is missing.
 
-    Of CoNLL-U, a document stays in one part; --order, --epochs, --tags, --tag-folds, --taggings, --tag-weight and
-    --add-gold are for this.
+    Of CoNLL-U, a document stays in one part.
     """
     options.check_output(output, "What is proposed", *treebank, json=True)
-    rules: dict[str, Any] = {"markov": options.markov_of(markov), "split_tags": split_tags, "least": least}
+    rules = _rules(markov, split_tags=split_tags, least=least, unknown=unknown, smoothing=smoothing)
+    own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, "--beam": beam}
+    own |= {"--least": least, "--unknown": unknown, "--smoothing": smoothing, "--coarse": coarse}
     from espalier.cli.dependencies import N_TAGGINGS, are_conllu, propose_unseen, refuse
     from espalier.cli.proposals import Searching, texts_of, trees_to_learn
     from espalier.cli.ranking import candidates_found
@@ -236,23 +242,21 @@ def candidates(
     texts = texts_of(treebank, encoding)
     parts: dict[str, Any] = {"folds": folds, "random_state": seed, "n_threads": threads, "folder": folder}
     if are_conllu(texts):
-        changed = {"--least": least != 0, "--unknown": unknown != 2, "--smoothing": smoothing != 1.0}
-        own: dict[str, object] = {"--markov": markov, "--split-tags": split_tags, "--skip": skip, **changed}
-        refuse("treebanks of bracketed trees", {**own, "--beam": beam, "--coarse": coarse})
+        refuse("treebanks of bracketed trees", own, f"{treebank[0]} is CoNLL-U")
         parts |= {name: own for name, own in (("order", order), ("epochs", epochs)) if own is not None}
         if tag_folds is None:
-            refuse("--tag-folds", {"--taggings": taggings, "--tag-weight": tag_weight})
+            refuse("--tag-folds", {"--taggings": taggings, "--tag-weight": tag_weight}, "it is not given")
         parts |= {"tag_weight": tag_weight, "add_gold": add_gold}
         tagging: dict[str, Any] = {"tag_folds": tag_folds, "taggings": taggings or N_TAGGINGS}
         propose_unseen(texts, output, k, tags=tags or "joint", memory=memory, options=parts, **tagging)
         return
     own = {"--order": order, "--epochs": epochs, "--tags": tags, "--tag-folds": tag_folds}
     own |= {"--taggings": taggings, "--tag-weight": tag_weight, "--add-gold": add_gold}
-    refuse("treebanks of CoNLL-U", own)
+    refuse("treebanks of CoNLL-U", own, f"{treebank[0]} is not CoNLL-U")
     trees = trees_to_learn(texts, skip=skip)
     check_fold_count("--folds", folds, trees)
     make = Searching(PCFG, {"coarse": coarse, "chart_memory": memory})
-    rules |= {"beam": beam, "unknown": unknown, "smoothing": smoothing}
+    rules |= {"beam": beam}
     with bar(f"{len(trees):,} trees in {folds} parts") as progress:
         groups = jackknifed(trees, k or 100, make=make, progress=progress, **parts, **rules)
     write_groups(groups, output)
@@ -261,16 +265,22 @@ def candidates(
     typer.echo(f"{output}: {candidates_found(groups, 'gold tree')}")
 
 
-@app.command()
+@app.command(cls=SortedHelp)
 @reported
 def evaluate(
     gold: Annotated[Path, options.input_file("GOLD", "A file of bracketed trees or of CoNLL-U")],
     parsed: Annotated[Path, options.input_file("PARSED", "As many parses, in the same order")],
     all_punctuation: Annotated[
-        bool, typer.Option("--all-punctuation", help="Count punctuation like other words.")
+        bool,
+        typer.Option("--all-punctuation", help="Count punctuation like other words.", rich_help_panel=options.TREES),
     ] = False,
     all_labels: Annotated[
-        bool, typer.Option("--all-labels", help="Count outer labels such as ROOT, and distinguish PRT from ADVP.")
+        bool,
+        typer.Option(
+            "--all-labels",
+            help="Count outer labels such as ROOT, and distinguish PRT from ADVP.",
+            rich_help_panel=options.TREES,
+        ),
     ] = False,
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out sentences whose parse has other words, and say how many.")
@@ -300,7 +310,8 @@ def evaluate(
 
     texts = texts_of([gold, parsed], encoding)
     if of_arcs(texts) or are_conllu(texts):
-        refuse("bracketed trees", {"--all-punctuation": all_punctuation, "--all-labels": all_labels})
+        own: dict[str, object] = {"--all-punctuation": all_punctuation, "--all-labels": all_labels}
+        refuse("bracketed trees", own, f"{gold} is CoNLL-U")
         measured = arc_measures(texts, skip=skip)
         if as_json:
             records = {own.name: own.record() for own in measured}

@@ -8,9 +8,10 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
+from typer.core import TyperCommand
 
 from espalier.structures.layout import printable
 
@@ -47,6 +48,23 @@ def command_group(name: str, words: str) -> typer.Typer:
     )
     app.callback(help=words)(lambda: None)
     return app
+
+
+class SortedHelp(TyperCommand):
+    """A command whose help lists the options that only some kinds of input have under titles of their own."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, the options of all kinds, and then those of each kind."""
+        listed: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            title = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record is not None:
+                listed.setdefault(getattr(parameter, "rich_help_panel", None) or title, []).append(record)
+        for title, records in listed.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def write_lines(lines: Iterable[str], output: Path | None) -> None:

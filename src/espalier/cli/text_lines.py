@@ -87,7 +87,11 @@ def _check_text(file: Path, text: str, other: str) -> None:
     }
     for form, (what, is_it) in looks.items():
         if is_it(text):
-            way = f": pass --format {form}, or" if form == other else ", but sentences are needed, one per line; pass"
+            way = ", but sentences are needed, one per line; pass"
+            if form == other:
+                way = f": pass --format {form}, or"
+            elif form == "conllu":
+                way = ", but sentences are needed, one per line. Learn a dependency parser to parse it, or pass"
             raise InputError(f"{file} looks like {what}{way} --format text if these are words.")
 
 

@@ -328,7 +328,9 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["grammar", "known.conllu", "-o", "p", "--markov", "2,1"], "--markov belongs to treebanks of bracketed"),
         (["grammar", "known.conllu", "-o", "p", "--skip"], "--skip belongs to treebanks of bracketed trees"),
         (["grammar", "known.conllu", "-o", "p", "--smoothing", "2"], "--smoothing belongs to treebanks of brack"),
-        (["grammar", "trees.mrg", "-o", "p", "--order", "2"], "--order belongs to treebanks of CoNLL-U"),
+        (["grammar", "known.conllu", "-o", "p", "--unknown", "2"], "of bracketed trees, and known.conllu is CoNLL-U"),
+        (["grammar", "known.conllu", "-o", "p", "--least", "0"], "--least belongs to treebanks of bracketed trees"),
+        (["grammar", "trees.mrg", "-o", "p", "--order", "2"], "--order belongs to treebanks of CoNLL-U, and trees.mrg"),
         (["grammar", "trees.mrg", "-o", "p", "--folds", "2"], "--folds belongs to treebanks of CoNLL-U"),
         (["grammar", "known.conllu", "-o", "p", "--order", "4"], "--order"),
         (["grammar", "known.conllu", "-o", "p", "--epochs", "0"], "--epochs"),
@@ -368,6 +370,12 @@ def test_tags_that_the_parser_has_not_learned_are_told(here):
         (["parse", "grammar", "trees.mrg", "--tagger", "tagger"], "--tagger belongs to dependency parsers"),
         (["parse", "grammar", "new.txt", "--tags", "xpos"], "--tags belongs to dependency parsers"),
         (["parse", "grammar", "new.conllu"], "new.conllu looks like CoNLL-U, but sentences are needed"),
+        (["parse", "grammar", "new.conllu"], "Learn a dependency parser to parse it, or pass --format text"),
+        (
+            ["parse", "grammar", "new.conllu", "--format", "conllu"],
+            "--format conllu belongs to dependency parsers, and",
+        ),
+        (["parse", "grammar", "new.txt", "-o", "p.conllu"], "-o with a name in .conllu belongs to dependency parsers"),
         (["parse", "tagger", "new.txt"], "tagger holds a PerceptronTagger, and a grammar or a dependency parser is"),
     ],
 )

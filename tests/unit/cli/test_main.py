@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from tests.command_line import invoke
 from typer.testing import CliRunner
 
-from espalier.cli import main, matrix, reproduce
+from espalier.cli import main, matrix, options, reproduce
 from espalier.cli.main import app, run
 from espalier.demo import BEST_SCORE, BLOCK
 from espalier.demo.answers import answer_questions
@@ -295,6 +296,28 @@ def test_summaries_in_help_are_whole_at_60_columns(group):
     assert len(listed.splitlines()) > 3
     for line in listed.splitlines()[1:]:
         assert line.endswith(".") and not line.endswith("..") and len(line) <= 60
+
+
+def _sorted_help(command):
+    """The names of options in the help of a command, by the titles under which they stand."""
+    found, title = {}, ""
+    for line in CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, [command, "--help"]).stdout.splitlines():
+        title = line if line.endswith(":") and not line.startswith(" ") else title
+        found.setdefault(title, set()).update(re.findall(r"^  (--[a-z-]+)", line))
+    return found
+
+
+def test_help_says_which_options_are_for_constituents_and_which_for_dependency_trees():
+    trees, arcs = f"{options.TREES}:", f"{options.ARCS}:"
+    grammar, parse, candidates, evaluate = map(_sorted_help, ("grammar", "parse", "candidates", "evaluate"))
+    assert grammar[trees] == {"--markov", "--split-tags", "--least", "--unknown", "--smoothing", "--skip"}
+    assert grammar[arcs] == {"--order", "--epochs", "--tags", "--folds", "--seed"}
+    assert grammar["Options:"] == {"--encoding", "--help"}
+    assert parse[trees] == {"--beam", "--coarse", "--skip"}
+    assert parse[arcs] == {"--tagger", "--taggings", "--tag-weight", "--tags"}
+    assert candidates[trees] == grammar[trees] | {"--beam", "--coarse"}
+    assert candidates[arcs] >= {"--order", "--epochs", "--tags", "--tag-folds", "--add-gold"}
+    assert evaluate[trees] == {"--all-punctuation", "--all-labels"}
 
 
 def test_the_help_of_the_demo_says_how_many_questions_are_held_out():
