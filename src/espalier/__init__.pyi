@@ -37,7 +37,9 @@ from espalier.gram import nearest as nearest
 from espalier.kernels import RBF as RBF
 from espalier.kernels import BagOfWords as BagOfWords
 from espalier.kernels import Constant as Constant
+from espalier.kernels import Coregion as Coregion
 from espalier.kernels import DependencySubtree as DependencySubtree
+from espalier.kernels import EasyAdapt as EasyAdapt
 from espalier.kernels import Embedding as Embedding
 from espalier.kernels import Kernel as Kernel
 from espalier.kernels import Learned as Learned

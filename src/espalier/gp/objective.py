@@ -36,7 +36,9 @@ class Objective(Protocol):
 def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
     """The numbers of a kernel that are learned; ``variance_unit`` is the unit of the kernel's values."""
     return [
-        Parameter(_PREFIX + path, value, *bounds, prior, variance_unit if unit == VARIANCE else unit)
+        Parameter(
+            _PREFIX + path, value, *bounds, prior, variance_unit if unit == VARIANCE else unit, signed=bounds[0] < 0
+        )
         for path, (value, bounds, prior, unit) in kernel._declared().items()
     ]
 

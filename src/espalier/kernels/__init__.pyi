@@ -10,6 +10,8 @@ from espalier.kernels.bag_of_words import Idf as Idf
 from espalier.kernels.bag_of_words import Spectrum as Spectrum
 from espalier.kernels.base import Kernel as Kernel
 from espalier.kernels.base import Plan as Plan
+from espalier.kernels.coregion import Coregion as Coregion
+from espalier.kernels.coregion import EasyAdapt as EasyAdapt
 from espalier.kernels.dependency_subtree import ARC_TEMPLATES as ARC_TEMPLATES
 from espalier.kernels.dependency_subtree import DependencySubtree as DependencySubtree
 from espalier.kernels.embedding import Embedding as Embedding

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -60,7 +60,8 @@ class Kernel(StorableKernel):
     def __post_init__(self) -> None:
         for field in self._hyperparameters():
             setting = getattr(self, field.name)
-            hyper.check_setting(field.name, setting, zero=field.metadata["zero"])
+            signed = field.metadata["bounds"][0] < 0
+            hyper.check_setting(field.name, setting, zero=field.metadata["zero"], signed=signed)
             if isinstance(setting, np.generic):  # its repr is not a Python literal
                 object.__setattr__(self, field.name, setting.item())
         on = getattr(self, "on", None)
@@ -223,6 +224,10 @@ class Kernel(StorableKernel):
             if field.compare and "bounds" not in field.metadata and field.name not in KERNEL_FIELDS
         )
         return (type(self), fixed, tuple(child._form() for _, child in self._children()))
+
+    def _with_labels(self, name: str, setting: hyper.PerLabel, labels: Sequence[str]) -> object:
+        """One of the kernel's settings with an entry for every label."""
+        return hyper.bind_labels(setting, labels, leaves=self._has_leaf_value())
 
     def _has_leaf_value(self) -> bool:
         """True if the kernel has hyperparameters for leaves."""

@@ -227,6 +227,7 @@ def hyperparameter(
 ) -> Default:
     """A dataclass field that holds a hyperparameter with these default bounds; ``zero`` allows ``fixed(0)``.
 
+    If the lower bound is below 0, the number may have any sign, and learners search it as it is, not its logarithm.
     Tables of learned numbers show the unit; ``VARIANCE`` stands for that of the kernel's values.
     """
     return dataclasses.field(default=default, metadata={"bounds": bounds, "zero": zero, "unit": unit})
@@ -273,15 +274,19 @@ def is_fixed(setting: object) -> bool:
     return isinstance(_shared(setting), Fixed)
 
 
-def check_setting(name: str, setting: object, *, zero: bool = True) -> None:
-    """Raise if any number in a setting is not positive and finite; ``zero`` allows ``fixed(0)``."""
+def check_setting(name: str, setting: object, *, zero: bool = True, signed: bool = False) -> None:
+    """Raise if a number in a setting is not positive and finite; ``zero`` allows ``fixed(0)``, ``signed`` any sign."""
     shared, own = _shared(setting), _own_values(setting) or {}
-    if isinstance(shared, Learned) and shared.bounds is not None and shared.bounds[0] < 0:
+    if isinstance(shared, Learned) and shared.bounds is not None and shared.bounds[0] < 0 and not signed:
         raise ValueError(f"The bounds of {name} must not be below 0, got {shared.bounds!r}.")
     numbers: list[Any] = [*own.values(), shared.value if isinstance(shared, Fixed | Learned) else shared]
     for value in numbers:
         if not is_number(value):
             raise TypeError(f"{name} must be a number, fixed(...), Learned(...) or per label, got {value!r}.")
+        if signed:
+            if not math.isfinite(as_float(value)):
+                raise ValueError(f"{name} must be finite, got {shown(value)}.")
+            continue
         if not math.isfinite(as_float(value)) or value < 0 or (value == 0 and not (zero and is_fixed(setting))):
             hint = " Write fixed(0) to keep it at zero." if value == 0 and zero else ""
             if hint and isinstance(setting, PerEach):

@@ -75,7 +75,7 @@ def bound(kernel: AnyKernel, labels: Labels) -> AnyKernel:
     changes: dict[str, object] = {}
     for name, setting in kernel._settings():
         if isinstance(setting, hyper.PerLabel):
-            changes[name] = hyper.bind_labels(setting, labels.names, leaves=kernel._has_leaf_value())
+            changes[name] = kernel._with_labels(name, setting, labels.names)
         elif isinstance(setting, hyper.PerDimension):
             changes[name] = hyper.bind_dimensions(setting, labels.n_dimensions)
     if changes:

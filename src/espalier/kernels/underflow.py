@@ -81,7 +81,7 @@ def _kinds(kernel: Kernel) -> set[bool]:
 
 def may_cancel(kernel: Kernel) -> bool:
     """True if some learned number is so small that rounding could hide the gradient of a normalised value."""
-    return any(value * DIGITS < ROUNDING for value in kernel.parameters().values())
+    return any(value * DIGITS < ROUNDING for value in _positive(kernel).values())
 
 
 def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: float) -> None:
@@ -91,7 +91,7 @@ def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: fl
     ``parts / t``, where ``parts`` is the sum of the absolute products of gradient weight and value. Rounding is in
     proportion to the parts, however small their difference is.
     """
-    for path, value in kernel.parameters().items():
+    for path, value in _positive(kernel).items():
         gradient = gradients.get(path, 0.0)
         rounding = parts * ROUNDING  # of value times gradient; dividing by the value could overflow
         if rounding > DIGITS * value * max(abs(gradient), parts):
@@ -99,6 +99,11 @@ def check_cancellation(kernel: Kernel, gradients: Mapping[str, float], parts: fl
                 f"{path} is {value:.3g}, too small for its gradient in {kernel!r}: the gradient is a difference "
                 f"between two nearly equal numbers, and rounding has left too few digits of it. Use a larger {path}."
             )
+
+
+def _positive(kernel: Kernel) -> dict[str, float]:
+    """The learned numbers that divide their gradients as they vanish; signed ones, such as weights of tasks, do not."""
+    return {path: value for path, (value, bounds, *_) in kernel._declared().items() if bounds[0] >= 0}
 
 
 def _counted(kernel: Kernel, inputs: Inputs) -> Matrix:

@@ -12,8 +12,9 @@ _ROOMS = {
     "espalier.corpus": ("Arcs", "Forest", "Graphs", "Sequences", "Vocabulary"),
     "espalier.parsing": ("DependencyParser", "PCFG", "PerceptronTagger", "Tagger"),
     "espalier.kernels": (
-        *("BagOfWords", "Constant", "DependencySubtree", "Embedding", "Exact", "Idf", "LatentSemantic", "Learned"),
-        *("Linear", "Matern", "Normalized", "PartialTree", "PerDimension", "PerLabel", "Polynomial", "Power"),
+        *("BagOfWords", "Constant", "Coregion", "DependencySubtree", "EasyAdapt", "Embedding", "Exact", "Idf"),
+        *("LatentSemantic", "Learned", "Linear", "Matern", "Normalized", "PartialTree", "PerDimension", "PerLabel"),
+        *("Polynomial", "Power"),
         *("Precomputed", "Product", "RBF", "Radial", "Scaled", "SimilarityTable", "SmoothedPartialTree", "Spectrum"),
         *("Subsequence", "SubsetTree", "Subtree", "Sum", "Tagging", "Thresholded", "WeisfeilerLehman", "WordNet"),
     ),

@@ -244,7 +244,8 @@ def check_gradients(
 def _difference(plan: Any, kernel: Any, path: str, cotangent: NDArray[np.float64]) -> tuple[float, float]:
     """The derivative of <cotangent, matrix> by differences, and how much of it may be rounding."""
     value = kernel.parameters()[path]
-    step = max(_STEP * value, min(1e-6, value / 64))  # a share of the value: kernels may take its square root
+    away = abs(value) or 1e-3
+    step = max(_STEP * away, min(1e-6, away / 64))  # a share of the value: kernels may take its square root
     total, size = 0.0, 0.0
     for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
         values = plan.matrix(kernel.with_parameters({path: value + k * step}))

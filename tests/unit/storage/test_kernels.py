@@ -52,6 +52,8 @@ KERNELS = [
     es.Linear(),
     es.Polynomial(2),
     es.Constant(0.3),
+    es.Coregion("task", 2, weights=es.PerLabel(0.7, values={"a,0": -0.3}), kappa=es.PerLabel(0.5, values={"a": 2.0})),
+    es.EasyAdapt(shared=0.5),
     Power(es.Radial(es.Subtree(), 2.0), 3),
     es.fixed(2.0) * es.Normalized(es.SubsetTree()) * es.RBF(on="v") + 0.1 * es.Subtree(),
 ]
