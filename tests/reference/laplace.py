@@ -35,6 +35,28 @@ def poisson(rate: float) -> LogDensity:
     return lambda y, f: y * (math.log(rate) + f) - rate * math.exp(f) - math.lgamma(y + 1)
 
 
+def ordinal(thresholds: list[float]) -> LogDensity:
+    """Grades from 0, with normal noise of variance 1."""
+    edges = [-math.inf, *thresholds, math.inf]
+
+    def beyond(z: float) -> float:
+        return 0.5 * math.erfc(z / math.sqrt(2))
+
+    def log_density(y: float, f: float) -> float:
+        low, high = edges[int(y)] - f, edges[int(y) + 1] - f
+        return math.log(beyond(low) - beyond(high) if low + high > 0 else beyond(-high) - beyond(-low))
+
+    return log_density
+
+
+def student(scale: float, freedom: float) -> LogDensity:
+    def log_density(y: float, f: float) -> float:
+        constant = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+        return constant - math.log(scale) - (freedom + 1) / 2 * math.log(1 + ((y - f) / scale) ** 2 / freedom)
+
+    return log_density
+
+
 def laplace(K: Array, y: Array, log_density: LogDensity, offset: float = 0.0) -> tuple[Array, Array, float]:
     """The mode of the latent values, their posterior covariance, and the log evidence; for a regular matrix."""
     root = np.linalg.cholesky(K)
@@ -51,9 +73,14 @@ def laplace(K: Array, y: Array, log_density: LogDensity, offset: float = 0.0) ->
     return root @ x, root @ np.linalg.inv(curvature) @ root.T, -objective(x) - 0.5 * log_determinant
 
 
-def predictive(y: float, mean: float, variance: float, log_density: LogDensity, n_points: int = 40_001) -> float:
-    """The log density of a target whose latent value is normal, by a fine sum."""
+def normal_mean(function: Callable[[float], float], mean: float, variance: float, n_points: int = 40_001) -> float:
+    """The mean of a function of a normal latent value, by a fine sum."""
     nodes = np.linspace(-10, 10, n_points)
     weight = np.exp(-0.5 * nodes**2)
-    values = [math.exp(log_density(y, mean + math.sqrt(variance) * node)) for node in nodes.tolist()]
-    return math.log(weight / weight.sum() @ np.array(values))
+    values = [function(mean + math.sqrt(variance) * node) for node in nodes.tolist()]
+    return float(weight / weight.sum() @ np.array(values))
+
+
+def predictive(y: float, mean: float, variance: float, log_density: LogDensity, n_points: int = 40_001) -> float:
+    """The log density of a target whose latent value is normal."""
+    return math.log(normal_mean(lambda f: math.exp(log_density(y, f)), mean, variance, n_points))

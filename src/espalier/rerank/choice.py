@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from espalier.errors import KernelOverflowError, warn_user
-from espalier.gp.likelihoods.probit import Probit
+from espalier.gp.likelihoods.bernoulli import Bernoulli
 from espalier.gram.targets import Floats
 
 N_POINTS = 513  # points of the integral; half as many already give about ten digits
@@ -19,7 +19,7 @@ _NOISE = 0.5  # the noise variance of one utility: 1 in the difference of two
 
 def pairwise(mean: Floats, covariance: Floats) -> Floats:
     """The probability that the candidate of each row is preferred to that of each column; 1/2 on the diagonal."""
-    return Probit().probability(mean[:, None] - mean, _apart(covariance))
+    return Bernoulli().probability(mean[:, None] - mean, _apart(covariance))
 
 
 def largest(mean: Floats, covariance: Floats) -> Floats:

@@ -15,7 +15,7 @@ from espalier.gp.advice import warn_of_learning
 from espalier.gp.inference.laplace import LaplacePosterior
 from espalier.gp.latent import LatentObjective
 from espalier.gp.learning import learn, settings_of
-from espalier.gp.likelihoods.probit import Probit
+from espalier.gp.likelihoods.bernoulli import Bernoulli
 from espalier.jobs.schedule import Schedule
 from espalier.kernels.base import Kernel
 from espalier.kernels.inputs import Inputs
@@ -176,7 +176,7 @@ class GPPreference(Chooser):
         return LatentObjective(
             plan.bind(kernel),
             plan,
-            Probit(),
+            Bernoulli(),
             1.0,
             len(self._pairs),
             observed=self._pairs,

@@ -9,7 +9,7 @@ import pytest
 
 import espalier as es
 from candidate_groups import groups_of
-from espalier.gp import Probit, laplace
+from espalier.gp import Bernoulli, laplace
 from espalier.kernels.inputs import Inputs
 from espalier.rerank import GPPreference
 from espalier.rerank.choice import check_covariances, largest, pairwise
@@ -40,15 +40,15 @@ def problem_of(kernel, groups, weight=None, scores=True):
 
 
 def find_mode(K, offset=0.0, dual=None):
-    return laplace.condition(K, Probit(), 1.0, offset, dual)
+    return laplace.condition(K, Bernoulli(), 1.0, offset, dual)
 
 
 def cotangent(mode, K, offset=0.0):
-    return laplace.cotangent(mode, K, Probit(), 1.0, offset).covariances
+    return laplace.cotangent(mode, K, Bernoulli(), 1.0, offset).covariances
 
 
 def slopes(z):
-    return Probit().slopes(z, 1.0)
+    return Bernoulli().slopes(z, 1.0)
 
 
 def test_pairs_are_differences():

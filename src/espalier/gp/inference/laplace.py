@@ -12,13 +12,14 @@ whose eigenvalues are 1 or more, so that K may be singular. This module takes an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.gp.cholesky import factorize
 from espalier.gp.inference.conditioned import Conditioned, Weights
+from espalier.gp.inference.sites import Cotangent, Sites
 from espalier.gp.likelihoods.base import Likelihood
 from espalier.gp.parameters import Vector
 
@@ -37,6 +38,12 @@ class LaplacePosterior(Conditioned):
     latent: Vector = field(kw_only=True)  # the mode, K @ dual; dual is also the slope of the log likelihood there
     ratio: Vector = field(kw_only=True)  # the third derivative of the log likelihood divided by the curvature
 
+    @property
+    def sites(self) -> Sites:
+        """The normal targets that stand for the others."""
+        precision = self.root**2
+        return Sites(precision, precision * self.latent + self.dual)
+
     @blas_threads()
     def left_out(self) -> tuple[Vector, Vector]:
         """The mean and the variance of each latent value given all targets but its own.
@@ -47,13 +54,6 @@ class LaplacePosterior(Conditioned):
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = np.where(1 - own > _LOST, (1 - own) / (own * self.root**2), np.nan)
         return self.latent - self.dual * variance, variance
-
-
-class Cotangent(NamedTuple):
-    """The derivatives of the log evidence by the covariances, and by the likelihood's own numbers (by path)."""
-
-    covariances: Vector
-    likelihood: dict[str, float]
 
 
 @blas_threads()

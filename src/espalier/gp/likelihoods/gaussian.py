@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.errors import InputError, warn_user
-from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes
+from espalier.gp.likelihoods.base import Expected, Likelihood, ParameterSlopes, Slopes, Tilt, setting_parameters
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gram.targets import row_numbers
 from espalier.kernels.hyperparameters import (
@@ -22,7 +22,6 @@ from espalier.kernels.hyperparameters import (
     PerLabel,
     bind_labels,
     check_setting,
-    declared,
     default_of,
     is_fixed,
     with_paths,
@@ -73,8 +72,7 @@ class Gaussian(Likelihood[Observed]):
 
     def parameters(self) -> list[Parameter]:
         unit = f"{VARIANCE}, in squared {self.unit}"
-        levels = declared("noise", self.noise, BOUNDS, unit)
-        return [Parameter(path, value, *bounds, prior, unit) for path, (value, bounds, prior, _) in levels.items()]
+        return setting_parameters("noise", self.noise, BOUNDS, unit)
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
         chosen = {path: value for path, value in values.items() if path == "noise" or path.startswith("noise[")}
@@ -101,16 +99,37 @@ class Gaussian(Likelihood[Observed]):
 
     def parameter_slopes(self, latent: Vector, targets: Observed) -> dict[str, ParameterSlopes]:
         slope, curvature, _ = self.slopes(latent, targets)
-        out = {}
-        for place, path in enumerate(self._paths(targets)):
-            rate = (targets.group == place) / targets.weight
-            by_variance = 0.5 * (slope**2 - curvature), -slope * curvature, -curvature
-            out[path] = ParameterSlopes(*(rate * own for own in by_variance))
-        return out
+        by_variance = 0.5 * (slope**2 - curvature), -slope * curvature, -curvature
+        return {
+            path: ParameterSlopes(*(rate * own for own in by_variance)) for path, rate in self._rates(targets).items()
+        }
+
+    def tilt(self, mean: Vector, variance: Vector, targets: Observed) -> Tilt:
+        total = variance + self.variances(targets)
+        log_mass = self.log_predictive_density(mean, variance, targets)
+        return Tilt(log_mass, (targets.values - mean) / total, 1 / total)
+
+    def tilt_slopes(self, mean: Vector, variance: Vector, targets: Observed) -> dict[str, Vector]:
+        total = variance + self.variances(targets)
+        by_variance = 0.5 * (((targets.values - mean) / total) ** 2 - 1 / total)
+        return {path: rate * by_variance for path, rate in self._rates(targets).items()}
+
+    def expected(self, mean: Vector, variance: Vector, targets: Observed) -> Expected:
+        slope, curvature, _ = self.slopes(mean, targets)
+        return Expected(self.log_density(mean, targets) - 0.5 * curvature * variance, slope, curvature)
+
+    def expected_slopes(self, mean: Vector, variance: Vector, targets: Observed) -> dict[str, Vector]:
+        slope, curvature, _ = self.slopes(mean, targets)
+        by_variance = 0.5 * (slope**2 + curvature**2 * variance - curvature)
+        return {path: rate * by_variance for path, rate in self._rates(targets).items()}
 
     def log_predictive_density(self, mean: Vector, variance: Vector, targets: Observed) -> Vector:
         total = variance + self.variances(targets)
         return np.asarray(-0.5 * ((targets.values - mean) ** 2 / total + np.log(2 * np.pi * total)))
+
+    def _rates(self, targets: Observed) -> dict[str, Vector]:
+        """By path, the derivative of each observation's variance."""
+        return {path: (targets.group == place) / targets.weight for place, path in enumerate(self._paths(targets))}
 
     def _paths(self, targets: Observed) -> list[str]:
         return [f"noise[{name}]" if isinstance(self.noise, PerLabel) else "noise" for name in targets.names]

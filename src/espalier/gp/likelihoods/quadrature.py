@@ -1,14 +1,15 @@
-"""The mean of a log-concave density over a normal latent value, by integrals that refine themselves.
+"""Means over a normal latent value, and over one that a log-concave density has tilted, by quadrature.
 
-With ``f = mean + deviation * z``, the logarithm of the integrand, ``log p(y | f) - z**2 / 2``, bends down at least as
-much as that of a normal density. So it has one peak, and it is negligible farther than 9 from there. Panels around the
-peak have its own width, and those farther away are wider. Each target then splits its worst panel until the estimated
-error is small.
+For tilted values integrals refine themselves. With ``f = mean + deviation * z``, the logarithm of the integrand,
+``log p(y | f) - z**2 / 2``, bends down at least as much as that of a normal density. So it has one peak, and it is
+negligible farther than 9 from there. Panels around the peak have its own width, and those farther away are wider. Each
+target then splits its worst panel until the estimated error is small.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,13 +20,29 @@ _REACH = 9.0  # the integrand is below exp(-40) of its peak there
 _TOLERANCE = 1e-10  # of an integral, relative
 _MOST_ROUNDS = 100  # of splitting
 _MOST_STEPS = 200  # to the peak
+# Equal steps: for smooth functions of a normal value as exact as any rule, and sure where a function bends fast.
+_STEPS = np.linspace(-9.0, 9.0, 289)
+_STEP_WEIGHTS = np.exp(-0.5 * _STEPS**2) / np.exp(-0.5 * _STEPS**2).sum()
 
 Function = Callable[[Vector], Vector]
 Derivatives = Callable[[Vector], tuple[Vector, Vector]]
 
 
-def log_normal_mean(log_density: Function, slopes: Derivatives, mean: Vector, variance: Vector) -> Vector:
-    """Return the logarithm of the mean of a density for each of some normal latent values.
+@dataclass(frozen=True, eq=False)
+class Tilted:
+    """Normal latent values times a density, as weighted places; both arrays have a row for each place."""
+
+    log_mass: Vector  # the logarithm of the mean of the density
+    z: Vector  # places, in deviations from the mean of the normal
+    weight: Vector  # of each place; those of one latent value add up to 1
+
+    def mean(self, values: Vector) -> Vector:
+        """The mean of a function that has these values at the places."""
+        return np.asarray((self.weight * values).sum(axis=0))
+
+
+def tilted(log_density: Function, slopes: Derivatives, mean: Vector, variance: Vector) -> Tilted:
+    """Multiply each of some normal densities by a density of a target.
 
     ``log_density``, at one latent value for each target, must be concave. ``slopes`` are its first derivative, and its
     second with the sign turned.
@@ -39,8 +56,28 @@ def log_normal_mean(log_density: Function, slopes: Derivatives, mean: Vector, va
             return np.asarray(log_density(mean + deviation * z) - 0.5 * z**2)
 
         highest = log_integrand(peak)
-        total = _integral(lambda z: np.exp(log_integrand(z) - highest), peak)
-    return np.asarray(highest + np.log(total) - 0.5 * np.log(2 * np.pi))
+
+        def integrand(z: Vector) -> Vector:
+            return np.asarray(np.exp(log_integrand(z) - highest))
+
+        left, right, total = _panels_of(integrand, peak)
+        z, weight = _places(integrand, left, right)
+    return Tilted(highest + np.log(total) - 0.5 * np.log(2 * np.pi), z, weight / total)
+
+
+def log_normal_mean(log_density: Function, slopes: Derivatives, mean: Vector, variance: Vector) -> Vector:
+    """Return the logarithm of the mean of a density for each of some normal latent values; as for :func:`tilted`."""
+    return tilted(log_density, slopes, mean, variance).log_mass
+
+
+def normal_means(functions: Callable[[Vector], tuple[Vector, ...]], mean: Vector, variance: Vector) -> list[Vector]:
+    """Return the mean of each of some smooth functions of normal latent values."""
+    deviation, totals = np.sqrt(variance), None
+    for step, weight in zip(_STEPS, _STEP_WEIGHTS, strict=True):
+        own = [weight * value for value in functions(mean + deviation * step)]
+        totals = own if totals is None else [total + value for total, value in zip(totals, own, strict=True)]
+    assert totals is not None
+    return totals
 
 
 def _peak(slopes: Derivatives, mean: Vector, deviation: Vector) -> Vector:
@@ -71,8 +108,8 @@ def _edges(integrand: Function, peak: Vector, side: int) -> Vector:
     return peak + side * distance
 
 
-def _integral(integrand: Function, peak: Vector) -> Vector:
-    """Integrate over panels around each peak, and split the worst panel of each integral until all are exact."""
+def _panels_of(integrand: Function, peak: Vector) -> tuple[Vector, Vector, Vector]:
+    """Panels around each peak, of which the worst were split until the integrals, which are returned, are exact."""
     edges = np.concatenate([_edges(integrand, peak, -1)[::-1], [peak], _edges(integrand, peak, 1)])
     left, right = edges[:-1], edges[1:]
     parts, errors = _panels(integrand, left, right)
@@ -88,7 +125,7 @@ def _integral(integrand: Function, peak: Vector) -> Vector:
         right[worst], parts[worst], errors[worst] = middle, halves[0], own[0]
         right = np.concatenate([right, end[None]])
         parts, errors = np.concatenate([parts, halves[1:]]), np.concatenate([errors, own[1:]])
-    return np.asarray(parts.sum(axis=0))
+    return left, right, np.asarray(parts.sum(axis=0))
 
 
 def _panels(integrand: Function, left: Vector, right: Vector) -> tuple[Vector, Vector]:
@@ -99,6 +136,14 @@ def _panels(integrand: Function, left: Vector, right: Vector) -> tuple[Vector, V
         for rule in (_FINE, _COARSE)
     )
     return fine, np.abs(fine - coarse)
+
+
+def _places(integrand: Function, left: Vector, right: Vector) -> tuple[Vector, Vector]:
+    """The nodes of all panels, and the integrand there times the weight of each."""
+    middle, half = 0.5 * (left + right), 0.5 * (right - left)
+    z = np.concatenate([middle + half * node for node in _FINE[0]])
+    weight = np.concatenate([half * weight for weight in _FINE[1]])
+    return z, weight * _rows(integrand, z)
 
 
 def _rows(integrand: Function, z: Vector) -> Vector:
