@@ -46,6 +46,12 @@ void bind_gp(nb::module_& m) {
       },
       "functions"_a, "matrix"_a, "n_threads"_a);
   m.def(
+      "invert_factor_tiled",
+      [](Settings functions, Matrix matrix, int n_threads) {
+        return in_pieces(functions, matrix, n_threads, invert_factor_tiled);
+      },
+      "functions"_a, "matrix"_a, "n_threads"_a);
+  m.def(
       "invert_tiled",
       [](Settings functions, Matrix matrix, int n_threads) {
         return in_pieces(functions, matrix, n_threads, invert_tiled);

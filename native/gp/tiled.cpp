@@ -119,6 +119,10 @@ int factorize_tiled(const Blas& blas, double* a, int n, Team& team) {
   return 0;
 }
 
+int invert_factor_tiled(const Blas& blas, double* a, int n, Team& team) {
+  return invert_factor(blas, Tiles(blas, a, n), n, team);
+}
+
 int invert_tiled(const Blas& blas, double* a, int n, Team& team) {
   const Tiles tiles(blas, a, n);
   if (const int info = invert_factor(blas, tiles, n, team)) return info;

@@ -28,6 +28,9 @@ struct Blas {
 // Returns 0, or where the matrix is not positive definite.
 int factorize_tiled(const Blas& blas, double* a, int n, Team& team);
 
+// Puts the inverse of a Cholesky factor in its place, lower triangle only. Returns 0, or where the factor is singular.
+int invert_factor_tiled(const Blas& blas, double* a, int n, Team& team);
+
 // Puts the inverse in place of its Cholesky factor, lower triangle only. Returns 0, or where the factor is singular.
 int invert_tiled(const Blas& blas, double* a, int n, Team& team);
 

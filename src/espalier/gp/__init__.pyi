@@ -1,8 +1,15 @@
+from espalier.gp.inference import Columns as Columns
 from espalier.gp.inference import Conditioned as Conditioned
 from espalier.gp.inference import ExactPosterior as ExactPosterior
 from espalier.gp.inference import LaplacePosterior as LaplacePosterior
+from espalier.gp.inference import SitePosterior as SitePosterior
+from espalier.gp.inference import Sites as Sites
+from espalier.gp.inference import ep as ep
 from espalier.gp.inference import exact as exact
 from espalier.gp.inference import laplace as laplace
+from espalier.gp.inference import softmax as softmax
+from espalier.gp.inference import variational as variational
+from espalier.gp.latent import Inference as Inference
 from espalier.gp.latent import LatentObjective as LatentObjective
 from espalier.gp.latent import LinearMap as LinearMap
 from espalier.gp.latent import LinearTerm as LinearTerm
@@ -18,8 +25,11 @@ from espalier.gp.likelihoods import Ordinal as Ordinal
 from espalier.gp.likelihoods import ParameterSlopes as ParameterSlopes
 from espalier.gp.likelihoods import Poisson as Poisson
 from espalier.gp.likelihoods import Slopes as Slopes
+from espalier.gp.likelihoods import Softmax as Softmax
 from espalier.gp.likelihoods import StudentT as StudentT
 from espalier.gp.likelihoods import Tilt as Tilt
+from espalier.gp.likelihoods import Weighted as Weighted
+from espalier.gp.likelihoods import WeightedTargets as WeightedTargets
 from espalier.gp.mean import ConstantMean as ConstantMean
 from espalier.gp.mean import LinearMean as LinearMean
 from espalier.gp.model_comparison import ModelComparison as ModelComparison

@@ -6,13 +6,13 @@ attempt starts again from it with a little more on the diagonal. That jitter is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
 from espalier.gp.parameters import Vector
-from espalier.gp.tiled import factorize_tiled, invert_tiled, is_tiled
+from espalier.gp.tiled import factorize_tiled, invert_factor_tiled, invert_tiled, is_tiled
 
 FIRST_JITTER, LAST_JITTER = 1e-12, 1e-3  # relative to the mean of the diagonal
 _BLOCK = 256
@@ -47,9 +47,17 @@ class Factor:
         return float(2 * np.log(self.matrix.diagonal()).sum())
 
     def inverse_diagonal(self) -> Vector:
-        """The diagonal of ``C^-1``."""
-        copy = replace(self, matrix=np.array(self.matrix, order="C"))
-        return copy.inverse_in_place().diagonal().copy()
+        """The diagonal of ``C^-1``: sums of squares in the columns of ``L^-1``."""
+        matrix = np.array(self.matrix, order="C")
+        info = invert_factor_tiled(matrix) if is_tiled(matrix) else lapack.dtrtri(matrix.T, lower=1, overwrite_c=1)[1]
+        if info != 0:
+            raise NotPositiveDefiniteError("The covariance matrix could not be inverted.")
+        out = np.empty(len(matrix))
+        for start in range(0, len(matrix), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            block = np.triu(matrix[rows, start:])
+            out[rows] = np.einsum("ij,ij->i", block, block)
+        return out
 
     def inverse_in_place(self) -> Vector:
         """``C^-1``, in place of the factor, which is overwritten."""

@@ -1,16 +1,16 @@
-"""The log evidence of any likelihood under a kernel, by Laplace's method, as an objective to maximise."""
+"""The log evidence of any likelihood under a kernel, by any approximate inference, as an objective to maximise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.errors import KernelOverflowError
-from espalier.gp.inference import laplace
+from espalier.gp.inference import Conditioned, Cotangent, laplace
 from espalier.gp.likelihoods.base import Likelihood
 from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
 from espalier.gp.parameters import Parameter, Vector
@@ -48,12 +48,27 @@ class LinearTerm:
         return values.get(self.path, 1.0)
 
 
+class Inference(Protocol):
+    """Approximate inference, such as the modules ``laplace``, ``ep`` and ``variational``."""
+
+    def condition(
+        self, K: Vector, likelihood: Likelihood[Any], targets: Any, offset: Vector | float = 0.0, near: Any = None
+    ) -> Conditioned:
+        """Return the latent values given the targets; ``near`` is a result at other covariances, to start from."""
+
+    def cotangent(
+        self, given: Any, K: Vector, likelihood: Likelihood[Any], targets: Any, offset: Vector | float = 0.0
+    ) -> Cotangent:
+        """Return the derivatives of the log evidence; this may overwrite the factor of ``given``."""
+
+
 @dataclass(frozen=True, eq=False)
 class LatentPosterior:
     """A function at some hyperparameters, given what was observed of it."""
 
     kernel: Kernel
-    given: laplace.LaplacePosterior
+    likelihood: Likelihood[Any]
+    given: Any  # what the inference returns, such as a LaplacePosterior
 
 
 @dataclass(eq=False)
@@ -67,23 +82,29 @@ class LatentObjective(Generic[T]):
     n_targets: int
     observed: LinearMap | None = None  # from the function to these latent values; None if they are its values
     term: LinearTerm | None = None  # a linear kernel that is added to their covariances
+    columns: Vector | None = None  # of a mean, in units in which the prior of each weight is N(0, 1)
     offset: Vector | float = 0.0  # what is added to the latent values before the likelihood
     variance_unit: str = "variance of the function"  # of the kernel's values
-    near: Vector | None = None  # the dual of the last mode, from which the search for the next one starts
+    variance_prior: Any = None  # of each learned variance of the kernel that has no prior of its own
+    inference: Inference = laplace
+    near: Any = None  # where the last inference ended, from which the next one starts
 
     def parameters(self) -> list[Parameter]:
         own = [] if self.term is None else [self.term.parameter()]
-        return kernel_parameters(self.kernel, self.variance_unit) + self.likelihood.parameters() + own
+        return (
+            kernel_parameters(self.kernel, self.variance_unit, self.variance_prior) + self.likelihood.parameters() + own
+        )
 
     def value(self, values: Mapping[str, float]) -> float:
-        return self.posterior(values).given.log_evidence
+        return float(self.posterior(values).given.log_evidence)
 
     @blas_threads()
     def posterior(self, values: Mapping[str, float]) -> LatentPosterior:
         """The function at some hyperparameters, by path."""
         kernel = kernel_at(self.kernel, values)
         K = self._covariances(self.plan.matrix(kernel), values)
-        return LatentPosterior(kernel, self._condition(K, self.likelihood.with_parameters(values)))
+        likelihood = self.likelihood.with_parameters(values)
+        return LatentPosterior(kernel, likelihood, self._condition(K, likelihood))
 
     @blas_threads()
     def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
@@ -91,26 +112,29 @@ class LatentObjective(Generic[T]):
         likelihood = self.likelihood.with_parameters(values)
         K = self._covariances(matrix, values)
         given = self._condition(K, likelihood)
-        bar, out = laplace.cotangent(given, K, likelihood, self.targets, self.offset)
+        evidence = float(given.log_evidence)
+        bar, out = self.inference.cotangent(given, K, likelihood, self.targets, self.offset)
         if self.term is not None:
             out[self.term.path] = float(self.term.feature @ bar @ self.term.feature)
         out |= kernel_slopes(pull_back(bar if self.observed is None else self.observed.both_back(bar)))
-        return given.log_evidence, out
+        return evidence, out
 
     def _covariances(self, matrix: Vector, values: Mapping[str, float]) -> Vector:
         """The prior covariances of the latent values that are observed."""
         K = matrix if self.observed is None else self.observed.both(matrix)
+        if self.columns is not None and self.columns.size:
+            K += self.columns @ self.columns.T
         if self.term is not None:
             K += np.outer(self.term.variance(values) * self.term.feature, self.term.feature)
         return K
 
-    def _condition(self, K: Vector, likelihood: Likelihood[T]) -> laplace.LaplacePosterior:
+    def _condition(self, K: Vector, likelihood: Likelihood[T]) -> Any:
         largest = float(np.abs(K).max(initial=0.0))
         if not largest <= _LARGEST:
             raise KernelOverflowError(
                 f"The covariances of the latent values reach {largest:.0e}, and their squares are too large for a "
                 "float64. Use Normalized(kernel), or a smaller scale or decay."
             )
-        given = laplace.condition(K, likelihood, self.targets, self.offset, self.near)
-        self.near = given.dual
+        given: Any = self.inference.condition(K, likelihood, self.targets, self.offset, self.near)
+        self.near = given.near
         return given

@@ -33,14 +33,19 @@ class Objective(Protocol):
         """Return the log likelihood, and its derivative by path; a path that is left out has a derivative of 0."""
 
 
-def kernel_parameters(kernel: Kernel, variance_unit: str) -> list[Parameter]:
-    """The numbers of a kernel that are learned; ``variance_unit`` is the unit of the kernel's values."""
-    return [
-        Parameter(
-            _PREFIX + path, value, *bounds, prior, variance_unit if unit == VARIANCE else unit, signed=bounds[0] < 0
-        )
-        for path, (value, bounds, prior, unit) in kernel._declared().items()
-    ]
+def kernel_parameters(kernel: Kernel, variance_unit: str, variance_prior: object = None) -> list[Parameter]:
+    """The numbers of a kernel that are learned.
+
+    ``variance_unit`` is the unit of the kernel's values; ``variance_prior`` is the prior of those variances that have
+    none of their own.
+    """
+    out = []
+    for path, (value, bounds, own, unit) in kernel._declared().items():
+        is_variance = unit == VARIANCE
+        prior = variance_prior if own is None and is_variance else own
+        shown = variance_unit if is_variance else unit
+        out.append(Parameter(_PREFIX + path, value, *bounds, prior, shown, signed=bounds[0] < 0))
+    return out
 
 
 def kernel_at(kernel: Kernel, values: Mapping[str, float]) -> Kernel:

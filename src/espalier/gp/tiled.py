@@ -40,6 +40,12 @@ def factorize_tiled(matrix: Vector) -> int:
 
 
 @blas_threads()
+def invert_factor_tiled(matrix: Vector) -> int:
+    """Put the inverse of the factor in its place, in the upper triangle; return 0, or the row where it is singular."""
+    return _core.invert_factor_tiled(_functions(), matrix, workers(n_cores()))
+
+
+@blas_threads()
 def invert_tiled(matrix: Vector) -> int:
     """Put the inverse in place of its factor, in the upper triangle; return 0, or the row where it is singular."""
     return _core.invert_tiled(_functions(), matrix, workers(n_cores()))

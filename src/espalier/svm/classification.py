@@ -12,13 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from espalier.errors import InputError
 from espalier.gram.class_labels import classes_of, classes_state
-from espalier.gram.scores import accuracy
-from espalier.gram.targets import Floats
-from espalier.kernels.base import Matrix
-from espalier.storage import State, require
-from espalier.svm.calibration import fit_sigmoid, probabilities
-from espalier.svm.estimator import KernelMachine, available_if
-from espalier.svm.labels import (
+from espalier.gram.labels import (
     FoldRows,
     LabelCodes,
     check_class_weight,
@@ -27,6 +21,12 @@ from espalier.svm.labels import (
     check_labels,
     shown_label,
 )
+from espalier.gram.scores import accuracy
+from espalier.gram.targets import Floats
+from espalier.kernels.base import Matrix
+from espalier.storage import State, require
+from espalier.svm.calibration import fit_sigmoid, probabilities
+from espalier.svm.estimator import KernelMachine, available_if
 from espalier.svm.machines import Machines, MachineStrategy, class_scores, solve_classifier, winners
 
 

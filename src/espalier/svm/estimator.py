@@ -30,6 +30,7 @@ from espalier.errors import warn_user
 from espalier.gram import DualForm
 from espalier.gram import gram as compute_gram
 from espalier.gram.estimator import KernelEstimator
+from espalier.gram.labels import check_weights
 from espalier.gram.targets import without_gaps
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.schedule import Schedule
@@ -38,7 +39,6 @@ from espalier.kernels.inputs import Inputs, take_rows
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
 from espalier.structures.table import Table
-from espalier.svm.labels import check_weights
 from espalier.svm.machines import Machines, Solver, check_gram
 
 TOLERANCE = 1e-3  # of LIBSVM, if the user names none

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gram.estimator import Learner
+from espalier.gram.labels import check_weights
 from espalier.gram.targets import gaps_without_weight, without_gaps
 from espalier.jobs.executor import Executor, run_jobs
 from espalier.jobs.schedule import Schedule
@@ -25,7 +26,6 @@ from espalier.storage import State, require
 from espalier.storage.homes import class_of, kind_of
 from espalier.structures.columns import refuse_masked
 from espalier.svm.estimator import KernelMachine, available_if, kernel_matrix, warn_of_early_stop
-from espalier.svm.labels import check_weights
 from espalier.svm.trials import Fold, Trial, by_kernel, columns_of, make_candidates
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
+from espalier.gram.labels import LabelCodes
 from espalier.gram.targets import Floats
 from espalier.kernels.base import Matrix
-from espalier.svm.labels import LabelCodes
 
 MachineStrategy = Literal["one-vs-rest", "one-vs-one"]
 

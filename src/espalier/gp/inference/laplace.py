@@ -39,6 +39,11 @@ class LaplacePosterior(Conditioned):
     ratio: Vector = field(kw_only=True)  # the third derivative of the log likelihood divided by the curvature
 
     @property
+    def near(self) -> Vector:
+        """From where to look for the mode at other covariances."""
+        return self.dual
+
+    @property
     def sites(self) -> Sites:
         """The normal targets that stand for the others."""
         precision = self.root**2
@@ -58,12 +63,12 @@ class LaplacePosterior(Conditioned):
 
 @blas_threads()
 def condition(
-    K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, dual: Vector | None = None
+    K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, near: Vector | None = None
 ) -> LaplacePosterior:
     """Climb to the mode by Newton's method, with halved steps if whole ones go too far.
 
     ``K`` are the prior covariances of the latent values, to which ``offset`` is added before the likelihood. The climb
-    starts at ``dual``, such as that of a mode nearby, which changes only the time.
+    starts at ``near``, the dual of a mode nearby, which changes only the time.
     """
 
     def height_of(dual: Vector, f: Vector) -> float:
@@ -71,7 +76,8 @@ def condition(
         return float(likelihood.log_density(f + offset, targets).sum() - 0.5 * dual @ f)
 
     zero = np.zeros(len(K))
-    if dual is None or not height_of(dual, K @ dual) > height_of(zero, zero):
+    dual = zero if near is None else near
+    if near is None or not height_of(dual, K @ dual) > height_of(zero, zero):
         dual = zero
     f = K @ dual
     height, gain = height_of(dual, f), np.inf

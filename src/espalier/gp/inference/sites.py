@@ -59,6 +59,12 @@ class SitePosterior(Conditioned):
     latent: Vector = field(kw_only=True)  # the means, K @ dual
     latent_variance: Vector = field(kw_only=True)
     kept: Vector = field(kw_only=True)  # the share of its variance given the others that its own target leaves to each
+    is_settled: bool = field(default=True, kw_only=True)  # False if sites still moved when the sweeps ended
+
+    @property
+    def near(self) -> Sites:
+        """From where to begin at other covariances."""
+        return self.sites
 
     def left_out(self) -> tuple[Vector, Vector]:
         """The mean and the variance of each latent value given all targets but its own."""

@@ -5,7 +5,9 @@ from espalier.gp.likelihoods.bernoulli import Bernoulli
 from espalier.gp.likelihoods.gaussian import Gaussian, Observed
 from espalier.gp.likelihoods.ordinal import Ordinal
 from espalier.gp.likelihoods.poisson import Poisson
+from espalier.gp.likelihoods.softmax import Softmax
 from espalier.gp.likelihoods.student import StudentT
+from espalier.gp.likelihoods.weighted import Weighted, WeightedTargets
 
 __all__ = [
     "Bernoulli",
@@ -17,6 +19,9 @@ __all__ = [
     "ParameterSlopes",
     "Poisson",
     "Slopes",
+    "Softmax",
     "StudentT",
     "Tilt",
+    "Weighted",
+    "WeightedTargets",
 ]

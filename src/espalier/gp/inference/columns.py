@@ -1,0 +1,71 @@
+"""Several latent functions with the same prior and separate targets, such as one for each class against the rest.
+
+They share the covariances and the numbers of the likelihood, so their log evidences add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.gp.inference.sites import Cotangent
+from espalier.gp.likelihoods.base import Likelihood
+from espalier.gp.parameters import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsPosterior:
+    """What the inference returned for each column of targets."""
+
+    each: list[Any]
+
+    @property
+    def log_evidence(self) -> float:
+        """The log density of all targets."""
+        return float(sum(own.log_evidence for own in self.each))
+
+    @property
+    def near(self) -> list[Any]:
+        """From where to begin at other covariances."""
+        return [own.near for own in self.each]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Inference for several columns of targets, by an inference for one."""
+
+    inference: Any  # a module, such as ``ep``
+
+    def condition(
+        self,
+        K: Vector,
+        likelihood: Likelihood[Any],
+        targets: Sequence[Any],
+        offset: Vector | float = 0.0,
+        near: list[Any] | None = None,
+    ) -> ColumnsPosterior:
+        """Condition a function on each column of targets."""
+        starts = [None] * len(targets) if near is None else near
+        pairs = zip(targets, starts, strict=True)
+        return ColumnsPosterior([self.inference.condition(K, likelihood, own, offset, start) for own, start in pairs])
+
+    def cotangent(
+        self,
+        given: ColumnsPosterior,
+        K: Vector,
+        likelihood: Likelihood[Any],
+        targets: Sequence[Any],
+        offset: Vector | float = 0.0,
+    ) -> Cotangent:
+        """The derivatives of the sum of all log evidences; this overwrites the factors."""
+        total: Vector | None = None
+        by_path: dict[str, float] = {}
+        for own, column in zip(given.each, targets, strict=True):
+            bar, slopes = self.inference.cotangent(own, K, likelihood, column, offset)
+            total = bar if total is None else np.add(total, bar, out=total)
+            by_path = {path: by_path.get(path, 0.0) + slope for path, slope in slopes.items()}
+        assert total is not None
+        return Cotangent(total, by_path)
