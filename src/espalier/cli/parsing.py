@@ -310,8 +310,8 @@ def evaluate(
 
     texts = texts_of([gold, parsed], encoding)
     if of_arcs(texts) or are_conllu(texts):
-        own: dict[str, object] = {"--all-punctuation": all_punctuation, "--all-labels": all_labels}
-        refuse("bracketed trees", own, f"{gold} is CoNLL-U")
+        options: dict[str, object] = {"--all-punctuation": all_punctuation, "--all-labels": all_labels}
+        refuse("bracketed trees", options, f"{gold} is CoNLL-U")
         measured = arc_measures(texts, skip=skip)
         if as_json:
             records = {own.name: own.record() for own in measured}

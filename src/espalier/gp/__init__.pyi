@@ -1,3 +1,4 @@
+from espalier.gp.classifier import GPClassifier as GPClassifier
 from espalier.gp.inference import Columns as Columns
 from espalier.gp.inference import Conditioned as Conditioned
 from espalier.gp.inference import ExactPosterior as ExactPosterior

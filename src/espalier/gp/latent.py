@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -60,6 +60,13 @@ class Inference(Protocol):
         self, given: Any, K: Vector, likelihood: Likelihood[Any], targets: Any, offset: Vector | float = 0.0
     ) -> Cotangent:
         """Return the derivatives of the log evidence; this may overwrite the factor of ``given``."""
+
+
+class Method(NamedTuple):
+    """Inference as a value that can be pickled: the functions of a module."""
+
+    condition: Any
+    cotangent: Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from espalier.gp import Bernoulli, Softmax, laplace, softmax
+from espalier.gp import Bernoulli, Softmax, WeightedTargets, laplace, softmax
 from likelihood_cases import N, covariances
 from reference import softmax as slow
 from reference.gaussian_process import central_difference
@@ -59,6 +59,14 @@ def test_gradients_are_those_of_differences(offset):
             lambda t, D=D: softmax.condition(K + t * D, THREE, CODES, column).log_evidence, 0.0, 3e-3
         )
         assert (found.covariances * D).sum() == pytest.approx(slope, rel=1e-7)
+
+
+def test_gradients_with_weights_are_those_of_differences():
+    K, targets = covariances(3.0), WeightedTargets(CODES, np.linspace(0.3, 3.0, N))
+    found = softmax.cotangent(softmax.condition(K, THREE, targets), K, THREE, targets)
+    D = covariances(seed=20)
+    slope = central_difference(lambda t: softmax.condition(K + t * D, THREE, targets).log_evidence, 0.0, 3e-3)
+    assert (found.covariances * D).sum() == pytest.approx(slope, rel=1e-7)
 
 
 def test_a_start_nearby_changes_only_the_time():

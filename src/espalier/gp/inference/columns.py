@@ -38,6 +38,7 @@ class Columns:
     """Inference for several columns of targets, by an inference for one."""
 
     inference: Any  # a module, such as ``ep``
+    close: float | None = None  # when its sweeps end; its own default if None
 
     def condition(
         self,
@@ -49,8 +50,11 @@ class Columns:
     ) -> ColumnsPosterior:
         """Condition a function on each column of targets."""
         starts = [None] * len(targets) if near is None else near
+        own = {} if self.close is None else {"close": self.close}
         pairs = zip(targets, starts, strict=True)
-        return ColumnsPosterior([self.inference.condition(K, likelihood, own, offset, start) for own, start in pairs])
+        return ColumnsPosterior(
+            [self.inference.condition(K, likelihood, column, offset, start, **own) for column, start in pairs]
+        )
 
     def cotangent(
         self,

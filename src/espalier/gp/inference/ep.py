@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from espalier.errors import InputError
-from espalier.gp.inference.settling import settle
+from espalier.gp.inference.settling import CLOSE, settle
 from espalier.gp.inference.sites import Cotangent, SitePosterior, Sites, cotangent_of
 from espalier.gp.likelihoods.base import Likelihood, Tilt
 from espalier.gp.parameters import Vector
@@ -24,12 +24,18 @@ MAX_SWEEPS = 200
 
 
 def condition(
-    K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, near: Sites | None = None
+    K: Vector,
+    likelihood: Likelihood[T],
+    targets: T,
+    offset: Vector | float = 0.0,
+    near: Sites | None = None,
+    close: float = CLOSE,
 ) -> SitePosterior:
     """Sweep over all sites until none changes.
 
     ``K`` are the prior covariances of the latent values, to which ``offset`` is added before the likelihood. ``near``
-    are sites from which the sweeps start, which changes only the time.
+    are sites from which the sweeps start, which changes only the time. They end when no latent mean moves by more than
+    ``close``, in its deviations.
     """
     if not likelihood.is_log_concave:
         raise InputError(
@@ -42,7 +48,7 @@ def condition(
         tilt = likelihood.tilt(mean + offset, variance, targets)
         return _matching(tilt, mean, variance), (tilt, mean, variance)
 
-    at, (tilt, mean, variance), is_settled = settle(K, near, match, MAX_SWEEPS)
+    at, (tilt, mean, variance), is_settled = settle(K, near, match, MAX_SWEEPS, close)
     return replace(at, log_evidence=_log_evidence(at, tilt, mean, variance), is_settled=is_settled)
 
 

@@ -25,7 +25,7 @@ _LOST = 1e6  # moves, in deviations, that lead nowhere
 
 
 def settle(
-    K: Vector, near: Sites | None, match: Callable[[SitePosterior], tuple[Sites, R]], most: int
+    K: Vector, near: Sites | None, match: Callable[[SitePosterior], tuple[Sites, R]], most: int, close: float = CLOSE
 ) -> tuple[SitePosterior, R, bool]:
     """Sweep at most so many times; ``match`` returns the sites that a posterior asks for, and what else it found.
 
@@ -39,7 +39,7 @@ def settle(
             wanted, found = match(at)
             moves = moves_of(at, wanted)
         largest = np.abs(moves).max(initial=0.0)
-        if largest <= CLOSE:
+        if largest <= close:
             return at, found, True
         if not largest < _LOST and last is not None:
             break

@@ -12,7 +12,7 @@ section 3.5, whose algorithm leaves :math:`|M|` out of the evidence).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from espalier.blas import blas_threads
 from espalier.gp.cholesky import Factor, factorize
 from espalier.gp.inference.sites import Cotangent
 from espalier.gp.likelihoods.softmax import Codes, Softmax
+from espalier.gp.likelihoods.weighted import WeightedTargets
 from espalier.gp.parameters import Vector
+
+Targets = Codes | WeightedTargets[Codes]
 
 MAX_STEPS = 100
 _CLOSE = 1e-10  # distance to the mode at which to stop, relative to the largest latent value
@@ -36,6 +39,7 @@ class SoftmaxPosterior:
     dual: Vector
     latent: Vector  # K @ dual
     probabilities: Vector  # at the mode
+    weight: Vector  # how often each target counts
     blocks: list[Vector]  # E_c
     whole: Factor  # of their sum M
     log_evidence: float
@@ -63,7 +67,7 @@ class SoftmaxPosterior:
     def left_out(self, K: Vector) -> tuple[Vector, Vector]:
         """The mean and the covariances of the latent values of each example given all others."""
         blocks = self._posterior_blocks(K)
-        curvature = _curvature(self.probabilities)
+        curvature = self.weight[:, None, None] * _curvature(self.probabilities)
         identity = np.eye(curvature.shape[1])
         away = np.asarray(np.linalg.solve(identity - blocks @ curvature, blocks))
         away = 0.5 * (away + away.transpose(0, 2, 1))
@@ -83,25 +87,26 @@ class SoftmaxPosterior:
 
 @blas_threads()
 def condition(
-    K: Vector, likelihood: Softmax, targets: Codes, offset: Vector | float = 0.0, near: Vector | None = None
+    K: Vector, likelihood: Softmax, targets: Targets, offset: Vector | float = 0.0, near: Vector | None = None
 ) -> SoftmaxPosterior:
     """Climb to the mode by Newton's method; ``near`` is the dual of a mode nearby, with a column for each class."""
+    codes, weight = _counted(targets)
 
     def height_of(dual: Vector, f: Vector) -> float:
-        return float(likelihood.log_density(f + offset, targets).sum() - 0.5 * (dual * f).sum())
+        return float(weight @ likelihood.log_density(f + offset, codes) - 0.5 * (dual * f).sum())
 
     zero = np.zeros((len(K), likelihood.n_classes))
     dual = zero if near is None else near
     if near is None or not height_of(dual, K @ dual) > height_of(zero, zero):
         dual = zero
     observed = np.zeros(zero.shape)
-    observed[np.arange(len(K)), targets] = 1.0
+    observed[np.arange(len(K)), codes] = 1.0
     f = K @ dual
     height, gain = height_of(dual, f), np.inf
     for _ in range(MAX_STEPS):
-        at = _around(K, dual, f, likelihood.probabilities(f + offset))
+        at = _around(K, dual, f, likelihood.probabilities(f + offset), weight)
         p = at.probabilities
-        wanted = p * f - p * (p * f).sum(axis=1, keepdims=True) + observed - p
+        wanted = weight[:, None] * (p * f - p * (p * f).sum(axis=1, keepdims=True) + observed - p)
         step = wanted - at._times(K @ wanted) - dual
         move, length = K @ step, 1.0
         rounding = 1e-14 * (1 + abs(height))
@@ -111,12 +116,12 @@ def condition(
             length *= 0.5
         dual, f, gain = dual + length * step, f + length * move, found - height
         height = max(found, height)
-    return SoftmaxPosterior(**{**vars(at), "log_evidence": height + at.log_evidence})
+    return replace(at, log_evidence=height + at.log_evidence)
 
 
 @blas_threads()
 def cotangent(
-    given: SoftmaxPosterior, K: Vector, likelihood: Softmax, targets: Codes, offset: Vector | float = 0.0
+    given: SoftmaxPosterior, K: Vector, likelihood: Softmax, targets: Targets, offset: Vector | float = 0.0
 ) -> Cotangent:
     """The derivatives of the log evidence at the mode."""
     p, dual = given.probabilities, given.dual
@@ -130,17 +135,31 @@ def cotangent(
     mixed = np.einsum("nab,nb->na", blocks, p)
     both = (p * mixed).sum(axis=1, keepdims=True)
     # The derivative of minus half the log determinant by the mode.
-    moves = -0.5 * p * (own - (p * own).sum(axis=1, keepdims=True) - 2 * mixed + 2 * both)
+    moves = -0.5 * given.weight[:, None] * p * (own - (p * own).sum(axis=1, keepdims=True) - 2 * mixed + 2 * both)
     moves -= given._times(K @ moves)
     half = 0.5 * (0.5 * dual + moves)
     out += dual @ half.T + half @ dual.T
     return Cotangent(np.asarray(out), {})
 
 
-def _around(K: Vector, dual: Vector, f: Vector, p: Vector) -> SoftmaxPosterior:
+@blas_threads()
+def around(K: Vector, dual: Vector, latent: Vector, targets: Targets, log_evidence: float) -> SoftmaxPosterior:
+    """The normal approximation around a mode that is known, with its evidence."""
+    at = _around(K, dual, latent, Softmax(dual.shape[1]).probabilities(latent), _counted(targets)[1])
+    return replace(at, log_evidence=log_evidence)
+
+
+def _counted(targets: Targets) -> tuple[Codes, Vector]:
+    """The numbers of classes, and how often each counts."""
+    if isinstance(targets, WeightedTargets):
+        return targets.targets, targets.weight
+    return targets, np.ones(len(targets))
+
+
+def _around(K: Vector, dual: Vector, f: Vector, p: Vector, weight: Vector) -> SoftmaxPosterior:
     """The normal approximation around some latent values; its evidence lacks the height of the log posterior."""
     blocks, volume = [], 0.0
-    for own in np.sqrt(p).T:
+    for own in np.sqrt(weight[:, None] * p).T:
         factor = factorize(own[:, None] * K * own, 1.0)
         volume += factor.log_determinant
         block = factor.inverse_in_place()
@@ -148,7 +167,8 @@ def _around(K: Vector, dual: Vector, f: Vector, p: Vector) -> SoftmaxPosterior:
         block *= own
         blocks.append(block)
     whole = factorize(np.sum(blocks, axis=0), 0.0)
-    return SoftmaxPosterior(dual, f, p, blocks, whole, -0.5 * (volume + whole.log_determinant))
+    volume += whole.log_determinant - float(np.log(weight).sum())
+    return SoftmaxPosterior(dual, f, p, weight, blocks, whole, -0.5 * volume)
 
 
 def _curvature(p: Vector) -> Vector:

@@ -37,7 +37,12 @@ _SHORTEST = 1e-3  # of a step
 
 
 def condition(
-    K: Vector, likelihood: Likelihood[T], targets: T, offset: Vector | float = 0.0, near: Sites | None = None
+    K: Vector,
+    likelihood: Likelihood[T],
+    targets: T,
+    offset: Vector | float = 0.0,
+    near: Sites | None = None,
+    close: float = CLOSE,
 ) -> SitePosterior:
     """Climb to the highest bound; the arguments are those of :func:`espalier.gp.inference.ep.condition`."""
 
@@ -47,20 +52,22 @@ def condition(
         return Sites(precision, expected.slope + at.latent * precision), expected
 
     if likelihood.is_log_concave:
-        at, expected, is_settled = settle(K, near, match, MAX_SWEEPS)
+        at, expected, is_settled = settle(K, near, match, MAX_SWEEPS, close)
         if is_settled:
             return replace(at, log_evidence=_bound(at, expected))
         near = at.sites
-    return _climb(K, match, starting(near, len(K)))
+    return _climb(K, match, starting(near, len(K)), close)
 
 
-def _climb(K: Vector, match: Callable[[SitePosterior], tuple[Sites, Expected]], sites: Sites) -> SitePosterior:
+def _climb(
+    K: Vector, match: Callable[[SitePosterior], tuple[Sites, Expected]], sites: Sites, close: float
+) -> SitePosterior:
     """Climb by steps that do not lower the bound."""
     at = conditioned_on(K, sites)
     wanted, expected = match(at)
     bound, step = _bound(at, expected), 1.0
     for _ in range(MAX_STEPS):
-        if np.abs(moves_of(at, wanted)).max(initial=0.0) <= CLOSE:
+        if np.abs(moves_of(at, wanted)).max(initial=0.0) <= close:
             break
         rounding = 1e-13 * (1 + abs(bound))
         while True:

@@ -61,8 +61,9 @@ class Softmax:
         """
         uniform = qmc.Sobol(mean.shape[1], scramble=True, rng=np.random.default_rng(0)).random(_DRAWS)
         normals = norm.ppf(np.clip(uniform, 1e-9, 1 - 1e-9))
-        values, vectors = np.linalg.eigh(covariance)
-        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        # A little on the diagonal, for covariances that are singular.
+        least = 1e-12 * np.einsum("naa->n", covariance) + np.finfo(np.float64).tiny
+        roots = np.linalg.cholesky(covariance + least[:, None, None] * np.eye(mean.shape[1]))
         out = np.empty(mean.shape)
         for row, root in enumerate(roots):
             logs = log_softmax(mean[row] + normals @ root.T, axis=1)
