@@ -27,6 +27,7 @@ from espalier.fragments import HashedFragments as HashedFragments
 from espalier.fragments import LinearizedTreeClassifier as LinearizedTreeClassifier
 from espalier.fragments import mine_fragments as mine_fragments
 from espalier.gp import GPClassifier as GPClassifier
+from espalier.gp import GPOrdinal as GPOrdinal
 from espalier.gp import GPRegressor as GPRegressor
 from espalier.gp import compare as compare
 from espalier.gp.plots import plot_calibration as plot_calibration

@@ -41,6 +41,9 @@ OTHERS = {
     "process": lambda: es.GPRegressor(COLUMNS, noise=es.PerLabel(0.1), mean="constant", target_transform="boxcox").fit(
         TABLE, [1.0, 2.0, 4.0], noise_groups=["a", "b", "a"]
     ),
+    "grades": lambda: es.GPOrdinal(COLUMNS, mean="constant", learn=False).fit(
+        SIX, [1, 2, 3, 1, 2, 3], [1, 2, 3, 1, 1, 1]
+    ),
     "machine": lambda: es.KernelSVC(COLUMNS, class_weight={"a": 2.0}).fit(TABLE, ["a", "b", "c"]),
     "regression": lambda: es.KernelSVR(COLUMNS).fit(TABLE, [1.0, 2.0, 4.0]),
     "search": lambda: es.KernelGridSearch(

@@ -42,6 +42,7 @@ from espalier.gp.objective import kernel_slopes as kernel_slopes
 from espalier.gp.optimize import FitProgress as FitProgress
 from espalier.gp.optimize import Restart as Restart
 from espalier.gp.optimize import Settings as Settings
+from espalier.gp.ordinal import GPOrdinal as GPOrdinal
 from espalier.gp.parameters import Parameter as Parameter
 from espalier.gp.prediction import Prediction as Prediction
 from espalier.gp.priors import Beta as Beta

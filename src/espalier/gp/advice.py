@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from espalier.errors import warn_user
+from espalier.gp.inference.columns import ColumnsPosterior
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
@@ -44,6 +45,17 @@ def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bo
             f"The pilot of {pilot} examples, for {len(outcome.learned)} learned numbers, led astray: for all examples "
             "the declared start was better, or led higher, and learning went on from there. Use a larger pilot, with "
             "ten or more examples for each learned number, or pilot=None."
+        )
+
+
+def warn_of_sweeps(given: object) -> None:
+    """Warn if sites still moved when the sweeps of an inference ended."""
+    each = given.each if isinstance(given, ColumnsPosterior) else []
+    if not all(own.is_settled for own in each):
+        warn_user(
+            "Expectation propagation had not settled when its sweeps ended, so probabilities and evidence are rough. "
+            "Normalise the kernel, give its variance a prior or a smaller fixed value, or use inference='variational'.",
+            ConvergenceWarning,
         )
 
 

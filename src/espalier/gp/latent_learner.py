@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
-from espalier.gp.advice import warn_of_learning
+from espalier.gp.advice import warn_of_learning, warn_of_sweeps
 from espalier.gp.inference import ep, laplace, variational
 from espalier.gp.inference.columns import Columns
-from espalier.gp.inference.sites import SitePosterior
 from espalier.gp.latent import LatentObjective, Method
 from espalier.gp.latent_examples import LatentExamples
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import learn, settings_of
 from espalier.gp.mean import Basis, as_mean
 from espalier.gp.optimize import LastReport
-from espalier.gp.parameters import Vector
 from espalier.gp.priors import LogNormal, Prior
 from espalier.gp.sampling import generator
 from espalier.gram.estimator import KernelEstimator
@@ -33,6 +31,7 @@ from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import bound_to_labels
 from espalier.kernels.stored import columns_read
 from espalier.storage import State, require
+from espalier.structures.numbers import check_choice
 
 InferenceName = Literal["ep", "laplace", "variational"]
 
@@ -150,6 +149,7 @@ class LatentLearner(KernelEstimator):
             if last is not None:
                 last.done()
         warn_of_learning(found)
+        warn_of_sweeps(self._given)
         return self
 
     def _to_learn_from(
@@ -161,7 +161,7 @@ class LatentLearner(KernelEstimator):
         return examples.part(self._pilot_rows(examples, rng)).objective(**options)
 
     def _pilot_rows(self, examples: LatentExamples, rng: np.random.Generator) -> Any:
-        return np.sort(rng.permutation(len(examples.inputs))[: self.pilot])
+        raise NotImplementedError
 
     def _finish(self, examples: LatentExamples, given: Any) -> None:
         """Keep what predictions need, and show it in attributes."""
@@ -192,15 +192,6 @@ class LatentLearner(KernelEstimator):
         self.learned_ = LearnedTable.from_rows(state.value("learned"), learning=bool(self.learn))
         self._finish(examples, given)
 
-    def _latent(self, X: object, given: SitePosterior) -> tuple[Vector, Vector]:
-        """The mean and the variance of a latent function at new examples."""
-        means, variances = [], []
-        for cross, prior in self._crosses(X):
-            none = np.zeros((cross.shape[1], 0))
-            means.append(given.mean(cross, none))
-            variances.append(given.variance(cross, prior, none))
-        return np.concatenate(means), np.concatenate(variances)
-
     def _crosses(self, X: object) -> Any:
         """By block of new examples: their covariances with training examples (rows), and their prior variances."""
         check_is_fitted(self, "learned_")
@@ -223,6 +214,8 @@ class LatentLearner(KernelEstimator):
         )
 
     def _check_learner(self) -> None:
+        if self.inference is not None:
+            check_choice("inference", self.inference, *INFERENCES)
         as_mean(self.mean)
         self._check_whole("pilot", none=True)
         self._prior()

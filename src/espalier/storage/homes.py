@@ -22,8 +22,8 @@ _ROOMS = {
     "espalier.kernels.order_weights": ("OrderWeights",),
     "espalier.kernels.expressions": ("KernelText",),
     "espalier.gp": (
-        *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPClassifier", "GPRegressor", "HalfNormal", "LinearMean", "Log"),
-        *("LogNormal", "SquareRoot", "Warping"),
+        *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPClassifier", "GPOrdinal", "GPRegressor", "HalfNormal"),
+        *("LinearMean", "Log", "LogNormal", "Ordinal", "SquareRoot", "Warping"),
     ),
     "espalier.gp.learned": ("LearnedRow",),
     "espalier.gp.transforms": ("Transform",),

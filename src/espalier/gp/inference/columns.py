@@ -28,6 +28,26 @@ class ColumnsPosterior:
         return float(sum(own.log_evidence for own in self.each))
 
     @property
+    def dual(self) -> Vector:
+        """The dual weights, a column for each function."""
+        return np.stack([own.dual for own in self.each], axis=1)
+
+    def mean(self, cross: Vector) -> Vector:
+        """The mean of each function at new examples, from their covariances with training examples (rows)."""
+        none = np.zeros((cross.shape[1], 0))
+        return np.stack([own.mean(cross, none) for own in self.each], axis=1)
+
+    def variances(self, cross: Vector, prior: Vector) -> Vector:
+        """The variance of each function at new examples, from their prior variances."""
+        none = np.zeros((cross.shape[1], 0))
+        return np.stack([own.variance(cross, prior, none) for own in self.each], axis=1)
+
+    def left_out(self) -> tuple[Vector, Vector]:
+        """The mean and the variance of each latent value given all targets but its own; a column for each function."""
+        means, variances = zip(*(own.left_out() for own in self.each), strict=True)
+        return np.stack(means, axis=1), np.stack(variances, axis=1)
+
+    @property
     def near(self) -> list[Any]:
         """From where to begin at other covariances."""
         return [own.near for own in self.each]

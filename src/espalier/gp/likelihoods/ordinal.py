@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, logsumexp, ndtri
 
-from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes, Tilt
+from espalier.gp.likelihoods.base import Likelihood, ParameterSlopes, Slopes, Tilt, setting_parameters
 from espalier.gp.parameters import Parameter, Vector
+from espalier.kernels.hyperparameters import Fixed, Learned, fixed, number_of, with_number
 
 Grades = NDArray[np.intp]
+Number = float | Learned | Fixed
 
-_FIRST, _GAP = (-10.0, 10.0), (1e-4, 20.0)  # bounds
+_FIRST, _GAP = (-1e4, 1e4), (1e-4, 1e4)  # bounds
 _UNIT = "deviations of the noise"
 
 
@@ -31,9 +33,10 @@ class Ordinal(Likelihood[Grades]):
     Parameters
     ----------
     first
-        The lowest threshold.
+        The lowest threshold: a number, which is learned, ``fixed`` or ``Learned``.
     gaps
-        How far each further threshold lies above the one before; one less than there are thresholds.
+        How far each further threshold lies above the one before; one less than there are thresholds. Each is a number
+        like ``first``.
 
     Examples
     --------
@@ -41,17 +44,18 @@ class Ordinal(Likelihood[Grades]):
     array([[0.159, 0.683, 0.159]])
     """
 
-    first: float = -1.0
-    gaps: tuple[float, ...] = (2.0,)
+    first: Number = -1.0
+    gaps: tuple[Number, ...] = (2.0,)
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.first) or not all(0 < gap < np.inf for gap in self.gaps):
+        gaps = [number_of(gap) for gap in self.gaps]
+        if not np.isfinite(number_of(self.first)) or not all(0 < gap < np.inf for gap in gaps):
             raise ValueError(f"first must be a finite number and gaps positive, got {self.first!r} and {self.gaps!r}.")
 
     @property
     def thresholds(self) -> Vector:
         """The thresholds, from the lowest one up."""
-        return np.cumsum([self.first, *self.gaps])
+        return np.cumsum([number_of(own) for own in (self.first, *self.gaps)])
 
     @property
     def n_grades(self) -> int:
@@ -65,14 +69,19 @@ class Ordinal(Likelihood[Grades]):
         return self._slopes(*self._between(latent, targets, 1.0))
 
     def parameters(self) -> list[Parameter]:
-        first = Parameter("first", self.first, *_FIRST, None, _UNIT, signed=True, declared=False)
-        return [first] + [
-            Parameter(f"gap[{k}]", gap, *_GAP, None, _UNIT, declared=False) for k, gap in enumerate(self.gaps, 1)
+        first = setting_parameters("first", self.first, _FIRST, _UNIT)
+        gaps = [(f"gap[{k}]", gap) for k, gap in enumerate(self.gaps, 1)]
+        return [replace(own, signed=True) for own in first] + [
+            own for path, gap in gaps for own in setting_parameters(path, gap, _GAP, _UNIT)
         ]
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        gaps = tuple(float(values.get(f"gap[{k}]", gap)) for k, gap in enumerate(self.gaps, 1))
-        return replace(self, first=float(values.get("first", self.first)), gaps=gaps)
+        paths = ["first", *(f"gap[{k}]" for k in range(1, len(self.gaps) + 1))]
+        first, *gaps = (
+            with_number(own, values[path]) if path in values else own
+            for path, own in zip(paths, (self.first, *self.gaps), strict=True)
+        )
+        return replace(self, first=first, gaps=tuple(gaps))
 
     def parameter_slopes(self, latent: Vector, targets: Grades) -> dict[str, ParameterSlopes]:
         low, high = self._between(latent, targets, 1.0)
@@ -115,10 +124,41 @@ class Ordinal(Likelihood[Grades]):
 
     def probabilities(self, mean: Vector, variance: Vector) -> Vector:
         """Return the probability of each grade, one column each, if the latent value is normal."""
+        return np.exp(self.log_probabilities(mean, variance))
+
+    def log_probabilities(self, mean: Vector, variance: Vector) -> Vector:
+        """Return the log probability of each grade, one column each, if the latent value is normal."""
         grades = np.arange(self.n_grades)
         each = [self.log_predictive_density(mean, variance, np.full(len(mean), grade)) for grade in grades]
-        out = np.exp(np.stack(each, axis=1))
-        return np.asarray(out / out.sum(axis=1, keepdims=True))
+        out = np.stack(each, axis=1)
+        return np.asarray(out - logsumexp(out, axis=1, keepdims=True))
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[Any], variance: float = 1.0, *, keeps_first: bool = False) -> Self:
+        """Thresholds that give each grade its share of the rows if latent values are normal around 0.
+
+        A grade counts half a row more than it has. No row says how wide a grade without rows is, so this width is
+        ``fixed``; with ``keeps_first`` the lowest threshold is fixed, too.
+
+        Parameters
+        ----------
+        counts
+            How many rows each grade has.
+        variance
+            The prior variance of the latent values.
+
+        Examples
+        --------
+        >>> Ordinal.of_counts(np.array([50, 0, 50])).thresholds.round(3)
+        array([-0.009,  0.009])
+        """
+        shares = np.cumsum(counts + 0.5)[:-1] / np.sum(counts + 0.5)
+        places = np.sqrt(1 + variance) * ndtri(shares)
+        numbers: list[Number] = [float(places[0]), *np.diff(places).tolist()]
+        kept = {min(grade, len(numbers) - 1) for grade in np.flatnonzero(np.asarray(counts) == 0).tolist()}
+        for k in kept | ({0} if keeps_first else set()):
+            numbers[k] = fixed(number_of(numbers[k]))
+        return cls(numbers[0], tuple(numbers[1:]))
 
     def _between(self, latent: Vector, targets: Grades, scale: Vector | float) -> tuple[Vector, Vector]:
         """The thresholds on both sides of each grade, seen from the latent value."""
@@ -159,16 +199,10 @@ class Ordinal(Likelihood[Grades]):
         inner_low, inner_high = targets > 0, targets <= n
         moved = {"first": (inner_low, inner_high)}
         moved |= {f"gap[{k}]": (targets > k, (targets >= k) & inner_high) for k in range(1, n + 1)}
-        return [(path, low.astype(np.float64), high.astype(np.float64)) for path, (low, high) in moved.items()]
+        learned = [parameter.path for parameter in self.parameters()]
+        return [(path, moved[path][0].astype(np.float64), moved[path][1].astype(np.float64)) for path in learned]
 
 
 def _times(edge: Vector, at: Vector) -> Vector:
     """An edge times its density, which is 0 at infinity."""
     return np.where(np.isinf(edge), 0.0, edge) * np.where(np.isinf(edge), 0.0, at)
-
-
-def start_of_thresholds(counts: Vector) -> Ordinal:
-    """Thresholds that give grades their frequencies if latent values are normal with variance 1 and noise as large."""
-    shares = np.cumsum(counts)[:-1] / np.sum(counts)
-    places = np.sqrt(2.0) * ndtri(np.clip(shares, 1e-3, 1 - 1e-3))
-    return Ordinal(float(places[0]), tuple(np.maximum(np.diff(places), 1e-2).tolist()))
