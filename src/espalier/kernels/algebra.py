@@ -54,7 +54,7 @@ class Several(Kernel):
         children = self._children()
         shares = [schedule.share(k, len(children)) for k in range(len(children))]
         inside = zip(children, shares, strict=True)
-        return self._plan_type([child._make_plan(a, b, own, diagonal=diagonal) for (_, child), own in inside])
+        return self._plan_type([a.plan_of(child, b, own, diagonal=diagonal) for (_, child), own in inside])
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,7 +137,7 @@ class Scaled(Wrapper):
     scale: Number = hyperparameter(1.0, SCALE_BOUNDS, unit=VARIANCE)
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
-        return ScaledPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
+        return ScaledPlan([a.plan_of(self.kernel, b, schedule, diagonal=diagonal)])
 
     def __repr__(self) -> str:
         if isinstance(self.scale, Fixed | Learned):
@@ -182,7 +182,7 @@ class Power(Wrapper):
             object.__setattr__(self, "exponent", exponent.item())
 
     def _make_plan(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Plan:
-        return PowerPlan([self.kernel._make_plan(a, b, schedule, diagonal=diagonal)])
+        return PowerPlan([a.plan_of(self.kernel, b, schedule, diagonal=diagonal)])
 
     def __repr__(self) -> str:
         return f"Power({self.kernel!r}, {self.exponent!r})"

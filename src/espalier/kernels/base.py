@@ -120,7 +120,7 @@ class Kernel(StorableKernel):
         if columns is not None and not isinstance(a, Inputs):
             rows.decide_with(columns)
         check_matrix(len(rows), len(rows if columns is None else columns))
-        plan = self._make_plan(rows, columns, schedule)
+        plan: Plan = rows.plan_of(self, columns, schedule)
         plan._made_for = self
         return plan
 
@@ -135,7 +135,7 @@ class Kernel(StorableKernel):
     def diagonal_plan(self, a: Any, **options: Any) -> Plan:
         """Prepare the value of each item with itself for any hyperparameters."""
         rows = Inputs.of(a).read_strings(self._tree_columns(), "trees")
-        plan = self._make_plan(rows, None, Schedule.of(**options), diagonal=True)
+        plan: Plan = rows.plan_of(self, None, Schedule.of(**options), diagonal=True)
         plan._made_for = self
         return plan
 

@@ -50,13 +50,13 @@ class Wrapper(Kernel):
     def _plans_inside(self, a: Inputs, b: Inputs | None, schedule: Schedule, *, diagonal: bool) -> list[Plan]:
         """Plans of the kernel inside: of its values and, for the matrix of two inputs, of the diagonals of both."""
         if b is None:
-            return [self.kernel._make_plan(a, None, schedule, diagonal=diagonal)]
+            return [a.plan_of(self.kernel, None, schedule, diagonal=diagonal)]
         parts = [schedule.part(k, 3) for k in range(3)]
         diagonals = [
             RememberedDiagonalPlan(self.kernel, side, part.quietly())
             for side, part in zip((a, b), parts[1:], strict=True)
         ]
-        return [self.kernel._make_plan(a, b, parts[0]), *diagonals]
+        return [a.plan_of(self.kernel, b, parts[0]), *diagonals]
 
 
 class CompositePlan(Plan):
@@ -111,7 +111,7 @@ class RememberedDiagonalPlan(Plan):
     def __init__(self, kernel: Kernel, inputs: Inputs, schedule: Schedule) -> None:
         self.shape = (len(inputs),)
         self._inputs = inputs
-        self._make: Callable[[], Plan] = lambda: kernel._make_plan(inputs, None, schedule, diagonal=True)
+        self._make: Callable[[], Plan] = lambda: inputs.plan_of(kernel, None, schedule, diagonal=True)
 
     @kept
     def _plan(self) -> Plan:

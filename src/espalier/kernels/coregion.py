@@ -22,7 +22,7 @@ from espalier.kernels.composite import own_gradient
 from espalier.kernels.hyperparameters import VARIANCE, Fixed, Hyperparameter, Number, PerLabel, hyperparameter
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import Evaluated, Gradients, Labels, Matrix
-from espalier.kernels.row_blocks import ByRows, row_blocks
+from espalier.kernels.repeated import Repeats
 from espalier.kernels.task_names import task_names
 from espalier.structures.numbers import whole_number
 
@@ -221,8 +221,12 @@ class TaskPlan(Plan):
     def __init__(self, rows: list[str], columns: list[str] | None, schedule: Schedule, *, diagonal: bool) -> None:
         place = {name: k for k, name in enumerate(dict.fromkeys([*rows, *(columns or [])]))}
         self._tasks = list(place)
-        self._rows = np.array([place[name] for name in rows], np.intp)
-        self._columns = self._rows if columns is None else np.array([place[name] for name in columns], np.intp)
+        across = None if diagonal else [place[name] for name in (rows if columns is None else columns)]
+        self._repeats = Repeats(
+            np.array([place[name] for name in rows], np.intp),
+            None if across is None else np.array(across, np.intp),
+            (len(place),) if diagonal else (len(place),) * 2,
+        )
         self._schedule = schedule
         self._describe(len(rows), None if columns is None else len(columns), diagonal=diagonal)
 
@@ -236,28 +240,13 @@ class TaskPlan(Plan):
         table = kernel._covariances(self._tasks)
         check_finite(table, item="task")
         self._schedule.done()
-        if self.kind == "diagonal":
-            found: Matrix | ByRows = table.diagonal()[self._rows]
-        else:
-            found = ByRows(self.shape, lambda rows: table[np.ix_(self._rows[rows], self._columns)])
-        return Evaluated(
-            found, lambda cotangent: kernel._gradients(self._tasks, self._summed(check_rows(cotangent, self.shape)))
-        )
+        small = table.diagonal() if self.kind == "diagonal" else table
 
-    def _summed(self, cotangent: Matrix | ByRows) -> Floats:
-        """Gradient weights by pair of tasks."""
-        n = len(self._tasks)
-        if self.kind == "diagonal":
-            return np.diag(np.bincount(self._rows, np.asarray(cotangent), minlength=n).astype(np.float64))
-        from scipy.sparse import csr_matrix
+        def pull_back(cotangent: object) -> Gradients:
+            bar = self._repeats.summed(check_rows(cotangent, self.shape))
+            return kernel._gradients(self._tasks, np.diag(bar) if self.kind == "diagonal" else bar)
 
-        ones = np.ones(len(self._columns))
-        holds = csr_matrix((ones, self._columns, np.arange(len(ones) + 1)), shape=(len(ones), n))
-        out = np.zeros((n, n))
-        for rows in row_blocks(self.shape):
-            sums = np.asarray(holds.T @ cotangent[rows].T).T
-            np.add.at(out, self._rows[rows], sums)
-        return out
+        return Evaluated(self._repeats.spread(small), pull_back)
 
 
 def _start(name: str) -> float:

@@ -24,6 +24,7 @@ from espalier.corpus.sequences import Sequences, Unit, as_sequences
 from espalier.corpus.texts import check_words, row_that_reads_as_a_tree
 from espalier.corpus.vocabulary import check_same_vocabulary
 from espalier.errors import InputError, TreeSyntaxError, VocabularyMismatchError
+from espalier.jobs.schedule import Schedule
 from espalier.kernels.vector_columns import Vectors, as_vectors, check_dimensions, join_columns, unit_vectors
 from espalier.storage import State, require
 from espalier.structures.dependency import DependencyTree
@@ -66,6 +67,10 @@ class Inputs:
         data = self._data
         return int(data.shape[0]) if hasattr(data, "tocsr") else len(data)
 
+    def plan_of(self, kernel: Any, other: Inputs | None, schedule: Schedule, *, diagonal: bool = False) -> Any:
+        """The plan of a kernel over these inputs, alone or with others; kernels of kernels ask for those inside."""
+        return kernel._make_plan(self, other, schedule, diagonal=diagonal)
+
     def rows(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the rows, in this order."""
         return self.read_alike(take_rows(self._data, rows))
@@ -76,9 +81,13 @@ class Inputs:
         They are read like those of training; a corpus of another vocabulary is translated.
         """
         step = max(1, memory // (4 * 8 * max(1, len(training))))
-        starts = range(0, len(self), step)
-        parts = [take_rows(self._data, slice(first, first + step)) for first in starts]
-        return [Inputs(part, training, translates=True) for part in (parts if len(parts) > 1 else [self._data])]
+        return [Inputs(part, training, translates=True) for part in self.parts(step)]
+
+    def parts(self, step: int) -> list[object]:
+        """The rows, so many at a time; without any rows, one part that is empty."""
+        if len(self) <= step:
+            return [self._data]
+        return [take_rows(self._data, slice(first, first + step)) for first in range(0, len(self), step)]
 
     def read_alike(self, data: object) -> Inputs:
         """Some rows as inputs of their own; their strings are read as those of all rows are."""

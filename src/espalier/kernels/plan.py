@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -229,12 +229,19 @@ class PythonJob:
         return values
 
 
-def bound_to_labels(plan: Plan, kernel: Kernel) -> Kernel:
+class Binds(Protocol):
+    """A plan, or what is used like one."""
+
+    def bind(self, kernel: Any) -> Any:
+        """Return the kernel with an entry for every label or dimension that the inputs have."""
+
+
+def bound_to_labels(plan: Binds, kernel: Kernel) -> Kernel:
     """The kernel with a number for each label of a plan's data; warn about numbers of other names, which stay.
 
     No kernel value depends on those, so they cannot be learned.
     """
-    bound = plan.bind(kernel)
+    bound: Kernel = plan.bind(kernel)
     used = plan.bind(kernel._with_settings(_without_values)).parameters()
     # If no label has a number of its own even now, the kernel does not show which labels it uses.
     unused = [path for path in bound.parameters() if path not in used and path.split("[")[0] not in used]
