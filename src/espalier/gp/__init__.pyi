@@ -51,6 +51,7 @@ from espalier.gp.priors import HalfNormal as HalfNormal
 from espalier.gp.priors import LogNormal as LogNormal
 from espalier.gp.priors import Prior as Prior
 from espalier.gp.regressor import GPRegressor as GPRegressor
+from espalier.gp.task_prediction import TaskPrediction as TaskPrediction
 from espalier.gp.transforms import BoxCox as BoxCox
 from espalier.gp.transforms import Log as Log
 from espalier.gp.transforms import SquareRoot as SquareRoot

@@ -11,6 +11,7 @@ from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Posterior
+from espalier.gp.task_units import TaskUnits
 from espalier.kernels.hyperparameters import VARIANCE
 
 _MANY = 10  # this many learned numbers are many, and this many rows for each are few
@@ -19,12 +20,14 @@ _NO_NOISE = 1e-3  # the share of the variance of the targets below which there i
 
 def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vector, pilot: int | None) -> None:
     """Warn about all that may be wrong with a fitted regressor."""
-    jitter = posterior.given.factor.jitter
+    jitter = posterior.given.jitter
     if jitter > 0:
         warn_user(
             f"The covariance matrix was nearly singular: {jitter:.3g} was added to its diagonal "
             "(model.jitter_). Duplicates with little noise, or a very smooth kernel, cause this."
         )
+    if isinstance(posterior.target, TaskUnits):
+        _warn_of_equal_targets(posterior.target)
     if posterior.target.constant:
         warn_user("All targets are equal, so there is nothing to learn from: the model predicts that value.")
     else:
@@ -56,6 +59,18 @@ def warn_of_sweeps(given: object) -> None:
             "Expectation propagation had not settled when its sweeps ended, so probabilities and evidence are rough. "
             "Normalise the kernel, give its variance a prior or a smaller fixed value, or use inference='variational'.",
             ConvergenceWarning,
+        )
+
+
+def _warn_of_equal_targets(target: TaskUnits) -> None:
+    """Warn about single tasks that nothing can be learned about."""
+    equal = [name for name, units in zip(target.tasks, target.each, strict=True) if units.constant]
+    if equal and not target.constant:
+        listed = ", ".join(map(repr, equal))
+        which = f"task {listed} are" if len(equal) == 1 else f"tasks {listed} are, in each,"
+        warn_user(
+            f"All targets of the {which} equal, so their spread is unknown and 1 is used. Give more targets, or scale "
+            "all tasks yourself and write standardize=False."
         )
 
 

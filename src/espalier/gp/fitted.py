@@ -1,9 +1,12 @@
-"""What a fitted regressor offers: predictions, block by block, draws, evidence, and its dual form."""
+"""What a fitted regressor offers: predictions, block by block, draws, evidence, and its dual form.
+
+If there are several targets, the numbers inside are flat: all tasks of the first example, then those of the next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError
+from espalier.gp.inference.exact import ExactPosterior
+from espalier.gp.inference.kronecker import KroneckerPosterior
 from espalier.gp.learned import LearnedTable
 from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import ConstantMean
@@ -18,13 +23,23 @@ from espalier.gp.parameters import Vector
 from espalier.gp.prediction import Prediction
 from espalier.gp.regression import Examples, Posterior
 from espalier.gp.sampling import draw
+from espalier.gp.task_forms import task_dual_form
+from espalier.gp.task_prediction import TaskPrediction, joint_log_densities
+from espalier.gp.task_units import TaskUnits
+from espalier.gp.units import TargetUnits
 from espalier.gram.estimator import KernelEstimator
 from espalier.gram.forms import DualForm
-from espalier.gram.scores import r_squared
+from espalier.gram.scores import mean_r_squared, r_squared
+from espalier.gram.target_matrix import TargetMatrix
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.memory import parse_memory
+from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.kronecker import Split
+from espalier.kernels.task_pairs import TaskPairs
+
+_JOINT = 16  # rows whose joint covariances are computed at once; only those of each row with itself are used
 
 
 class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -32,6 +47,11 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     learned_: LearnedTable
     _takes_matrices = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     @overload
     def predict(self, X: object, *, include_noise: bool = ..., noise_groups: object = ...) -> Vector: ...
@@ -67,7 +87,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return_std, return_cov
             Also return standard deviations, or the matrix of covariances (without a transform only).
         quantiles
-            Levels between 0 and 1: also return an array with one column for each.
+            Levels between 0 and 1: also return an array with one column for each (the last axis).
         include_noise
             Whether deviations and quantiles are those of a new observation, or of the function itself.
         noise_groups
@@ -76,7 +96,8 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        The mean, or a tuple: mean, deviations or covariances, quantiles.
+        The mean, or a tuple: mean, deviations or covariances, quantiles. With several targets, each has one column for
+        each task; covariances are by example and task, twice.
         """
         if return_std and return_cov:
             raise ValueError("Use return_std or return_cov, not both: the diagonal of the latter gives the former.")
@@ -94,11 +115,9 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
                 raise ValueError(
                     "Covariances of a transformed target have no closed form; sample_posterior draws from them."
                 )
-            prediction = Prediction(mean, np.sqrt(covariance.diagonal()), target)
-            scale = np.float64(target.scale)
-            with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
-                out = [prediction.mean, covariance * scale * scale]
-        elif only_mean and include_noise and noise_groups is None and isinstance(self.noise_, PerLabel):
+            prediction = _predicted(mean, covariance.diagonal(), target)
+            out = [prediction.mean, target.covariances(covariance)]
+        elif only_mean and include_noise and noise_groups is None and self._has_groups:
             prediction = self._distribution(X, lambda n: start_of_noise(self.noise_, n))
             out = [prediction.mean]
         else:
@@ -108,31 +127,67 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             out.append(prediction.quantiles(quantiles))
         return out[0] if len(out) == 1 else tuple(out)
 
-    def predict_distribution(self, X: object, *, include_noise: bool = True, noise_groups: object = None) -> Prediction:
-        """Return a :class:`Prediction`: mean, median, quantiles and density for each example."""
+    def predict_distribution(self, X: object, *, include_noise: bool = True, noise_groups: object = None) -> Any:
+        """Return a :class:`Prediction`: mean, median, quantiles and density for each example.
+
+        With several targets it is a :class:`TaskPrediction`: the same for each example and task.
+        """
         return self._distribution(X, lambda n: self._noise_of(n, include_noise, noise_groups))
 
     def score(self, X: object, y: object, sample_weight: object = None, *, noise_groups: object = None) -> float:
         """Return the coefficient of determination of the mean, R², as all regressors of scikit-learn do.
 
         The groups matter only if ``target_transform`` makes the mean depend on the noise, as for ``predict``.
-        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked).
+        The target of a row with a ``sample_weight`` of 0 may be missing (None, NaN or masked). With several targets,
+        the score is the mean of those of the tasks, each over the targets that are not missing; a task with fewer than
+        two does not count.
         """
+        tasks = self._examples.tasks if hasattr(self, "_examples") else None
+        if tasks is not None:
+            predicted = self.predict(X, noise_groups=noise_groups)
+            known = TargetMatrix.of(y, len(predicted), tasks, known=True)
+            return mean_r_squared(known.values, predicted, sample_weight)
         return r_squared(y, self.predict(X, noise_groups=noise_groups), sample_weight)
 
-    def log_predictive_density(self, X: object, y: object, *, noise_groups: object = None) -> Vector:
-        """Return the log density of each target under its prediction, in the user's units."""
-        return self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
+    def log_predictive_density(
+        self, X: object, y: object, *, noise_groups: object = None, joint: bool = False
+    ) -> Vector:
+        """Return the log density of each target under its prediction, in the user's units.
 
-    def leave_one_out(self) -> Prediction:
+        With several targets there is one column for each task, and NaN where a target is missing. If ``joint``, the
+        observed targets of each row have one density together, in which they are correlated; it is 0 if there are none.
+        """
+        if not joint:
+            density: Vector = self.predict_distribution(X, noise_groups=noise_groups).log_density(y)
+            return density
+        check_is_fitted(self)
+        target = self._posterior.target
+        if not isinstance(target, TaskUnits):
+            raise ValueError("joint=True is for several targets of each row; this model was fitted to one.")
+        values = TargetMatrix.of(y, len(Inputs.of(X)), target.tasks, known=True).values
+        out, start = [np.zeros(0)], 0
+        for part in self._blocks(X, most=_JOINT):
+            mean, covariance = self._joint(part)
+            covariance[np.diag_indices_from(covariance)] += self._noise_of(len(mean), True, noise_groups)
+            stop = start + len(mean) // len(target.tasks)
+            out.append(joint_log_densities(mean, covariance, values[start:stop], target))
+            start = stop
+        return np.concatenate(out)
+
+    def leave_one_out(self) -> Any:
         """Predict each training target from all the others, in closed form, at the learned hyperparameters.
 
-        Rows with a ``sample_weight`` of 0 were not used in training and are not among them.
+        Rows with a ``sample_weight`` of 0, and rows without any target, were not used in training and are not among
+        them. With several targets, the other targets of the same row are among the others, and predictions of missing
+        targets are NaN.
         """
         check_is_fitted(self)
         with blas_threads(self.n_threads):
             mean, variance = self._posterior.given.left_out()
-        return Prediction(mean, np.sqrt(variance), self._posterior.target)
+        pairs = self._examples.inputs
+        if isinstance(pairs, TaskPairs):
+            mean, variance = pairs.filled(mean), pairs.filled(variance)
+        return _predicted(mean, variance, self._posterior.target)
 
     @overload
     def log_marginal_likelihood(
@@ -180,7 +235,10 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         noise_groups: object = None,
         random_state: object = 0,
     ) -> Vector:
-        """Draw functions (or, with noise, observations) for some examples after training: one column for each."""
+        """Draw functions (or, with noise, observations) for some examples after training: one column for each.
+
+        With several targets, tasks are drawn together, and the draws are by example, task and draw.
+        """
         mean, covariance = self._joint(X)
         noise = self._noise_of(len(mean), include_noise, noise_groups)
         return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
@@ -189,10 +247,16 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """Return the coefficients of the training rows, for the mean of the function.
 
         They are in the user's units, or, if the target is transformed, in units of the transformed target. A constant
-        mean is part of the intercept; a model with a linear mean has no such form.
+        mean is part of the intercept; a model with a linear mean has no such form. With several targets, each task is a
+        score with coefficients of its own for the training items, if the kernel is a product of a kernel of tasks and
+        kernels of items.
         """
         check_is_fitted(self)
         target, mean = self._posterior.target, self._examples.basis.mean
+        if isinstance(target, TaskUnits):
+            return task_dual_form(self._examples.inputs, self.kernel_, self.alpha_, target)
+        given = self._posterior.given
+        assert isinstance(given, ExactPosterior)
         if not isinstance(mean, ConstantMean | None):
             raise InputError(
                 "A model with a linear mean is not a sum over training rows alone: the mean adds a function of its "
@@ -205,7 +269,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             (self.alpha_ * target.scale)[None, :],
             np.array([intercept]),
             ("prediction",),
-            solve=self._posterior.given.solve,
+            solve=given.solve,
             unit=target.scale,
             constant_variance=0.0 if mean is None else mean.spread**2,
         )
@@ -216,45 +280,83 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.kernel_, self.noise_ = posterior.kernel, posterior.likelihood.noise
         self.transform_, self.mean_ = posterior.target.transform, examples.basis.named(given.weights.mean)
         self.log_marginal_likelihood_ = posterior.log_likelihood
-        self.alpha_, self.jitter_ = given.dual, given.factor.jitter
-        self.n_examples_ = len(examples.y)
-        self._set_width(examples.inputs._data)
+        self.alpha_, self.jitter_ = given.dual, given.jitter
+        self.n_examples_, self.tasks_ = len(examples.y), examples.tasks
+        rows = examples.inputs
+        if isinstance(rows, TaskPairs):
+            self.alpha_ = rows.filled(given.dual, 0.0).reshape(-1, len(rows.tasks))
+        self._set_width(rows.distinct._data if isinstance(rows, TaskPairs) else rows._data)
 
     def _like_training(self, X: object) -> Inputs:
         """New examples, read like those of training; a forest of another vocabulary is translated."""
         check_is_fitted(self)
-        return Inputs.of(X, like=self._examples.inputs, translates=True)
+        return self._examples.new(X)
 
-    def _distribution(self, X: object, noise: Callable[[int], Vector]) -> Prediction:
+    def _distribution(self, X: object, noise: Callable[[int], Vector]) -> Any:
         """The distribution of new targets; ``noise(n)`` gives the variances of n observations."""
         mean, variance = [], []
         with naming_a_way_out():
             for part in self._blocks(X):
                 cross, columns = self._cross(part)
-                prior = self.kernel_.diagonal(part, n_threads=self.n_threads, memory=self.memory)
+                kernel, _, new = self._compared(part)
+                prior = kernel.diagonal(new, n_threads=self.n_threads, memory=self.memory)
                 mean.append(self._posterior.given.mean(cross, columns))
                 variance.append(self._posterior.given.variance(cross, prior, columns))
         total = np.concatenate(variance)
-        return Prediction(np.concatenate(mean), np.sqrt(total + noise(len(total))), self._posterior.target)
+        return _predicted(np.concatenate(mean), total + noise(len(total)), self._posterior.target)
 
     def _joint(self, X: object) -> tuple[Vector, Vector]:
         """The mean and the covariances of the function at new examples."""
         inputs = self._like_training(X)
         with naming_a_way_out():
             cross, columns = self._cross(inputs)
-            prior = self.kernel_(inputs, n_threads=self.n_threads, memory=self.memory)
+            kernel, _, new = self._compared(inputs)
+            prior = kernel(new, n_threads=self.n_threads, memory=self.memory)
             covariance = self._posterior.given.covariance(cross, prior, columns)
         return self._posterior.given.mean(cross, columns), covariance
 
     def _cross(self, inputs: Inputs) -> tuple[Vector, Vector]:
         """The covariances of the training examples (rows) with others (columns), and what the mean reads of these."""
-        cross = self.kernel_(self._examples.inputs, inputs, n_threads=self.n_threads, memory=self.memory)
+        kernel, training, new = self._compared(inputs)
+        cross = kernel(training, new, n_threads=self.n_threads, memory=self.memory)
         return cross, self._examples.basis.at(inputs)
 
-    def _blocks(self, X: object) -> list[Inputs]:
-        """New examples, some at a time."""
-        check_is_fitted(self)
-        return Inputs.of(X).blocks(self._examples.inputs, parse_memory(self.memory))
+    def _compared(self, inputs: Inputs) -> tuple[Kernel, Inputs, Inputs]:
+        """The kernel and the examples of training and new ones that it compares: of items alone, if that suffices."""
+        training = self._examples.inputs
+        if isinstance(self._posterior.given, KroneckerPosterior):
+            split = Split.of(self.kernel_)
+            assert split is not None and isinstance(training, TaskPairs) and isinstance(inputs, TaskPairs)
+            return split.items, training.distinct, inputs.distinct
+        return self.kernel_, training, inputs
 
-    def _noise_of(self, n: int, include: bool, groups: object) -> Vector:
+    def _blocks(self, X: object, most: int | None = None) -> list[Inputs]:
+        """New examples, some at a time, at most so many."""
+        check_is_fitted(self)
+        training, memory = self._examples.inputs, parse_memory(self.memory)
+        if not isinstance(training, TaskPairs):
+            return Inputs.of(X).blocks(training, memory)
+        rows = len(training) if isinstance(self._posterior.given, ExactPosterior) else len(training.distinct)
+        step = max(1, memory // (4 * 8 * rows * len(training.tasks)))
+        items = Inputs.of(X)
+        return [self._examples.new(part) for part in items.parts(step if most is None else min(step, most))]
+
+    @property
+    def _has_groups(self) -> bool:
+        """Whether the noise of new examples depends on groups that the caller names."""
+        return isinstance(self.noise_, PerLabel) and self._examples.tasks is None
+
+    def _noise_of(self, n: int, include: bool, groups: Any) -> Vector:
+        tasks = self._examples.tasks
+        if tasks is not None:
+            if groups is not None:
+                raise InputError("With several targets noise belongs to the tasks, so leave noise_groups out.")
+            groups = list(tasks) * (n // len(tasks)) if isinstance(self.noise_, PerLabel) else None
         return new_noise(self.noise_, n, groups, fitted=True) if include else np.zeros(n)
+
+
+def _predicted(mean: Vector, variance: Vector, target: TargetUnits | TaskUnits) -> Any:
+    """The distributions with these flat modelled moments."""
+    if isinstance(target, TaskUnits):
+        return TaskPrediction.of(mean, np.sqrt(variance), target)
+    return Prediction(mean, np.sqrt(variance), target)

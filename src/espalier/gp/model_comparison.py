@@ -81,8 +81,8 @@ def compare(models: Mapping[str, GPRegressor] | Iterable[GPRegressor]) -> ModelC
             raise TypeError(f"compare takes fitted GPRegressors, got {model!r}.")
         check_is_fitted(model)
     named = {str(name): model for name, model in models.items()} if isinstance(models, Mapping) else _named(listed)
-    targets = [model._examples.y for model in named.values()]
-    if any(not np.array_equal(y, targets[0]) for y in targets):
+    targets = [model._examples.targets for model in named.values()]
+    if any(not np.array_equal(y, targets[0], equal_nan=True) for y in targets):
         raise InputError("The models were fitted to different targets, so their evidence cannot be compared.")
     return ModelComparison([_row(name, model) for name, model in named.items()])
 
@@ -104,13 +104,14 @@ def _short(name: str, width: int = _WIDTH) -> str:
 
 
 def _row(name: str, model: GPRegressor) -> ComparisonRow:
-    prediction, y = model.leave_one_out(), model._examples.y
+    prediction, y = model.leave_one_out(), model._examples.targets
+    known = ~np.isnan(y)  # of several targets of a row, some may be missing
     return ComparisonRow(
         name,
         model.log_marginal_likelihood_,
-        float(prediction.log_density(y).mean()),
-        float(np.abs(prediction.median - y).mean()),
-        float(np.sqrt(((prediction.mean - y) ** 2).mean())),
+        float(prediction.log_density(y)[known].mean()),
+        float(np.abs(prediction.median - y)[known].mean()),
+        float(np.sqrt(((prediction.mean - y)[known] ** 2).mean())),
         model.learned_.n_effective,
         len(model.learned_.at_bounds),
     )

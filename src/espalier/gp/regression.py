@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
-from espalier.gp.inference import exact
+from espalier.gp.inference import exact, kronecker
 from espalier.gp.likelihoods.gaussian import Gaussian, Observed
 from espalier.gp.mean import Basis, as_mean
 from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
 from espalier.gp.parameters import Parameter, Vector
+from espalier.gp.task_units import TaskUnits
 from espalier.gp.transforms import Transform
 from espalier.gp.units import TargetUnits
 from espalier.kernels.base import Kernel, Plan
 from espalier.kernels.inputs import Inputs
+from espalier.kernels.kronecker import KroneckerPlan
+from espalier.kernels.plan import Pullback
 from espalier.kernels.stored import columns_read
+from espalier.kernels.task_pairs import TaskPairs
 from espalier.storage import State, require
 
 
@@ -32,7 +36,7 @@ class Examples:
     """Training data and what is declared for them; a fitted model keeps these, and no plan."""
 
     kernel: Kernel  # bound: one entry for every label or dimension of the data
-    inputs: Inputs
+    inputs: Inputs  # pairs of an item and a task if there are several targets for each item
     y: Vector
     transform: Transform
     standardize: bool
@@ -72,7 +76,9 @@ class Examples:
     @staticmethod
     def from_state(state: State) -> Examples:
         """Make the examples that a file holds."""
-        inputs, y = Inputs.from_state(state.part("inputs")), state.array("y", np.float64)
+        rows = state.part("inputs")
+        inputs = TaskPairs.from_state(rows) if "tasks" in rows else Inputs.from_state(rows)
+        y = state.array("y", np.float64)
         given = state.part("observed")
         numbers = {name: given.array(name, np.float64) for name in ("values", "weight", "known")}
         observed = Observed(group=given.array("group", np.int64), names=tuple(given.texts("names")), **numbers)
@@ -96,13 +102,51 @@ class Examples:
 
     def parameters(self) -> list[Parameter]:
         """Every number that is learned by gradients."""
-        units, _, _ = TargetUnits.of(self.transform, self.y, standardize=self.standardize)
+        units, _, _ = self.units(self.transform)
         kernel = kernel_parameters(self.kernel, f"variance, in squared {units.unit}")
         return kernel + replace(self.likelihood, unit=units.unit).parameters() + self.transform.parameters()
 
-    def objective(self, plan: Plan | None = None, **options: Any) -> RegressionObjective:
+    @property
+    def tasks(self) -> tuple[str, ...] | None:
+        """The names of the tasks, if there are several targets for each item."""
+        return self.inputs.tasks if isinstance(self.inputs, TaskPairs) else None
+
+    @property
+    def targets(self) -> Vector:
+        """The targets as they were given: a matrix with NaN for gaps if there are several for each item."""
+        if not isinstance(self.inputs, TaskPairs):
+            return self.y
+        return self.inputs.filled(self.y).reshape(-1, len(self.inputs.tasks))
+
+    def units(self, transform: Transform) -> tuple[TargetUnits | TaskUnits, Vector, float]:
+        """The units of the targets, the modelled numbers, and the log of the Jacobian of all of them."""
+        if isinstance(self.inputs, TaskPairs):
+            pairs = self.inputs
+            return TaskUnits.of(transform, self.y, pairs.tasks, pairs.task, standardize=self.standardize)
+        return TargetUnits.of(transform, self.y, standardize=self.standardize)
+
+    def new(self, X: object) -> Inputs:
+        """New examples, read like those of training, each with every task; another vocabulary is translated."""
+        if not isinstance(self.inputs, TaskPairs):
+            return Inputs.of(X, like=self.inputs, translates=True)
+        if isinstance(X, TaskPairs):
+            return X
+        items = Inputs.of(X, like=self.inputs.distinct, translates=True)
+        return TaskPairs.all_of(items, self.inputs.tasks, like=self.inputs)
+
+    def objective(self, plan: Plan | KroneckerPlan | None = None, **options: Any) -> RegressionObjective:
         """The evidence of the examples; the plan of their kernel matrix is made if it is not given."""
-        return RegressionObjective(self, plan or self.kernel.plan(self.inputs, **options), options)
+        plan = plan or plan_of(self.kernel, self.inputs, self.observed, **options)
+        return RegressionObjective(self, plan, options)
+
+
+def plan_of(kernel: Kernel, inputs: Inputs, observed: Observed, **options: Any) -> Plan | KroneckerPlan:
+    """The plan of the training examples: that of a Kronecker product, if targets, weights and kernel allow it."""
+    if isinstance(inputs, TaskPairs) and not observed.known.any() and (observed.weight == 1).all():
+        plan = KroneckerPlan.of(kernel, inputs, **options)
+        if plan is not None:
+            return plan
+    return kernel.plan(inputs, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +155,8 @@ class Posterior:
 
     kernel: Kernel
     likelihood: Gaussian
-    target: TargetUnits
-    given: exact.ExactPosterior
+    target: TargetUnits | TaskUnits
+    given: exact.ExactPosterior | kronecker.KroneckerPosterior
     log_likelihood: float  # of the targets in the user's units
 
 
@@ -121,7 +165,7 @@ class RegressionObjective:
     """The log evidence of examples, at any hyperparameters."""
 
     examples: Examples
-    plan: Plan
+    plan: Plan | KroneckerPlan
     options: Mapping[str, Any]  # of a plan
 
     @property
@@ -151,22 +195,30 @@ class RegressionObjective:
     @blas_threads()
     def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
         kernel = kernel_at(self.examples.kernel, values)
-        matrix, pull_back = self.plan.vjp(kernel)
+        pulled: tuple[Any, Pullback] = self.plan.vjp(kernel)
+        matrix, pull_back = pulled
         posterior, observed = self._condition(kernel, values, matrix)
-        bar = exact.cotangent(posterior.given)
-        diagonal = bar.diagonal().copy()
+        z, z_bar = observed.values, -posterior.given.dual
+        bar, diagonal = _cotangent(posterior.given)
         out = kernel_slopes(pull_back(bar))
         out.update(posterior.likelihood.pull_back(observed, diagonal))
-        # Divide step by step: the cube of a huge or tiny scale overflows or underflows.
-        scale_bar = float(-2 * (observed.known @ diagonal) / posterior.target.scale)
-        z, z_bar = observed.values, -posterior.given.dual
-        out.update(posterior.target.pull_back(self.examples.y, z, z_bar, scale_bar))
+        known_bar = -2 * float(observed.known @ diagonal)
+        out.update(posterior.target.pull_back(self.examples.y, z, z_bar, known_bar))
         return posterior.log_likelihood, out
 
-    def _condition(self, kernel: Kernel, values: Mapping[str, float], matrix: Vector) -> tuple[Posterior, Observed]:
+    def _condition(self, kernel: Kernel, values: Mapping[str, float], matrix: Any) -> tuple[Posterior, Observed]:
         examples = self.examples
         likelihood, transform = examples.likelihood.with_parameters(values), examples.transform.with_parameters(values)
-        target, z, jacobian = TargetUnits.of(transform, examples.y, standardize=examples.standardize)
+        target, z, jacobian = examples.units(transform)
         observed = examples.observed.in_units(z, target.scale)
-        given = exact.condition(matrix, likelihood, observed, examples.basis.columns)
+        inference = exact if isinstance(self.plan, Plan) else kronecker
+        given = inference.condition(matrix, likelihood, observed, examples.basis.columns)
         return Posterior(kernel, likelihood, target, given, given.log_evidence + jacobian), observed
+
+
+def _cotangent(given: exact.ExactPosterior | kronecker.KroneckerPosterior) -> tuple[Any, Vector]:
+    """The derivatives of the log evidence by what the plan gave, and by the noise variance of each target."""
+    if isinstance(given, kronecker.KroneckerPosterior):
+        return kronecker.cotangent(given)
+    bar = exact.cotangent(given)
+    return bar, bar.diagonal().copy()

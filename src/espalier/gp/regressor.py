@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
+from espalier.errors import InputError
 from espalier.gp.advice import warn_of_regression
 from espalier.gp.fitted import FittedRegressor
 from espalier.gp.learned import LearnedTable
@@ -17,21 +19,26 @@ from espalier.gp.likelihoods.gaussian import new_noise, observed
 from espalier.gp.mean import Basis, as_mean
 from espalier.gp.optimize import LastReport, Settings
 from espalier.gp.parameters import Vector
-from espalier.gp.regression import Examples, RegressionObjective
+from espalier.gp.regression import Examples, RegressionObjective, plan_of
 from espalier.gp.sampling import draw, generator
 from espalier.gp.transforms import as_transform
 from espalier.gp.units import TargetUnits
+from espalier.gram.target_matrix import TargetMatrix, has_several_targets
 from espalier.gram.targets import check_numbers
 from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
 from espalier.jobs.executor import Executor
 from espalier.kernels.base import Kernel
+from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import bound_to_labels
+from espalier.kernels.task_names import task_names
+from espalier.kernels.task_pairs import TaskPairs, with_tasks
 from espalier.storage import State
 from espalier.structures.numbers import truth_value
 
 MAX_ITERATIONS, TOLERANCE = 200, 1e-5
+START_OF_NOISE = 0.1
 
 
 @dataclass(eq=False, repr=False)
@@ -48,7 +55,8 @@ class GPRegressor(FittedRegressor):
         The kernel. Learning starts from its numbers; ``fixed(...)`` keeps one. A learned scale is ``1.0 * kernel``.
     noise
         The variance of the noise in squared units of the modelled target (transformed, standardised): a number,
-        ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``.
+        ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``. None stands for 0.1, or,
+        with several targets, for ``PerLabel(0.1)``, one per task.
     mean
         What is predicted far from all data: None for 0 (the mean of the targets if they are standardised),
         ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``. Its weights have a wide normal prior and are
@@ -112,7 +120,7 @@ class GPRegressor(FittedRegressor):
 
     kernel: Kernel
     _: KW_ONLY
-    noise: Any = 0.1
+    noise: Any = None
     mean: object = None
     target_transform: object = None
     standardize: bool = True
@@ -131,6 +139,7 @@ class GPRegressor(FittedRegressor):
         sample_weight: object = None,
         noise_variance: object = None,
         noise_groups: object = None,
+        tasks: Sequence[object] | None = None,
         executor: Executor | None = None,
     ) -> Self:
         """Learn all hyperparameters and condition on the training targets.
@@ -140,14 +149,19 @@ class GPRegressor(FittedRegressor):
         X
             Examples: what the kernel takes (trees, a corpus, vectors, a table for kernels that name columns).
         y
-            One number for each.
+            One number for each; or several, one for each task: a matrix, or a frame or a table whose columns are the
+            tasks. Of several, some may be missing (NaN or None); a row without any is not used.
         sample_weight
             How many observations each target represents: its noise variance is divided by this. Rows with a weight
-            of 0 are not used: they are not counted, checked or left out in turn.
+            of 0 are not used: they are not counted, checked or left out in turn. With several targets, one for each row
+            or for each target.
         noise_variance
-            Known variances, added to the learned noise; in squared units of the (transformed) target.
+            Known variances, added to the learned noise; in squared units of the (transformed) target. With several
+            targets, one for each row or for each target.
         noise_groups
-            The group of each example, if ``noise`` is ``PerLabel``.
+            The group of each example, if ``noise`` is ``PerLabel``. With several targets, the tasks are the groups.
+        tasks
+            The names of the tasks, if ``y`` has several columns; if None, the names of its columns, or their numbers.
         executor
             Runs the climbs from several starts, such as :class:`~espalier.jobs.Processes`; one after the other if None.
 
@@ -159,7 +173,7 @@ class GPRegressor(FittedRegressor):
         """
         settings = self._settings()
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
-            objective = self._objective(X, y, sample_weight, noise_variance, noise_groups)
+            objective = self._objective(X, y, sample_weight, noise_variance, noise_groups, tasks)
             last = None if report is None else LastReport(report)
             settings = replace(settings, progress=last, executor=executor)
             found = learn(objective, settings, generator(self.random_state), objective.part)
@@ -197,11 +211,39 @@ class GPRegressor(FittedRegressor):
             covariance = kernel(inputs, n_threads=self.n_threads, memory=self.memory) + columns @ columns.T
         noise = np.zeros(len(inputs))
         if include_noise:
-            noise = new_noise(self.noise_ if fitted else self.noise, len(inputs), noise_groups, fitted=fitted)
+            noise = (
+                self._noise_of(len(inputs), True, noise_groups)
+                if fitted
+                else new_noise(self._noise, len(inputs), noise_groups, fitted=False)
+            )
         draws = draw(np.zeros(len(inputs)), covariance, noise, n_samples, random_state)
         if fitted:
             return self._posterior.target.restored(draws)
         return TargetUnits(as_transform(self.target_transform), 0.0, 1.0, False).restored(draws)
+
+    @property
+    def _noise(self) -> Any:
+        """The declared noise of one target."""
+        return START_OF_NOISE if self.noise is None else self.noise
+
+    def _check_tasks(self, matrix: TargetMatrix, groups: object) -> None:
+        """Refuse what has no meaning for several targets."""
+        empty = [name for name, column in zip(matrix.tasks, matrix.values.T, strict=True) if np.isnan(column).all()]
+        if empty:
+            raise InputError(f"No target of {', '.join(map(repr, empty))} is known. Drop the column, or fill some in.")
+        if groups is not None:
+            raise InputError("With several targets noise belongs to the tasks, so leave noise_groups out.")
+        if self.mean is not None:
+            raise ValueError(
+                f"mean must be None if there are several targets, got {self.mean!r}. A kernel does the same for each "
+                "task: Coregion(on='task') * (kernel + Constant()) for a constant, + Linear() for a linear mean."
+            )
+        transform = as_transform(self.target_transform)
+        if transform.parameters():
+            raise ValueError(
+                f"target_transform must have no learned numbers if there are several targets, got "
+                f"{self.target_transform!r}. Use 'log', 'sqrt' or BoxCox(fixed(0.5)), or transform each task before."
+            )
 
     def _settings(self) -> Settings:
         """How to learn."""
@@ -209,18 +251,33 @@ class GPRegressor(FittedRegressor):
         truth_value("standardize", self.standardize)
         return replace(settings_of(self, MAX_ITERATIONS, TOLERANCE), pilot=self.pilot)
 
-    def _objective(self, X: object, y: object, weight: object, known: object, groups: object) -> RegressionObjective:
+    def _objective(
+        self, X: object, y: object, weight: object, known: object, groups: object, tasks: Sequence[object] | None
+    ) -> RegressionObjective:
         """What is maximised: the evidence of the rows whose weight is not 0."""
-        kernel = self._checked_kernel()
+        kernel, noise = self._checked_kernel(), self._noise
         inputs = Inputs.of(X)
-        likelihood, targets, rows = observed(self.noise, len(inputs), groups, weight, known)
+        if has_several_targets(y):
+            matrix = TargetMatrix.of(y, len(inputs), None if tasks is None else task_names(tasks, None))
+            self._check_tasks(matrix, groups)
+            noise = PerLabel(START_OF_NOISE) if self.noise is None else noise
+            inputs, kernel = TaskPairs.all_of(inputs, matrix.tasks), with_tasks(kernel)
+            weight, known = (
+                matrix.spread(np.ones(()) if weight is None else weight, "sample_weight"),
+                matrix.spread(known, "noise_variance"),
+            )
+            groups = list(matrix.tasks) * len(matrix.values) if isinstance(noise, PerLabel) else None
+            y = matrix.values.ravel()
+        elif tasks is not None:
+            raise InputError("tasks names the columns of y, but y is one column. Leave tasks out.")
+        likelihood, targets, rows = observed(noise, len(inputs), groups, weight, known)
         numbers = check_numbers(y, len(inputs), rows)
         transform = as_transform(self.target_transform).prepared(numbers)
         if len(numbers) < len(inputs):
             inputs = inputs.rows(rows)
         basis = Basis.of(as_mean(self.mean), inputs)
         options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
-        plan = kernel.plan(inputs, **options)
+        plan = plan_of(kernel, inputs, targets, **options)
         bound = bound_to_labels(plan, kernel)
         examples = Examples(bound, inputs, numbers, transform, bool(self.standardize), likelihood, targets, basis)
         return examples.objective(plan, **options)

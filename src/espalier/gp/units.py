@@ -44,11 +44,13 @@ class TargetUnits:
         jacobian = float(log_slope.sum()) - len(y) * math.log(scale)
         return target, (transformed - location) / scale, jacobian
 
-    def pull_back(self, y: Vector, z: Vector, z_bar: Vector, scale_bar: float = 0.0) -> dict[str, float]:
-        """Pull a gradient of ``z`` (and of the scale, if noise depends on it) back to the transform."""
+    def pull_back(self, y: Vector, z: Vector, z_bar: Vector, known_bar: float = 0.0) -> dict[str, float]:
+        """Pull a gradient of ``z`` (and of the log of the scale, if noise is known in its units) to the transform."""
         if not self.transform.parameters():
             return {}
         bar = z_bar / self.scale
+        # Divide step by step: the cube of a huge or tiny scale overflows or underflows.
+        scale_bar = known_bar / self.scale
         if self.standardized:
             n = len(y)
             bar = (z_bar - z_bar.mean() - z * float(z_bar @ z) / n - z) / self.scale + scale_bar * z / n
@@ -62,6 +64,12 @@ class TargetUnits:
     def restored(self, z: Vector) -> Vector:
         """The user's numbers from modelled ones."""
         return self.transform.inverse(self.location + self.scale * np.asarray(z))
+
+    def covariances(self, modelled: Vector) -> Vector:
+        """Covariances in the user's units, from modelled ones of a target that is only shifted and scaled."""
+        scale = np.float64(self.scale)
+        with np.errstate(over="ignore"):  # covariances of targets near 1e300 are infinite
+            return np.asarray(modelled * scale * scale)
 
     @property
     def is_linear(self) -> bool:

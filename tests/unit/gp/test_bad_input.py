@@ -52,10 +52,10 @@ BAD = {
     "numbers as words": (lambda: fit(y=list("1234")), InputError, "y must hold"),
     "complex": (lambda: fit(y=[1, 2, 3, 4j]), InputError, "Complex data not supported"),
     "dates": (lambda: fit(y=np.array(["2020-01-01"] * 4, "M8[D]")), InputError, "y must hold"),
-    "two columns": (
-        lambda: fit(y=np.ones((4, 2))),
+    "two layers": (
+        lambda: fit(y=np.ones((4, 2, 1))),
         InputError,
-        r"one label or number per row, of shape \(4,\), got shape \(4, 2\)",
+        r"one label or number per row, of shape \(4,\), got shape \(4, 2, 1\)",
     ),
     "one number": (lambda: fit(y=3.0), InputError, r"of shape \(4,\), got shape \(\)"),
     "ragged": (lambda: fit(y=[[1], [2, 3], [4], [5]]), InputError, "y must hold"),

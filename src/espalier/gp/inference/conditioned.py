@@ -88,6 +88,11 @@ class Conditioned:
         """The mean of the function."""
         return np.asarray(cross.T @ self.dual + columns @ self.weights.mean)
 
+    @property
+    def jitter(self) -> float:
+        """What was added to the diagonal in addition to the noise."""
+        return self.factor.jitter
+
     def explained(self, cross: Vector) -> Vector:
         """``E`` such that ``E.T @ E`` is what the targets subtract from a prior covariance."""
         return self.factor.half_solve(cross if self.root is None else self.root[:, None] * cross)

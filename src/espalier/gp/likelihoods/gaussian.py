@@ -45,8 +45,8 @@ class Observed:
         """Some of the observations."""
         return replace(self, **{name: getattr(self, name)[rows] for name in ("values", "group", "weight", "known")})
 
-    def in_units(self, values: Vector, scale: float) -> Observed:
-        """The observations with targets in other units; one new unit is ``scale`` present ones."""
+    def in_units(self, values: Vector, scale: float | Vector) -> Observed:
+        """The observations with targets in other units; one new unit is ``scale`` present ones (of each target)."""
         return replace(self, values=values, known=self.known / scale / scale)
 
 

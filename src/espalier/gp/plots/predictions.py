@@ -5,6 +5,7 @@ Everybody can distinguish blue from orange, and colour is never the only differe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ def plot_predictions(
     *,
     probability: float = 0.9,
     noise_groups: object = None,
+    task: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw what was observed against what was predicted, with an interval for each example.
@@ -51,10 +53,12 @@ def plot_predictions(
         Of the central intervals.
     noise_groups
         The groups of the examples, if noise is per group.
+    task
+        The task to draw, if the model was fitted to several targets; ``y`` are then the targets of this task.
     ax
         Where to draw; a new figure if None.
     """
-    prediction, y = _predicted(model, X, y, noise_groups)
+    prediction, y = _predicted(model, X, y, noise_groups, task)
     interval, median = prediction.interval(probability), prediction.median
     inside = (interval[:, 0] <= y) & (y <= interval[:, 1])
     ax = axes_of(ax, (5.4, 5.2))
@@ -93,7 +97,13 @@ def plot_predictions(
 
 
 def plot_calibration(
-    model: GPRegressor, X: object = None, y: object = None, *, noise_groups: object = None, ax: Axes | None = None
+    model: GPRegressor,
+    X: object = None,
+    y: object = None,
+    *,
+    noise_groups: object = None,
+    task: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw which share of the targets central intervals really hold, for every probability.
 
@@ -102,10 +112,10 @@ def plot_calibration(
 
     Parameters
     ----------
-    model, X, y, noise_groups, ax
+    model, X, y, noise_groups, task, ax
         As for :func:`plot_predictions`.
     """
-    prediction, y = _predicted(model, X, y, noise_groups)
+    prediction, y = _predicted(model, X, y, noise_groups, task)
     needed = np.sort(interval_needed(prediction, y))
     n = len(needed)
     ax = axes_of(ax, (5.4, 5.2))
@@ -137,14 +147,26 @@ def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[n
 
 
 def _predicted(
-    model: GPRegressor, X: object, y: object, noise_groups: object
+    model: GPRegressor, X: object, y: object, noise_groups: object, task: str | None
 ) -> tuple[Prediction, NDArray[np.float64]]:
     check_fitted(model)
+    if (task is None) != (model.tasks_ is None):
+        tasks = (
+            "one target, so leave task out" if model.tasks_ is None else f"the tasks {model.tasks_}: name one, task="
+        )
+        raise InputError(f"The model was fitted to {tasks}.")
     if X is None and y is None:
-        return model.leave_one_out(), model._examples.y
+        left_out, targets = model.leave_one_out(), model._examples.targets
+        if task is None:
+            return left_out, targets
+        own: Prediction = left_out[task]
+        column = targets[:, left_out.tasks.index(task)]
+        known = ~np.isnan(column)
+        return replace(own, modelled_mean=own.modelled_mean[known], modelled_std=own.modelled_std[known]), column[known]
     if X is None or y is None:
         raise InputError("Give both X and y, or neither for the training examples, each predicted from all others.")
-    prediction = model.predict_distribution(X, noise_groups=noise_groups)
+    predicted = model.predict_distribution(X, noise_groups=noise_groups)
+    prediction: Prediction = predicted if task is None else predicted[task]
     if not len(prediction):
         raise InputError("There is nothing to draw: X is empty.")
     return prediction, check_numbers(y, len(prediction))
