@@ -8,6 +8,7 @@ from espalier.gp.inference import Sites as Sites
 from espalier.gp.inference import ep as ep
 from espalier.gp.inference import exact as exact
 from espalier.gp.inference import laplace as laplace
+from espalier.gp.inference import slice_sampling as slice_sampling
 from espalier.gp.inference import softmax as softmax
 from espalier.gp.inference import variational as variational
 from espalier.gp.latent import Inference as Inference

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from espalier.blas import blas_threads
 from espalier.gp.inference.sites import SitePosterior, Sites, conditioned_on
 from espalier.gp.latent import Inference, LatentObjective
+from espalier.gp.likelihoods.base import rows_of
 from espalier.gp.mean import Basis
 from espalier.gp.parameters import Vector
 from espalier.kernels.base import Kernel, Plan
@@ -35,7 +36,7 @@ class LatentExamples:
     def part(self, rows: NDArray[np.intp]) -> LatentExamples:
         """Some of the examples."""
         return replace(
-            self, inputs=self.inputs.rows(rows), basis=self.basis.part(rows), targets=_rows_of(self.targets, rows)
+            self, inputs=self.inputs.rows(rows), basis=self.basis.part(rows), targets=rows_of(self.targets, rows)
         )
 
     def objective(self, plan: Plan | None = None, **options: Any) -> LatentObjective[Any]:
@@ -54,13 +55,6 @@ class LatentExamples:
         """The prior covariances of the latent values."""
         K = self.kernel.plan(self.inputs, **options).matrix(self.kernel)
         return K + self.basis.columns @ self.basis.columns.T
-
-
-def _rows_of(targets: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(targets, np.ndarray):
-        return targets[rows]
-    made = [_rows_of(own, rows) for own in targets]
-    return made if isinstance(targets, list) else type(targets)(*made)
 
 
 def finished(K: Vector, given: Any) -> SitePosterior:

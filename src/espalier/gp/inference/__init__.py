@@ -1,6 +1,6 @@
 """Inference: functions from covariances, a likelihood and targets to a process that is conditioned on the targets."""
 
-from espalier.gp.inference import ep, exact, laplace, softmax, variational
+from espalier.gp.inference import ep, exact, laplace, slice_sampling, softmax, variational
 from espalier.gp.inference.columns import Columns
 from espalier.gp.inference.conditioned import Conditioned
 from espalier.gp.inference.exact import ExactPosterior
@@ -18,6 +18,7 @@ __all__ = [
     "ep",
     "exact",
     "laplace",
+    "slice_sampling",
     "softmax",
     "variational",
 ]

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.gp.likelihoods.quadrature import Tilted, log_normal_mean, normal_means, tilted
 from espalier.gp.parameters import Parameter, Vector
@@ -194,3 +195,15 @@ def setting_parameters(name: str, setting: object, bounds: tuple[float, float], 
     """The learned numbers of a field of a likelihood; none if it is ``fixed``."""
     levels = declared(name, setting, bounds, unit)
     return [Parameter(path, value, *own, prior, unit) for path, (value, own, prior, _) in levels.items()]
+
+
+def rows_of(targets: Any, rows: NDArray[np.intp]) -> Any:
+    """Some of the targets, of any type that a likelihood takes; rows may repeat."""
+    if isinstance(targets, float | int):
+        return targets
+    if isinstance(targets, np.ndarray):
+        return targets[rows]
+    if hasattr(targets, "part"):
+        return targets.part(rows)
+    made = [rows_of(own, rows) for own in targets]
+    return made if isinstance(targets, list) else type(targets)(*made)
