@@ -52,6 +52,7 @@ from espalier.gp.priors import HalfNormal as HalfNormal
 from espalier.gp.priors import LogNormal as LogNormal
 from espalier.gp.priors import Prior as Prior
 from espalier.gp.regressor import GPRegressor as GPRegressor
+from espalier.gp.sparse import Inducing as Inducing
 from espalier.gp.task_prediction import TaskPrediction as TaskPrediction
 from espalier.gp.transforms import BoxCox as BoxCox
 from espalier.gp.transforms import Log as Log

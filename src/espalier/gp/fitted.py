@@ -23,6 +23,7 @@ from espalier.gp.parameters import Vector
 from espalier.gp.prediction import Prediction
 from espalier.gp.regression import Examples, Posterior
 from espalier.gp.sampling import draw
+from espalier.gp.sparse.regression import SparseExamples
 from espalier.gp.task_forms import task_dual_form
 from espalier.gp.task_prediction import TaskPrediction, joint_log_densities
 from espalier.gp.task_units import TaskUnits
@@ -244,7 +245,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return self._posterior.target.restored(draw(mean, covariance, noise, n_samples, random_state))
 
     def dual_form(self) -> DualForm:
-        """Return the coefficients of the training rows, for the mean of the function.
+        """Return the coefficients of the training rows, or of the structures of a sparse process, for the mean.
 
         They are in the user's units, or, if the target is transformed, in units of the transformed target. A constant
         mean is part of the intercept; a model with a linear mean has no such form. With several targets, each task is a
@@ -256,20 +257,20 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         if isinstance(target, TaskUnits):
             return task_dual_form(self._examples.inputs, self.kernel_, self.alpha_, target)
         given = self._posterior.given
-        assert isinstance(given, ExactPosterior)
         if not isinstance(mean, ConstantMean | None):
             raise InputError(
                 "A model with a linear mean is not a sum over training rows alone: the mean adds a function of its "
                 "own. Fit it with mean=None or 'constant'; a kernel such as Linear(on='features') is linear too."
             )
+        is_sparse = isinstance(self._examples, SparseExamples)
         intercept = target.location + target.scale * self.mean_.get("mean.constant", 0.0)
         return DualForm(
             self.kernel_,
-            self._examples.inputs,
+            self._examples.support,
             (self.alpha_ * target.scale)[None, :],
             np.array([intercept]),
             ("prediction",),
-            solve=given.solve,
+            solve=None if is_sparse and mean is not None else given.solve,
             unit=target.scale,
             constant_variance=0.0 if mean is None else mean.spread**2,
         )
@@ -282,6 +283,8 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         self.log_marginal_likelihood_ = posterior.log_likelihood
         self.alpha_, self.jitter_ = given.dual, given.jitter
         self.n_examples_, self.tasks_ = len(examples.y), examples.tasks
+        if isinstance(examples, SparseExamples):
+            self.inducing_rows_, self.inducing_weights_ = examples.chosen, examples.combine
         rows = examples.inputs
         if isinstance(rows, TaskPairs):
             self.alpha_ = rows.filled(given.dual, 0.0).reshape(-1, len(rows.tasks))
@@ -316,14 +319,14 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return self._posterior.given.mean(cross, columns), covariance
 
     def _cross(self, inputs: Inputs) -> tuple[Vector, Vector]:
-        """The covariances of the training examples (rows) with others (columns), and what the mean reads of these."""
+        """The covariances of the examples in support (rows) with others (columns), and what the mean reads of these."""
         kernel, training, new = self._compared(inputs)
         cross = kernel(training, new, n_threads=self.n_threads, memory=self.memory)
         return cross, self._examples.basis.at(inputs)
 
     def _compared(self, inputs: Inputs) -> tuple[Kernel, Inputs, Inputs]:
         """The kernel and the examples of training and new ones that it compares: of items alone, if that suffices."""
-        training = self._examples.inputs
+        training = self._examples.support
         if isinstance(self._posterior.given, KroneckerPosterior):
             split = Split.of(self.kernel_)
             assert split is not None and isinstance(training, TaskPairs) and isinstance(inputs, TaskPairs)
@@ -333,7 +336,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     def _blocks(self, X: object, most: int | None = None) -> list[Inputs]:
         """New examples, some at a time, at most so many."""
         check_is_fitted(self)
-        training, memory = self._examples.inputs, parse_memory(self.memory)
+        training, memory = self._examples.support, parse_memory(self.memory)
         if not isinstance(training, TaskPairs):
             return Inputs.of(X).blocks(training, memory)
         rows = len(training) if isinstance(self._posterior.given, ExactPosterior) else len(training.distinct)

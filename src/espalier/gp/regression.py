@@ -44,6 +44,11 @@ class Examples:
     observed: Observed  # known variances in squared units of the transformed target
     basis: Basis
 
+    @property
+    def support(self) -> Inputs:
+        """The rows whose covariances with others tell what is predicted."""
+        return self.inputs
+
     def part(self, rows: NDArray[np.intp]) -> Examples:
         """Some of the examples."""
         return replace(
@@ -128,11 +133,17 @@ class Examples:
     def new(self, X: object) -> Inputs:
         """New examples, read like those of training, each with every task; another vocabulary is translated."""
         if not isinstance(self.inputs, TaskPairs):
-            return Inputs.of(X, like=self.inputs, translates=True)
+            return Inputs.of(X, like=self.support, translates=True)
         if isinstance(X, TaskPairs):
             return X
         items = Inputs.of(X, like=self.inputs.distinct, translates=True)
         return TaskPairs.all_of(items, self.inputs.tasks, like=self.inputs)
+
+    def modelled(self, values: Mapping[str, float]) -> tuple[Gaussian, TargetUnits | TaskUnits, Observed, float]:
+        """The likelihood, the units and the targets at some hyperparameters, and the log Jacobian of the units."""
+        likelihood = self.likelihood.with_parameters(values)
+        target, z, jacobian = self.units(self.transform.with_parameters(values))
+        return likelihood, target, self.observed.in_units(z, target.scale), jacobian
 
     def objective(self, plan: Plan | KroneckerPlan | None = None, **options: Any) -> RegressionObjective:
         """The evidence of the examples; the plan of their kernel matrix is made if it is not given."""
@@ -156,7 +167,7 @@ class Posterior:
     kernel: Kernel
     likelihood: Gaussian
     target: TargetUnits | TaskUnits
-    given: exact.ExactPosterior | kronecker.KroneckerPosterior
+    given: Any  # an ExactPosterior, a KroneckerPosterior or a SparsePosterior
     log_likelihood: float  # of the targets in the user's units
 
 
@@ -207,12 +218,9 @@ class RegressionObjective:
         return posterior.log_likelihood, out
 
     def _condition(self, kernel: Kernel, values: Mapping[str, float], matrix: Any) -> tuple[Posterior, Observed]:
-        examples = self.examples
-        likelihood, transform = examples.likelihood.with_parameters(values), examples.transform.with_parameters(values)
-        target, z, jacobian = examples.units(transform)
-        observed = examples.observed.in_units(z, target.scale)
+        likelihood, target, observed, jacobian = self.examples.modelled(values)
         inference = exact if isinstance(self.plan, Plan) else kronecker
-        given = inference.condition(matrix, likelihood, observed, examples.basis.columns)
+        given = inference.condition(matrix, likelihood, observed, self.examples.basis.columns)
         return Posterior(kernel, likelihood, target, given, given.log_evidence + jacobian), observed
 
 

@@ -21,6 +21,9 @@ from espalier.gp.optimize import LastReport, Settings
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Examples, RegressionObjective, plan_of
 from espalier.gp.sampling import draw, generator
+from espalier.gp.sparse.inducing import as_inducing
+from espalier.gp.sparse.learning import SparseTask, learn_sparsely
+from espalier.gp.sparse.regression import SparseExamples
 from espalier.gp.transforms import as_transform
 from espalier.gp.units import TargetUnits
 from espalier.gram.target_matrix import TargetMatrix, has_several_targets
@@ -79,6 +82,10 @@ class GPRegressor(FittedRegressor):
         (1e-5 if None).
     learn
         False keeps all hyperparameters as they are.
+    inducing
+        None: an exact process. For many examples, a number of structures or an :class:`~espalier.gp.Inducing`: a sparse
+        process, which knows its function through these (see the guide *Sparse processes*). Its hyperparameters are
+        learned exactly on a pilot of 1,000 examples, or as many as ``pilot`` says, and kept.
     random_state, n_threads, memory, progress, verbose
         As for every learner: see :class:`~espalier.gram.estimator.Learner`. ``progress`` is called after each
         evaluation with a :class:`FitProgress`.
@@ -101,6 +108,9 @@ class GPRegressor(FittedRegressor):
     alpha_
         The dual weights: ``kernel_(x, X) @ alpha_`` is the mean of the function at ``x`` in modelled units (of the
         transformed, standardised target), without the part of ``mean_``.
+    inducing_rows_, inducing_weights_
+        Of a sparse process: the examples that are its structures, in the order in which they were chosen, and the
+        weights of their combinations, or None. ``alpha_`` then has one weight for each structure.
     n_examples_
         How many examples it learned from: rows with a ``sample_weight`` of 0 do not count.
 
@@ -129,6 +139,7 @@ class GPRegressor(FittedRegressor):
     max_iterations: int | None = None
     tolerance: float | None = None
     learn: bool = True
+    inducing: Any = None
     random_state: object = 0
 
     def fit(
@@ -175,8 +186,11 @@ class GPRegressor(FittedRegressor):
         with naming_a_way_out(), reporting("fitting GPRegressor", self.progress, self.verbose) as report:
             objective = self._objective(X, y, sample_weight, noise_variance, noise_groups, tasks)
             last = None if report is None else LastReport(report)
-            settings = replace(settings, progress=last, executor=executor)
-            found = learn(objective, settings, generator(self.random_state), objective.part)
+            settings, rng = replace(settings, progress=last, executor=executor), generator(self.random_state)
+            if isinstance(objective, RegressionObjective):
+                found = learn(objective, settings, rng, objective.part)
+            else:
+                objective, found = learn_sparsely(objective, settings, rng)
             self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
             self._trained_on = objective.examples.inputs.description()
             with blas_threads(self.n_threads):
@@ -231,6 +245,11 @@ class GPRegressor(FittedRegressor):
         empty = [name for name, column in zip(matrix.tasks, matrix.values.T, strict=True) if np.isnan(column).all()]
         if empty:
             raise InputError(f"No target of {', '.join(map(repr, empty))} is known. Drop the column, or fill some in.")
+        if self.inducing is not None:
+            raise InputError(
+                "inducing is for one target of each row. For several, write rows of an item and a task, with a column "
+                "'task' that Coregion(on='task') reads, and one target for each."
+            )
         if groups is not None:
             raise InputError("With several targets noise belongs to the tasks, so leave noise_groups out.")
         if self.mean is not None:
@@ -249,13 +268,14 @@ class GPRegressor(FittedRegressor):
         """How to learn."""
         self._check_whole("pilot", none=True)
         truth_value("standardize", self.standardize)
+        as_inducing(self.inducing)
         return replace(settings_of(self, MAX_ITERATIONS, TOLERANCE), pilot=self.pilot)
 
     def _objective(
         self, X: object, y: object, weight: object, known: object, groups: object, tasks: Sequence[object] | None
-    ) -> RegressionObjective:
+    ) -> RegressionObjective | SparseTask:
         """What is maximised: the evidence of the rows whose weight is not 0."""
-        kernel, noise = self._checked_kernel(), self._noise
+        kernel, noise, inducing = self._checked_kernel(), self._noise, as_inducing(self.inducing)
         inputs = Inputs.of(X)
         if has_several_targets(y):
             matrix = TargetMatrix.of(y, len(inputs), None if tasks is None else task_names(tasks, None))
@@ -277,10 +297,13 @@ class GPRegressor(FittedRegressor):
             inputs = inputs.rows(rows)
         basis = Basis.of(as_mean(self.mean), inputs)
         options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
-        plan = plan_of(kernel, inputs, targets, **options)
+        if inducing is None:
+            plan = plan_of(kernel, inputs, targets, **options)
+        else:  # a diagonal has the labels of all examples, too, and needs no matrix of them
+            plan = kernel.diagonal_plan(inputs, **options)
         bound = bound_to_labels(plan, kernel)
         examples = Examples(bound, inputs, numbers, transform, bool(self.standardize), likelihood, targets, basis)
-        return examples.objective(plan, **options)
+        return examples.objective(plan, **options) if inducing is None else SparseTask(examples, inducing, options)
 
     def to_state(self) -> dict[str, object]:
         """Return settings, examples and learned values; ``load`` computes the matrix again."""
@@ -291,7 +314,8 @@ class GPRegressor(FittedRegressor):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make the fitted process that a file holds; it has no records of restarts."""
-        model, examples = cls._of_declared(state), Examples.from_state(state.part("examples"))
+        model, own = cls._of_declared(state), state.part("examples")
+        examples = SparseExamples.from_state(own) if "chosen" in own else Examples.from_state(own)
         model._settings()
         model.restarts_, model.pilot_restarts_ = [], []
         model.learned_ = LearnedTable.from_rows(state.value("learned"), learning=bool(model.learn))

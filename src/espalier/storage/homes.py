@@ -23,7 +23,7 @@ _ROOMS = {
     "espalier.kernels.expressions": ("KernelText",),
     "espalier.gp": (
         *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPClassifier", "GPOrdinal", "GPRegressor", "HalfNormal"),
-        *("LinearMean", "Log", "LogNormal", "Ordinal", "SquareRoot", "Warping"),
+        *("Inducing", "LinearMean", "Log", "LogNormal", "Ordinal", "SquareRoot", "Warping"),
     ),
     "espalier.gp.learned": ("LearnedRow",),
     "espalier.gp.transforms": ("Transform",),

@@ -67,7 +67,7 @@ def test_clones_parameters_and_words():
     model = GPRegressor(PLAIN, noise=fixed(0.2), target_transform="log", restarts=2, random_state=3)
     again = clone(model)
     assert again.get_params() == model.get_params() and again is not model
-    assert list(model.get_params())[:2] == ["kernel", "learn"] and len(model.get_params(deep=False)) == 15
+    assert list(model.get_params())[:2] == ["inducing", "kernel"] and len(model.get_params(deep=False)) == 16
     assert is_regressor(model) and "noise=fixed(0.2)" in repr(model)
     model.set_params(noise=0.3, kernel=es.RBF())
     assert model.noise == 0.3 and model.kernel == es.RBF()
