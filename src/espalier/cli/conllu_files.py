@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from espalier.cli.options import TagColumn
+from espalier.cli.text_lines import TextLines
 from espalier.errors import InputError
 from espalier.parsing import PerceptronTagger, Tagger
 from espalier.storage import load
 from espalier.structures.conllu import JOINT
-from espalier.structures.conllu_text import UPOS, XPOS, ConlluText
+from espalier.structures.conllu_text import N_COLUMNS, UPOS, XPOS, ConlluText
 from espalier.structures.dependency import DependencyTree
 from espalier.structures.files import read_text
 from espalier.structures.sequence import TaggedSequence
@@ -46,14 +47,24 @@ def check_tags_of(sentences: Sequence[DependencyTree | TaggedSequence], file: Pa
 
 def read_conllu_text(file: Path, encoding: str) -> ConlluText:
     """Read a file of CoNLL-U, which has one sentence at least."""
-    return some_sentence(ConlluText.of(read_text(file, encoding=encoding), str(file)))
+    return conllu_text(read_text(file, encoding=encoding), file)
 
 
-def some_sentence(text: ConlluText) -> ConlluText:
-    """Refuse a text without sentences."""
+def conllu_text(content: str, file: Path) -> ConlluText:
+    """Return what a file of CoNLL-U holds; it is an error if it has no sentence."""
+    text = ConlluText.of(content, str(file))
     if not len(text):
-        raise InputError(f"{text.name} contains no sentence.")
+        raise InputError(f"{file} contains no sentence.")
     return text
+
+
+def conllu_of_lines(lines: TextLines, file: Path) -> ConlluText:
+    """Return the sentences of a text as CoNLL-U that has nothing but their words; they are named by their lines."""
+    sentences = []
+    for name, words in zip(lines.names, lines.listed, strict=True):
+        rows = [f"{number}\t{word}" + "\t_" * (N_COLUMNS - 2) for number, word in enumerate(words, start=1)]
+        sentences.append("\n".join([f"# sent_id = {name}", *rows, "", ""]))
+    return ConlluText.of("".join(sentences), str(file))
 
 
 def tag_column(text: ConlluText, known: Collection[str], chosen: TagColumn | None) -> TagColumn:

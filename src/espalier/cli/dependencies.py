@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from espalier.cli.conllu_files import check_tags_of, load_tagger, some_sentence, tag_column, wider
+from espalier.cli.conllu_files import check_tags_of, conllu_text, load_tagger, tag_column, wider
 from espalier.cli.conllu_lists import conllu_lists
 from espalier.cli.options import TagColumn, is_conllu_name, is_json
 from espalier.cli.proposals import Searching, Texts
@@ -231,7 +231,7 @@ class Parsing:
         if self.form == "conllu" or named or (self.form is None and is_conllu(content)):
             if self.tagged:
                 raise InputError("--tagged belongs to text: CoNLL-U has columns of tags.")
-            text = some_sentence(ConlluText.of(content, str(self.sentences)))
+            text = conllu_text(content, self.sentences)
             return _Given(text.forms(), text)
         if self.tags is not None:
             raise InputError("--tags names a column of CoNLL-U: it belongs to --format conllu.")

@@ -61,7 +61,7 @@ def apply(
     k: options.Several = None,
     form: Annotated[
         str | None,
-        options.file_format("text (default), or conllu: replace its tags; .jsonl keeps these as gold."),
+        options.file_format("text, or conllu: replace its tags; .jsonl keeps these as gold. By default by name."),
     ] = None,
     tags: options.TagsOfModel = None,
     threads: options.Threads = None,
@@ -72,51 +72,57 @@ def apply(
     Writes the words of a text with their best tags on a line, word/TAG; or candidates, to a name in .jsonl. An empty
     line stays empty; candidates are named by the numbers of their lines.
 
-    CoNLL-U becomes CoNLL-U, in which nothing but the tags is changed; heads may be missing.
+    CoNLL-U becomes CoNLL-U, in which nothing but the tags is changed; heads may be missing. A text becomes CoNLL-U,
+    without lemmas and heads, if -o has a name in .conllu.
     """
     options.check_output(output, "What is tagged", tagger, sentences)
     k = k or (20 if options.is_json(output) else 1)
     if k > 1 and not options.is_json(output):
         raise ValueError("Several taggings of a sentence go to JSON Lines: give -o GROUPS.jsonl.")
-    from espalier.cli.conllu_files import load_tagger, read_conllu_text, tag_column, wider
+    from espalier.cli.conllu_files import conllu_of_lines, conllu_text, load_tagger, tag_column, wider
     from espalier.cli.ranking import lines_of, named
     from espalier.cli.text_lines import NAMED, STAY, check_format, read_sentences
     from espalier.rerank import propose
+    from espalier.structures.conllu import is_conllu
     from espalier.structures.conllu_text import columns_of_tags
+    from espalier.structures.files import read_text
     from espalier.structures.groups import write_groups
 
     check_format(form, "conllu")
     if form is None and options.is_conllu_name(sentences):
         form = "conllu"
-    if options.is_conllu_name(output) and form != "conllu":
-        if form is not None:
-            raise ValueError("CoNLL-U is written if CoNLL-U is read: pass --format conllu, or give -o another name.")
-        form = "conllu"
-    if tags is not None and form != "conllu":
+    becomes_conllu = options.is_conllu_name(output)
+    if tags is not None and form != "conllu" and not becomes_conllu:
         raise ValueError("--tags names a column of CoNLL-U: it belongs to --format conllu.")
     model = wider(load_tagger(tagger), k)
+    content = read_text(sentences, encoding=encoding)
+    if form is None and becomes_conllu and is_conllu(content):
+        form = "conllu"
     given: Sequence[Any]
     text = lines = None
     if form == "conllu":
-        text = read_conllu_text(sentences, encoding)
+        text = conllu_text(content, sentences)
         tags = tag_column(text, model.tags, tags)
         given = text.tagged(tags) if options.is_json(output) else text.forms()
     else:
-        lines = read_sentences(sentences, form, encoding, other="conllu")
+        lines = read_sentences(sentences, form, encoding, other="conllu", text=content)
         given = lines.listed
+        if becomes_conllu:
+            text = conllu_of_lines(lines, sentences)
+            tags = tag_column(text, model.tags, tags)
     with bar(f"{len(given):,} sentences") as progress:
         groups = propose(model, given, k, n_threads=threads, progress=progress)
     what = "tags"
     if output is not None and options.is_json(output):
         names = lines.names if lines is not None else text.names if text is not None else []
         write_groups(named(groups, names), output)
-    elif lines is not None:
-        write_lines(lines.spread(lines_of(groups)), output)
     elif text is not None and tags is not None:
         write_whole(text.replaced([columns_of_tags(group.candidates[0].tags, tags) for group in groups]), output)
         what = {"upos": "UPOS tags", "xpos": "XPOS tags", "joint": "UPOS and XPOS tags"}[tags]
+    elif lines is not None:
+        write_lines(lines.spread(lines_of(groups)), output)
     if lines is not None:
-        lines.tell_empty(NAMED if options.is_json(output) else STAY)
+        lines.tell_empty(NAMED if becomes_conllu or options.is_json(output) else STAY)
     if output is not None:
         typer.echo(f"{output}: {what if k == 1 else f'up to {k:,} taggings'} of {len(groups):,} sentences")
 

@@ -183,6 +183,36 @@ def test_what_looks_like_conllu_is_text_if_one_says_so(here):
     assert len(done("tag", "apply", "tagger", "numbers.txt").stdout.splitlines()) == 3
 
 
+@pytest.mark.parametrize("options", [[], ["--format", "text"]])
+def test_a_text_becomes_conllu_if_the_output_has_such_a_name(here, options):
+    Path("k.txt").write_bytes(b"\r\nthe can\r\n\r\nfish\r\n")
+    found = done("tag", "apply", "tagger", "k.txt", "-o", "k.conllu", *options)
+    assert found.stdout == "k.conllu: UPOS tags of 2 sentences\n"
+    assert found.stderr == "2 of 4 lines have no words: they are left out, and the others are named by their lines.\n"
+    tags = [own[0].sequence.tags for own in Tagger.load("tagger").tag_all([["the", "can"], ["fish"]])]
+    lines = [
+        "# sent_id = 2",
+        f"1 the _ {tags[0][0]} _ _ _ _ _ _",
+        f"2 can _ {tags[0][1]} _ _ _ _ _ _",
+        "",
+        "# sent_id = 4",
+        f"1 fish _ {tags[1][0]} _ _ _ _ _ _",
+        "",
+    ]
+    assert Path("k.conllu").read_text() == "".join(line.replace(" ", "\t") + "\n" for line in lines).replace(
+        "#\tsent_id\t=\t", "# sent_id = "
+    )
+    done("tag", "apply", "tagger", "k.txt", "-o", "fine.conllu", "--tags", "xpos", *options)
+    assert f"1\tfish\t_\t_\t{tags[1][0]}\t_" in Path("fine.conllu").read_text()
+
+
+def test_conllu_of_another_name_stays_conllu_in_output_of_such_a_name(here):
+    Path("new.tab").write_bytes(Path("new.conllu").read_bytes())
+    for name in ("new.tab", "new.conllu"):
+        done("tag", "apply", "tagger", name, "-o", f"of-{name}.conllu")
+    assert Path("of-new.tab.conllu").read_text() == Path("of-new.conllu.conllu").read_text()
+
+
 def test_the_best_tags_of_each_sentence_on_a_line(here):
     best = [found[0].sequence for found in Tagger.load("tagger").tag_all([own.words for own in NEW])]
     wanted = [" ".join(f"{w}/{t}" for w, t in zip(own.words, own.tags, strict=True)) for own in best]
@@ -216,8 +246,10 @@ def test_the_best_tags_of_each_sentence_on_a_line(here):
             ["apply", "tagger", "odd.conllu", "-o", "k.jsonl", "--format", "conllu"],
             "line 5: the word 'fish' has no UPOS",
         ),
-        (["apply", "tagger", "new.txt", "-o", "k.conllu"], "new.txt, sentence 1, line 1: CoNLL-U has ten columns"),
-        (["apply", "tagger", "new.txt", "-o", "k.conllu", "--format", "text"], "CoNLL-U is written if CoNLL-U is read"),
+        (
+            ["apply", "tagger", "new.txt", "-o", "k.conllu", "--format", "conllu"],
+            "new.txt, sentence 1, line 1: CoNLL-U has ten columns",
+        ),
         (["apply", "tagger", "empty", "-o", "k.conllu"], "empty contains no sentence"),
         (["apply", "tagger", "range.conllu", "-o", "k.conllu"], "range.conllu, sentence 1: it has no word"),
         (["apply", "tagger", "new.txt", "--tags", "xpos"], "--tags names a column of CoNLL-U"),
