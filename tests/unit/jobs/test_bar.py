@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -31,10 +32,19 @@ with bar("selecting") as draw:
 """
 
 
-def drawn_by(program):
+NARROW = """
+from espalier.jobs.bar import bar
+from espalier.jobs.progress import Progress
+with bar("1,500 trees in 5 parts") as draw:
+    draw(Progress("selecting", 0.5, None, "pass 1, order 2: 123,456 candidates, 1,234 survivors, 5.5 GiB"))
+"""
+
+
+def drawn_by(program, columns=80):
     """What a program draws on a terminal."""
     own, terminal = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", program], stderr=terminal, env=os.environ | {"TERM": "xterm"})
+    known = os.environ | {"TERM": "xterm", "COLUMNS": str(columns)}
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=terminal, env=known)
     os.close(terminal)
     drawn = b""
     while True:
@@ -55,6 +65,16 @@ def test_bar_is_drawn_on_a_terminal_and_progress_is_told():
 def test_a_detail_is_drawn_below_the_bar():
     bars = drawn_by(DETAIL).split(b"order [2]: 1,234 candidates")[0]
     assert b"50%" in bars and bars.rstrip(b"\x1b[0m").endswith(b"\n"), bars
+
+
+@pytest.mark.parametrize("columns", [24, 40, 60])
+def test_nothing_is_cut_on_a_narrow_terminal(columns):
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn_by(NARROW, columns).decode())
+    assert "…" not in shown
+    words = shown.split()
+    for text in ("1,500 trees in 5 parts", "50%", "0:00:00 -:--:--", "1,234 survivors, 5.5 GiB"):
+        own = text.split()
+        assert any(words[k : k + len(own)] == own for k in range(len(words))), text
 
 
 def test_nothing_is_written_where_standard_error_is_no_terminal():
