@@ -91,7 +91,7 @@ def reranking_rows(learned: Sequence[Any], new: Sequence[Any]) -> list[list[str]
         model.decision_function(new[:100])
         chosen, _ = seconds(lambda own=model: own.decision_function(new), RUNS)
         steps = selector.history_[0].orders
-        n = sum(own.n_occurrences for own in steps)
+        n = sum(own.n_counted for own in steps)
         rows.append(
             [
                 f"{max_order}",

@@ -119,6 +119,7 @@ class ExtractedGroups:
     def _too_large(self, n_bytes: int) -> MemoryBudgetError:
         needed = 8 * max(n_bytes, self._memory)
         return MemoryBudgetError(
-            f"The features of one group take {show_bytes(n_bytes)}, and its graph as well, but the budget for them is "
-            f"{show_bytes(self._memory)}. Pass memory={needed} or more, or select fewer features with a larger C."
+            f"Finding the features of a single group needs {show_bytes(2 * n_bytes)} of memory or more, for the "
+            f"features and for the graph of its candidates, but {show_bytes(self._memory)} of the budget, memory, are "
+            f"left for it. Pass memory={needed} or more, or select fewer features with a larger C."
         )

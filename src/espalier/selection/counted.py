@@ -16,11 +16,12 @@ from espalier.jobs.schedule import Schedule
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The survivors of one order in one pass: in how many more right than predicted outputs each is, and figures."""
+    """The survivors of one order in one pass: in how many more right than predicted outputs each is; and figures."""
 
     nodes: NDArray[np.uint32]
     slope: NDArray[np.float64]
-    n_occurrences: int
+    is_update: bool
+    n_counted: int
     n_candidates: int
     n_spilled: int
     seconds: float

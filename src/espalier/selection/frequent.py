@@ -11,7 +11,7 @@ from espalier import _core
 from espalier.jobs.schedule import Schedule
 from espalier.selection.examples import classified, ranked
 from espalier.selection.grown_features import Grown
-from espalier.selection.selector import KernelSpaceSelector
+from espalier.selection.selector import KernelSpaceSelector, largest_order
 from espalier.spaces.grown import space_for
 
 
@@ -37,8 +37,9 @@ def frequent_counts(selector: KernelSpaceSelector, X: Any, y: Any = None) -> lis
     grown = Grown.empty(space, len(atoms), atoms.top, 1, 1)
     opened = np.zeros(1, np.uint8)
     counts = []
-    for order in range(1, selector.max_order + 1):
-        part = schedule.between(0.2 + 0.8 * (order - 1) / selector.max_order, 0.2 + 0.8 * order / selector.max_order)
+    n_orders = largest_order(space, selector.max_order)
+    for order in range(1, n_orders + 1):
+        part = schedule.between(0.2 + 0.8 * (order - 1) / n_orders, 0.2 + 0.8 * order / n_orders)
         found = _core.count_frequent(
             graphs,
             grown.trie,

@@ -23,7 +23,7 @@ from espalier.rerank.listed import Cost
 from espalier.rerank.training import Target
 from espalier.selection.examples import Examples, classified, ranked
 from espalier.selection.grown_features import Grown, Problem, scores_of
-from espalier.selection.mining import Mining, PassStep, Steps
+from espalier.selection.mining import Mining, Steps
 from espalier.spaces.feature_tries import compact, parents_of
 from espalier.spaces.grown import Atoms, GrownSpace, space_for
 from espalier.spaces.selected import SelectedFeatures
@@ -56,7 +56,8 @@ class KernelSpaceSelector(KernelEstimator):
     C
         The penalty of a weight, and how many outputs must have a feature. A larger C selects fewer.
     max_order
-        How many atoms a feature may have: arcs, columns, productions or tokens.
+        How many atoms a feature may have: arcs, columns, productions or tokens. The kernel may allow fewer:
+        ``Polynomial(1)`` has single columns only.
     step
         The size of the first step; None chooses one that would undo a quarter of the loss if that were linear (after
         Polyak).
@@ -169,7 +170,12 @@ class KernelSpaceSelector(KernelEstimator):
             problem = self._pretrained(problem, space, atoms, schedule.between(0.04, 0.2))
             mining = self._mining(problem, Grown.empty(space, len(atoms), atoms.top, problem.n_roots, _n(examples)))
             try:
-                mining.run(self.max_order, self.max_passes, float(self.tolerance), schedule.between(0.2, 1.0))
+                mining.run(
+                    largest_order(space, self.max_order),
+                    self.max_passes,
+                    float(self.tolerance),
+                    schedule.between(0.2, 1.0),
+                )
             finally:
                 self.history_ = mining.history
                 self.n_mispredicted_ = mining.history[0].n_mispredicted if mining.history else 0
@@ -242,11 +248,8 @@ class KernelSpaceSelector(KernelEstimator):
         self._check_choice("cost", "zero-one", "errors")
         self._check_choice("target", "gold", "best")
         self._check_choice("counting", "exact", "filter")
-        largest = _core.MOST_ORDER if space.largest_order is None else min(_core.MOST_ORDER, space.largest_order)
-        wanted = "1" if largest == 1 else f"an integer from 1 to {largest}"
-        if space.largest_order is not None:
-            wanted += f", because {self.kernel!r} has no larger features"
-        whole_number("max_order", self.max_order, 1, largest, wanted=wanted)
+        wanted = f"an integer from 1 to {_core.MOST_ORDER}"
+        whole_number("max_order", self.max_order, 1, _core.MOST_ORDER, wanted=wanted)
         self._check_whole("max_passes")
         if self.pretrain is not None:
             wanted = f"None or an integer from 1 to max_order ({self.max_order})"
@@ -285,15 +288,21 @@ class KernelSpaceSelector(KernelEstimator):
         folds = generator(self.random_state).permutation(len(problem)) % self.pretrain_folds
         base = problem.base.copy()
         of_output = np.repeat(folds, np.diff(problem.start))
+        order = largest_order(space, self.pretrain)
         for fold in range(self.pretrain_folds):
             part = schedule.part(fold, self.pretrain_folds).saying(f"part {fold + 1} of {self.pretrain_folds}")
             n_classes = max(1, len(problem.root_of))
             grown = Grown.empty(space, len(atoms), atoms.top, problem.n_roots, n_classes)
             mining = self._mining(problem, grown, folds != fold)
-            mining.run(self.pretrain, self.max_passes, float(self.tolerance), part.between(0.0, 0.9))
-            scores = scores_of(grown, problem.graphs, problem.root_of, self.pretrain, part.between(0.9, 1.0))
+            mining.run(order, self.max_passes, float(self.tolerance), part.between(0.0, 0.9))
+            scores = scores_of(grown, problem.graphs, problem.root_of, order, part.between(0.9, 1.0))
             base[of_output == fold] += scores[of_output == fold]
         return Problem(problem.graphs, problem.start, problem.right, base, problem.cost, problem.root_of)
+
+
+def largest_order(space: GrownSpace, max_order: int) -> int:
+    """The largest order up to this one of which the space has features."""
+    return max_order if space.largest_order is None else min(max_order, space.largest_order)
 
 
 def _n(examples: Examples) -> int:
@@ -325,6 +334,3 @@ def _selected(kernel: Any, atoms: Atoms, grown: Grown, examples: Examples, n_thr
     weights = np.zeros((len(node), len(names)))
     weights[column.reshape(-1), root[survivors]] = grown.weight[survivors]
     return SelectedFeatures(kernel, atoms, trie.keys()[1:], node, weights, names)
-
-
-__all__ = ["KernelSpaceSelector", "PassStep"]

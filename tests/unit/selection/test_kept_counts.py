@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from espalier import _core
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree
-from espalier.selection import mining as mining_module
+from espalier.selection import counting as counting_module
 from espalier.selection.counted import Counted
+from espalier.selection.counting import Counting
 from espalier.selection.grown_features import Grown, Problem
 from espalier.selection.mining import Mining
 from espalier.spaces.grown import Atoms, space_for
@@ -102,8 +103,8 @@ def slopes_of(counted: list[Counted]) -> list[dict[int, float]]:
 
 
 def sizes(own: Mining) -> list[int]:
-    assert own._kept is not None
-    return [len(counts) for counts in own._kept.counts]
+    assert own.counting.kept is not None
+    return [len(counts) for counts in own.counting.kept.counts]
 
 
 def assert_same(own: Mining, other: Mining) -> None:
@@ -129,7 +130,7 @@ def test_after_every_pass_the_counts_are_those_of_counting_anew(name: str, n_cla
         for t, predicted in enumerate(turns(rng, problem.examples)):
             fresh = restarted(kept, C)
             before = set(np.flatnonzero(kept.grown.survives).tolist()), len(kept.grown.weight)
-            anew._kept = None
+            anew.counting.kept = None
             counted = [own.count(predicted, max_order, SCHEDULE) for own in (kept, anew, fresh)]
             counted.append(threads.count(predicted, max_order, Schedule.of(2, "1 GB")))
             for others in counted[1:]:
@@ -158,7 +159,7 @@ def test_many_passes_are_those_of_the_definition(name: str, n_classes: int) -> N
     expected = mine(problem.examples, 2.0, problem.space, **settings)
     own, atoms = mined(problem, 2.0, SCHEDULE, settings)
     other, _ = mined(problem, 2.0, SCHEDULE, settings, filter_memory=1 << 12)  # counts everything anew
-    assert other._kept is None
+    assert other.counting.kept is None
     assert_same(own, other)
     rises = np.diff([step.objective for step in own.history]) > 0
     assert not rises.all() and (rises.any() or name == "fragments")
@@ -225,7 +226,7 @@ def test_items_with_many_features(kernel: Any, item: Any, n_rows: int, max_order
         n_features.append(len(own.grown.weight))
     assert len(set(n_features)) > 4 and own.grown.order.max() == max_order
     own.count(right, max_order, SCHEDULE)
-    assert own._kept is not None and not any(sizes(own))
+    assert own.counting.kept is not None and not any(sizes(own))
 
 
 @pytest.mark.parametrize(("C", "is_kept"), [(126.0, True), (127.0, True), (127.5, False), (128.0, False)])
@@ -239,11 +240,11 @@ def test_thresholds_up_to_127_are_kept(C: float, is_kept: bool) -> None:
     problem, grown = rows_problem(rows, 0.0)
     own = Mining(problem, grown, C=C)
     other = Mining(*rows_problem(rows, 0.0), C=C)
-    assert (own._kept is not None) is is_kept
+    assert (own.counting.kept is not None) is is_kept
     mispredicted = np.where(problem.right == 1, 0, 1).astype(np.int32)
     fewer = np.where(np.arange(300) < 40, problem.right, mispredicted)
     for predicted in (problem.right, fewer, mispredicted, fewer, mispredicted, problem.right):
-        other._kept = None
+        other.counting.kept = None
         found, expected = (miner.count(predicted, 2, SCHEDULE) for miner in (own, other))
         assert slopes_of(found) == slopes_of(expected)
         assert own.grown.survives.tolist() == other.grown.survives.tolist()
@@ -280,7 +281,7 @@ def turns_of(problem: Problem, seed: int) -> list[Predicted]:
 
 
 def anew(own: Mining, predicted: Predicted, max_order: int) -> list[Counted]:
-    own._kept = None
+    own.counting.kept = None
     return own.count(predicted, max_order, SCHEDULE)
 
 
@@ -290,14 +291,14 @@ def test_lists_whose_trees_share_most_of_their_arcs(seed: int) -> None:
     for predicted in [*turns_of(own.problem, seed), *turns_of(own.problem, seed + 9)]:
         found, again = own.count(predicted, 4, SCHEDULE), threads.count(predicted, 4, Schedule.of(2, "1 GB"))
         assert slopes_of(found) == slopes_of(again) == slopes_of(anew(other, predicted, 4))
-        assert [step.n_occurrences for step in found] == [step.n_occurrences for step in again]
+        assert [step.n_counted for step in found] == [step.n_counted for step in again]
         for mining in (own, other, threads):
             mining.move(found, predicted, RATE)
         assert_same(own, other)
     assert len(own.grown.weight) > 900 and own.grown.order.max() == 4
     own.count(own.problem.right, 4, SCHEDULE)
-    assert own._kept is not None and sizes(own) == [0, 0, 0, 0]
-    assert not own._kept.plus.any() and not own._kept.minus.any()
+    assert own.counting.kept is not None and sizes(own) == [0, 0, 0, 0]
+    assert not own.counting.kept.plus.any() and not own.counting.kept.minus.any()
 
 
 @pytest.mark.parametrize("most", [0, 3])
@@ -312,10 +313,10 @@ def test_counts_that_need_more_than_their_share_are_no_longer_kept(
     was_kept = []
     for predicted in [*few, *turns_of(plenty.problem, 0)]:
         expected = plenty.count(predicted, 4, SCHEDULE)
-        was_kept.append(own._kept is not None)
+        was_kept.append(own.counting.kept is not None)
         with monkeypatch.context() as patched:
             # So many counts of each of the 4096 partitions.
-            patched.setattr(mining_module, "_KEPT_SHARE", int(1e9 / (8 * 4096 * (most + 0.5))))
+            patched.setattr(counting_module, "_KEPT_SHARE", int(1e9 / (8 * 4096 * (most + 0.5))))
             found = own.count(predicted, 4, SCHEDULE)
         assert slopes_of(found) == slopes_of(expected)
         if was_kept[-1]:
@@ -323,7 +324,7 @@ def test_counts_that_need_more_than_their_share_are_no_longer_kept(
         for mining in (plenty, own):
             mining.move(expected, predicted, RATE)
         assert_same(plenty, own)
-    assert plenty._kept is not None
+    assert plenty.counting.kept is not None
     n_kept = 1 + n_few if most else 1
     assert was_kept == [k < n_kept for k in range(len(was_kept))]
 
@@ -332,7 +333,7 @@ def test_an_interrupted_pass_leaves_no_counts_that_are_wrong(monkeypatch: pytest
     own = Mining(*lists_problem(0), C=2.0)
     first, second, *rest = turns_of(own.problem, 0)
     own.count(first, 3, SCHEDULE)
-    changes = Mining._changes
+    changes = Counting._changes
 
     def stopping(self: Mining, order: int, *arguments: Any) -> Any:
         if order == 3:
@@ -340,7 +341,7 @@ def test_an_interrupted_pass_leaves_no_counts_that_are_wrong(monkeypatch: pytest
         return changes(self, order, *arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Mining, "_changes", stopping)
+        patched.setattr(Counting, "_changes", stopping)
         with pytest.raises(KeyboardInterrupt):
             own.count(second, 3, SCHEDULE)
     for predicted in rest:
@@ -361,5 +362,7 @@ def test_what_is_held_includes_kept_counts() -> None:
     own.count(predicted, 4, SCHEDULE)
     anew(other, predicted, 4)
     n_kept = sum(sizes(own)) + len(own.grown.weight)
-    assert 8 * n_kept <= own._held() - other._held() <= 3 * 8 * n_kept
-    assert own._memory(SCHEDULE) == other._memory(SCHEDULE) - (own._held() - other._held())
+    assert 8 * n_kept <= own.counting.n_bytes - other.counting.n_bytes <= 3 * 8 * n_kept
+    assert own.counting.memory(SCHEDULE) == other.counting.memory(SCHEDULE) - (
+        own.counting.n_bytes - other.counting.n_bytes
+    )

@@ -15,8 +15,9 @@ from espalier import _core
 from espalier.errors import MemoryBudgetError
 from espalier.jobs.schedule import Schedule
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree
-from espalier.selection import mining as mining_module
+from espalier.selection import counting as counting_module
 from espalier.selection.grown_features import Grown, Problem, scores_of
+from espalier.selection.mining import Mining
 from espalier.spaces.grown import Atoms, space_for
 from espalier.structures import DependencyTree, Fragment, read_conllu
 from mined_problems import CASES, TEMPLATES, Case, Drawn, drawn, inputs_of, mined, spelled_features
@@ -238,9 +239,9 @@ def large_problem() -> tuple[Problem, Grown]:
     return problem, Grown.empty(space, len(atoms), atoms.top, 1, 2)
 
 
-def run_large(memory: Any, folder: str = "", n_threads: int = 1, progress: Any = None) -> mining_module.Mining:
+def run_large(memory: Any, folder: str = "", n_threads: int = 1, progress: Any = None) -> Mining:
     problem, grown = large_problem()
-    own = mining_module.Mining(problem, grown, C=12.0, step=0.25, steps="constant", folder=folder)
+    own = Mining(problem, grown, C=12.0, step=0.25, steps="constant", folder=folder)
     own.run(3, 2, 0.0, Schedule.of(n_threads, memory, progress))
     return own
 
@@ -248,7 +249,7 @@ def run_large(memory: Any, folder: str = "", n_threads: int = 1, progress: Any =
 def test_what_exceeds_the_memory_is_spilled_without_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = run_large("1 GB")
     assert all(step.n_spilled == 0 for own in expected.history for step in own.orders)
-    monkeypatch.setattr(mining_module, "_LEAST_MEMORY", 6_500_000)
+    monkeypatch.setattr(counting_module, "_LEAST_MEMORY", 6_500_000)
     for n_threads in (1, 2):
         own = run_large(n_threads * 6_500_000, str(tmp_path), n_threads)
         assert any(step.n_spilled > 0 for taken in own.history for step in taken.orders)
@@ -259,9 +260,9 @@ def test_what_exceeds_the_memory_is_spilled_without_a_change(tmp_path: Path, mon
 
 
 def test_a_budget_that_is_too_small_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MemoryBudgetError, match="the budget is 1,000,000"):
+    with pytest.raises(MemoryBudgetError, match=r"memory, is 976\.6 KiB"):
         run_large(1_000_000, str(tmp_path))
-    monkeypatch.setattr(mining_module, "_LEAST_MEMORY", 6_500_000)
+    monkeypatch.setattr(counting_module, "_LEAST_MEMORY", 6_500_000)
     with pytest.raises(MemoryBudgetError, match="a folder for temporary files"):
         run_large(6_500_000)
 

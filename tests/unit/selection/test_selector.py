@@ -105,7 +105,7 @@ def assert_selected(selector: KernelSpaceSelector, case: Case, expected: Mined, 
     assert [own.objective for own in selector.history_] == [own.objective for own in expected.history]
     assert [own.n_mispredicted for own in selector.history_] == [own.n_mispredicted for own in expected.history]
     assert selector.n_mispredicted_ == expected.history[0].n_mispredicted
-    assert all(step.n_candidates <= step.n_occurrences for step in selector.history_[0].orders)
+    assert all(step.n_candidates <= step.n_counted for step in selector.history_[0].orders)
     for own, twin in zip(selector.history_, expected.history, strict=True):
         survivors = {} if twin.survivors is None else {order: len(kept) for order, kept in twin.survivors.items()}
         assert {step.order: step.n_survivors for step in own.orders} == survivors

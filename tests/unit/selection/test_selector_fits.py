@@ -18,8 +18,8 @@ import espalier as es
 from candidate_groups import dependency_groups, groups_of, tagged_groups
 from espalier.errors import MemoryBudgetError
 from espalier.kernels import DependencySubtree, Polynomial, Spectrum, Subsequence, SubsetTree, Subtree, Tagging, fixed
-from espalier.selection import KernelSpaceSelector
-from espalier.selection import mining as mining_module
+from espalier.selection import KernelSpaceSelector, frequent_counts
+from espalier.selection import counting as counting_module
 from espalier.selection.grown_features import Grown
 from espalier.structures import Group
 from mined_problems import drawn
@@ -127,8 +127,8 @@ def test_an_interrupted_selector_keeps_what_was_selected(monkeypatch: pytest.Mon
             raise StopError
         return count(self, order, *rest)
 
-    count = mining_module.Mining._changes
-    monkeypatch.setattr(mining_module.Mining, "_changes", counting)
+    count = counting_module.Counting._changes
+    monkeypatch.setattr(counting_module.Counting, "_changes", counting)
     cut = KernelSpaceSelector(ARCS, C=1.0, max_passes=3, tolerance=0.0)
     with pytest.raises(StopError):
         cut.fit(groups)  # in the second pass, before order 2
@@ -224,18 +224,6 @@ MANY = [replace(TREE, heads=[2, 0, 2], relations=[str(k), "r", "o"]) for k in ra
         ({"kernel": SubsetTree(frontier=fixed(0.0))}, groups_of(0), None, r"Leave out frontier=fixed\(0\)"),
         ({"kernel": DependencySubtree(contiguous=False)}, [], None, "Leave out contiguous=False"),
         ({"kernel": DependencySubtree(("own",))}, [], None, "Leave 'own' out"),
-        (
-            {"kernel": Polynomial(2), "max_order": 3},
-            ROWS,
-            LABELS,
-            "max_order must be an integer from 1 to 2, because Pol.* got 3",
-        ),
-        (
-            {"kernel": es.Spectrum(1)},
-            ["a"],
-            [0],
-            r"max_order must be 1, because Spectrum\(.* no larger features, got 2",
-        ),
         ({"max_order": 9}, [], None, "max_order must be an integer from 1 to 8, got 9"),
         ({"C": -1.0}, [], None, "C must be 0 or a positive finite number, got -1.0"),
         ({"step": 0}, [], None, "step must be a positive finite number, got 0"),
@@ -252,6 +240,27 @@ MANY = [replace(TREE, heads=[2, 0, 2], relations=[str(k), "r", "o"]) for k in ra
 def test_what_cannot_be_selected_from_is_refused(options: Any, rows: Any, y: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         KernelSpaceSelector(**{"kernel": ARCS, **options}).fit(rows, y)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "largest"),
+    [(Polynomial(1), ROWS, 1), (Polynomial(2), ROWS, 2), (es.Spectrum(1), ["a b", "a", "b", "b a"] * 5, 1)],
+)
+@pytest.mark.parametrize("pretrain", [None, 3])
+def test_a_larger_order_than_the_kernel_has_selects_the_same(
+    kernel: Any, rows: Any, largest: int, pretrain: int | None
+) -> None:
+    labels = LABELS[: len(rows)]
+    own, expected = (
+        KernelSpaceSelector(kernel, C=0.5, max_order=order, pretrain=pretrain and min(pretrain, order)).fit(
+            rows, labels
+        )
+        for order in (3, largest)
+    )
+    assert len(own.features_) > 0 and list(own.features_) == list(expected.features_)
+    assert [len(step.orders) for step in own.history_] == [len(step.orders) for step in expected.history_]
+    assert max(len(step.orders) for step in own.history_) == largest
+    assert frequent_counts(own, rows, labels) == frequent_counts(expected, rows, labels)
 
 
 def test_items_without_classes_and_what_is_no_kernel_are_refused() -> None:
@@ -280,11 +289,14 @@ def test_groups_that_are_always_right_select_nothing() -> None:
 
 def test_a_memory_budget_that_is_too_small_is_named() -> None:
     with pytest.raises(
-        MemoryBudgetError, match=r"at least 33,554,432 bytes.*the budget is 1,000,000 .*ry=33554432 or more.$"
+        MemoryBudgetError,
+        match=r"needs 32\.0 MiB of memory, but the budget, memory, is 976\.6 KiB\. Pass memory=33554432 or more\.$",
     ):
         KernelSpaceSelector(Polynomial(2), memory="1 MB", n_threads=1).fit(ROWS, LABELS)
-    with pytest.raises(MemoryBudgetError, match=r"1,073,741,824 for the filter.*a smaller filter_memory"):
-        KernelSpaceSelector(Polynomial(2), memory="500 MB", counting="filter").fit(ROWS, LABELS)
+    with pytest.raises(MemoryBudgetError, match=r"1\.1 GiB .*1\.0 GiB for the filter.* a smaller filter_memory\.$"):
+        KernelSpaceSelector(Polynomial(2), memory="500 MB", counting="filter", n_threads=2).fit(ROWS, LABELS)
+    with pytest.raises(MemoryBudgetError, match=r"96\.0 MiB of memory \(32\.0 MiB for each of 3 threads\).* fewer thr"):
+        KernelSpaceSelector(Polynomial(2), memory=1, n_threads=3).fit(ROWS, LABELS)
 
 
 def test_the_folder_is_looked_at_before_anything_is_counted(tmp_path: Path) -> None:
@@ -304,7 +316,7 @@ def test_a_disk_that_is_full_while_counts_are_spilled_is_an_error(
     rows = np.zeros((200, 64))
     for row in rows:
         row[rng.choice(64, 44, replace=False)] = 1
-    monkeypatch.setattr(mining_module, "_LEAST_MEMORY", 6_500_000)
+    monkeypatch.setattr(counting_module, "_LEAST_MEMORY", 6_500_000)
     options: dict[str, Any] = {"C": 12.0, "max_order": 3, "max_passes": 1, "memory": 6_500_000, "n_threads": 1}
     selector = KernelSpaceSelector(Polynomial(3), folder=str(tmp_path), **options)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
