@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rich.console import Console
@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from espalier.corpus.describe import ForestDescription
 from espalier.demo.answers import DECAYS, NEIGHBOURS, AnsweredQuestion, Answers, Score, tree_score_name
 from espalier.jobs.memory import show_bytes
 from espalier.structures.drawing import side_by_side_text
@@ -34,7 +33,7 @@ def tell(answers: Answers, console: Console) -> None:
         samples.add_row(f"  [bold]{label}[/]", escape(question))
     console.print(samples)
     console.print()
-    console.print(describe_table(answers.description))
+    console.print(describe_table(vars(answers.description)))
     _heading(console, "2  The nearest tree, and what it shares")
     console.print(
         "For the first held-out question of each of three classes: the nearest of "
@@ -85,13 +84,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def describe_table(description: ForestDescription) -> RichTable:
-    """The counts of a forest as a table of names and numbers."""
+def describe_table(counts: Mapping[str, int | float | str]) -> RichTable:
+    """The counts of a file or of a forest as a table of names and numbers."""
     table = RichTable(box=None, show_header=False, padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", style="bold")
-    for name, value in vars(description).items():
-        if name.endswith("_bytes"):
+    for name, value in counts.items():
+        if isinstance(value, str):
+            shown = escape(value)
+        elif name.endswith("_bytes"):
             shown = show_bytes(value)
         elif isinstance(value, float):
             shown = f"{value:,.2f}"

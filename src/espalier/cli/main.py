@@ -94,14 +94,18 @@ def demo(
 @reported
 def describe(
     file: Annotated[
-        Path, options.input_file("FILE", "A file of bracketed trees, plain or .gz, or a saved model, corpus or kernel")
+        Path,
+        options.input_file(
+            "FILE", "Bracketed trees, CoNLL-U or candidates, plain or .gz; or a saved model, corpus or kernel"
+        ),
     ],
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Say what a tree file or a saved file holds.
 
-    For trees, also shows the memory that kernels would need. For a saved file, shows its kind, its versions, what it
-    was trained on, its settings, what it learned and its arrays.
+    A tree file has brackets, CoNLL-U or lists of candidates. For bracketed trees, also shows
+    the memory that kernels would need. For a saved file, shows its kind, its versions, what it was trained on, its
+    settings, what it learned and its arrays.
     """
     from espalier.cli.saved import is_saved, saved_lines
 
@@ -109,8 +113,9 @@ def describe(
         typer.echo("\n".join(saved_lines(file)))
         return
     from espalier.cli.demo_story import describe_table
+    from espalier.cli.described import counts_of
 
-    console().print(describe_table(_forest(file, encoding).describe()))
+    console().print(describe_table(counts_of(file, encoding)))
 
 
 @app.command()

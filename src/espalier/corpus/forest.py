@@ -94,12 +94,17 @@ class Forest(Corpus):
     ) -> Forest:
         """Intern every tree of a file of brackets (``.gz`` too), without building Tree objects."""
         text = read_text(path, encoding=encoding, limits=limits)
+        return cls.from_text(text, vocabulary=vocabulary, source=str(path))
+
+    @classmethod
+    def from_text(cls, text: str, *, vocabulary: Vocabulary | None = None, source: str = "<text>") -> Forest:
+        """Intern every tree of a text of brackets; errors name its source."""
         vocabulary = Vocabulary() if vocabulary is None else vocabulary
         interner = _core.Interner(vocabulary._native)
         try:
             interner.add_text(text)
         except _core.BracketError as error:
-            raise syntax_error(error.args[0], text, error.args[1], source=str(path)) from None
+            raise syntax_error(error.args[0], text, error.args[1], source=source) from None
         return cls._of(interner.finish(), vocabulary)
 
     @classmethod

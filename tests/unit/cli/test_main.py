@@ -153,7 +153,7 @@ def test_a_bug_is_not_hidden(trees, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(main, "_forest", fail)
-    assert isinstance(invoke("describe", trees).exception, ZeroDivisionError)
+    assert isinstance(invoke("nearest", trees, "--query", "(A a)").exception, ZeroDivisionError)
 
 
 SLOW = """
