@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,16 +13,9 @@ import numpy as np
 from espalier.cli.options import TagColumn
 from espalier.cli.proposals import TreeFile
 from espalier.errors import InputError
-from espalier.kernels.base import Kernel
-from espalier.kernels.dependency_subtree import DependencySubtree
-from espalier.kernels.expressions import parse_kernel
-from espalier.kernels.subset_tree import SubsetTree
-from espalier.kernels.tagging import Tagging
 from espalier.parsing.evaluation import ROOTS
-from espalier.rerank import FeatureReranker, GPPreference, RankingSVM, Reranker, VotedPerceptron
-from espalier.rerank.chooser import Chooser
+from espalier.rerank import FeatureReranker, Reranker
 from espalier.rerank.quality import alike
-from espalier.rerank.training import check_readable
 from espalier.storage import load
 from espalier.structures.conllu import JOINT, conllu_lines, conllu_sentences, tag_columns
 from espalier.structures.dependency import DependencyTree
@@ -32,18 +25,6 @@ from espalier.structures.groups import is_score, name_on_a_line, read_with_texts
 from espalier.structures.sequence import TaggedSequence
 from espalier.structures.transforms import drop_outer, strip_function_tags, strip_traces
 from espalier.structures.tree import Tree
-
-LearnerName = Literal["perceptron", "svm", "gp"]
-
-# Which options only some learners have, and what the command line calls them.
-_OWN = {
-    "epochs": ("--epochs", "perceptron"),
-    "updates": ("--updates", "perceptron"),
-    "C": ("--C", "svm"),
-    "max_iterations": ("--passes", "svm"),
-    "max_candidates": ("--max-candidates", "gp"),
-}
-_CLASSES: dict[LearnerName, type[Chooser]] = {"perceptron": VotedPerceptron, "svm": RankingSVM, "gp": GPPreference}
 
 
 def groups_of(
@@ -68,37 +49,6 @@ def groups_of(
     return groups, texts
 
 
-def check_options(learner: LearnerName, kernel: str | None, **options: object) -> None:
-    """Refuse text that is not a kernel, and options that the learner does not have."""
-    for name, (flag, owner) in _OWN.items():
-        if options.get(name) is not None and learner != owner:
-            raise InputError(f"{flag} belongs to --learner {owner}, not to {learner}.")
-    chosen = SubsetTree() if kernel is None else parse_kernel(kernel)
-    _learner(learner, chosen, **options)._check()
-
-
-def chooser_of(
-    learner: LearnerName, kernel: str | None, example: Candidate, progress: Callable[[float], object], **options: object
-) -> Chooser:
-    """Make the learner that the options describe; options that are None keep their defaults."""
-    if kernel is not None:
-        chosen = parse_kernel(kernel)
-    else:
-        defaults: dict[type, Kernel] = {TaggedSequence: Tagging(), DependencyTree: DependencySubtree()}
-        chosen = defaults.get(type(example), SubsetTree(decay=0.3))
-        chosen = 1.0 * chosen if learner == "gp" else chosen
-    check_readable(chosen, [Group([example])])
-    try:
-        chosen([example])
-    except (TypeError, InputError) as error:
-        raise InputError(f"{chosen!r} does not compare these candidates: {error}") from None
-    return _learner(learner, chosen, progress=progress, **options)
-
-
-def _learner(learner: LearnerName, kernel: Kernel, **options: Any) -> Chooser:
-    return _CLASSES[learner](kernel, **{name: value for name, value in options.items() if value is not None})
-
-
 def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     """Load a reranker for candidates of the kind in the groups of a file."""
     found = load(file)
@@ -109,14 +59,6 @@ def loaded(file: Path, groups: Sequence[Group], of: Path) -> Reranker:
     if learned not in (None, groups[0].kind):
         raise InputError(f"{file} chooses among {learned}, and {of} holds {groups[0].kind}.")
     return reranker
-
-
-def score_weight_of(text: str | None) -> float | str | None:
-    """Read a weight: a number, or a word that the learner knows."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
 
 
 def candidate_number(option: str, text: str | None, n_candidates: int) -> int | Literal["gold"] | None:

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from espalier.cli import options
-from espalier.cli.reporting import command_group, console, reported, visible, write_lines
+from espalier.cli.reporting import SortedHelp, command_group, console, reported, visible, write_lines
 from espalier.jobs.bar import bar
+
+FEATURES = "Only for --learner features"
 
 app = command_group("rerank", "Learn to choose among candidates.")
 
@@ -23,33 +25,56 @@ GoldTrees = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=SortedHelp)
 @reported
 def fit(
     groups: Groups,
     output: Annotated[Path, options.output_file("reranker.safetensors", "Where the reranker goes.")],
     gold: GoldTrees = None,
     learner: Annotated[
-        Literal["perceptron", "svm", "gp"], typer.Option(help="The learner; gp also learns the kernel.")
+        Literal["perceptron", "svm", "gp", "features"],
+        typer.Option(help="The learner; gp also learns the kernel, and features selects features of the kernel."),
     ] = "perceptron",
     kernel: Annotated[
         str | None,
         typer.Option(help="A kernel, as the library prints it; SubsetTree(decay=0.3) by default for trees."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Perceptron: the number of passes over all groups.")] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For the perceptron and for features: the number of passes over all groups; for features at most.",
+        ),
+    ] = None,
     updates: Annotated[
         Literal["all", "best"] | None,
         typer.Option(
             help="For the perceptron: subtract every rival that wins in its turn, or only the best; best by default."
         ),
     ] = None,
-    c: Annotated[float | None, typer.Option("--C", help="SVM: the cost of a rival that comes too near.")] = None,
+    c: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            help="SVM: the cost of a rival that comes too near. For features: more than so many candidates must have a "
+            "feature; 3 by default.",
+        ),
+    ] = None,
     passes: Annotated[
-        int | None, typer.Option(min=1, help="SVM: the largest number of passes over all groups; 100 by default.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="For the SVM and for the selection of features: the largest number of passes over all groups; 100 by "
+            "default.",
+        ),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Learn from at most this many candidates of each group; 20 by default, for gp 2."),
+        typer.Option(
+            min=1,
+            help="Learn from at most this many candidates of each group; 20 by default, for gp 2. Features are learned "
+            "from all.",
+        ),
     ] = None,
     max_candidates: Annotated[
         int | None,
@@ -69,7 +94,34 @@ def fit(
         Path | None, options.another_file("GROUPS", "Groups to choose that weight on; a fifth of GROUPS by default.")
     ] = None,
     development_gold: Annotated[Path | None, options.another_file("FILE", "Their gold trees.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which candidates are drawn, and the order of groups.")] = 0,
+    max_order: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="How many arcs, tags or productions a feature may have; 2 by default.", rich_help_panel=FEATURES
+        ),
+    ] = None,
+    loss: Annotated[
+        Literal["risk", "softmax", "perceptron"] | None,
+        typer.Option(help="What learning reduces; risk, the expected errors, by default.", rich_help_panel=FEATURES),
+    ] = None,
+    decay: Annotated[
+        float | None,
+        typer.Option(
+            help="How much a feature counts beside one that is smaller by one; 1 by default.", rich_help_panel=FEATURES
+        ),
+    ] = None,
+    learning_score_weight: Annotated[
+        float | None,
+        typer.Option(help="What the parser's score weighs while learning; 3 by default.", rich_help_panel=FEATURES),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Memory for features, such as '4 GiB'; the rest is on disk.", rich_help_panel=FEATURES),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads; all cores by default.", rich_help_panel=FEATURES)
+    ] = None,
     tags: options.TagsOfGroups = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
@@ -79,32 +131,30 @@ def fit(
     with their outer label.
     """
     options.check_output(output, "A reranker", groups, gold, development, development_gold)
-    from espalier.cli.ranking import check_options, chooser_of, groups_of, score_weight_of
+    from espalier.cli.learners import check_options, chooser_of, score_weight_of, told_of
+    from espalier.cli.ranking import groups_of
     from espalier.rerank import Reranker
 
-    own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "max_iterations": passes, "sample": sample}
-    own |= {"max_candidates": max_candidates, "target": target, "random_state": seed}
-    own |= {"score_weight": score_weight_of(score_weight)}
+    own: dict[str, Any] = {"epochs": epochs, "updates": updates, "C": c, "passes": passes, "sample": sample}
+    own |= {"max_candidates": max_candidates, "target": target, "random_state": seed, "max_order": max_order}
+    own |= {"loss": loss, "decay": decay, "learning_score_weight": learning_score_weight, "memory": memory}
+    own |= {"n_threads": threads, "score_weight": score_weight_of(score_weight)}
     # A mistyped option is reported before a long file is read.
-    check_options(learner, kernel, **own)
+    check_options(learner, kernel, own)
     data, _ = groups_of(groups, gold, tags, encoding, needs="--gold")
     held = None
-    if development is not None and (score_weight or ("learned" if learner == "gp" else "chosen")) != "chosen":
+    chooses = (score_weight or ("learned" if learner == "gp" else "chosen")) == "chosen"
+    if development is not None and not chooses and learner != "features":  # which choose the epoch, too
         raise ValueError("--development is there to choose the weight of the score: give --score-weight chosen.")
     if development is not None:
         held, _ = groups_of(development, development_gold, tags, encoding, needs="--development-gold")
     elif development_gold is not None:
         raise ValueError("--development-gold needs --development.")
     with bar(f"{len(data):,} groups") as progress:
-        chooser = chooser_of(learner, kernel, data[0].candidates[0], progress, **own)
+        chooser = chooser_of(learner, kernel, data[0].candidates[0], progress, own)
         reranker = Reranker(chooser).fit(data, development=held)
     reranker.save(output)
-    fitted = reranker.chooser_
-    learned = getattr(fitted, "kernel_", fitted.kernel)
-    typer.echo(
-        f"{output}: {type(fitted).__name__} over {learned!r}, a sum of {len(fitted.support_):,} candidates; "
-        f"the parser's score weighs {fitted.score_weight_:.3g}"
-    )
+    typer.echo(f"{output}: {told_of(reranker.chooser_)}")
 
 
 @app.command()

@@ -16,6 +16,7 @@ from tests import command_line
 import espalier as es
 from candidate_groups import dependency_groups, groups_of
 from espalier.cli.ranking import gold_like
+from espalier.kernels import ARC_TEMPLATES
 from espalier.structures.files import write_text
 
 A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
@@ -27,6 +28,9 @@ def table(*arguments: object) -> dict[str, list[str]]:
     lines = done("score", *arguments).stdout.splitlines()
     names = ("the parser's own", "reranked", "best of each list")
     return {name: line.removeprefix(f" {name}").split() for line in lines for name in names if name in line}
+
+
+ARCS = es.DependencySubtree(ARC_TEMPLATES, root=True)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +61,59 @@ def test_what_is_learned_is_what_the_library_learns(groups_here, options, choose
     ours, theirs = es.Reranker.load("new"), es.Reranker(chooser).fit(groups_of(0))
     for own, other in zip(ours.decision_function(groups_of(1)), theirs.decision_function(groups_of(1)), strict=True):
         np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "selector", "own", "name"),
+    [
+        ("trees", [], {"kernel": es.SubsetTree(0.3)}, {}, "SubsetTree"),
+        ("tags", ["--C", 1], {"kernel": es.Tagging(), "C": 1.0}, {}, "Tagging"),
+        ("arcs", ["--seed", 3], {"kernel": ARCS}, {"random_state": 3}, "DependencySubtree"),
+        (
+            "arcs",
+            "--C 1 --max-order 3 --passes 2 --epochs 2 --loss softmax --decay 0.5 --learning-score-weight 1.5 "
+            "--threads 1 --target best --score-weight 0.25 --memory 1GiB --kernel DependencySubtree(('tags',))".split(),
+            {"kernel": es.DependencySubtree(("tags",)), "C": 1.0, "max_order": 3, "max_passes": 2},
+            {"epochs": 2, "loss": "softmax", "decay": 0.5, "learning_score_weight": 1.5, "target": "best"}
+            | {"score_weight": 0.25},
+            "DependencySubtree",
+        ),
+    ],
+)
+def test_features_are_selected_and_learned_on_as_the_library_does(groups_here, kind, options, selector, own, name):
+    told = done("fit", f"{kind}.jsonl", "-o", "new", "--learner", "features", *options).stdout
+    ours = es.Reranker.load("new")
+    tags = {"tags": "joint"} if kind == "arcs" else {}
+    groups, new = (es.read_groups(file, **tags) for file in (f"{kind}.jsonl", f"{kind}.new.jsonl"))
+    theirs = es.FeatureReranker(es.KernelSpaceSelector(**selector), **own).fit(groups)
+    sizes = [int((theirs.features_.order == order).sum()) for order in range(1, int(theirs.features_.order.max()) + 1)]
+    found = ", ".join(f"{n:,} of order {order}" for order, n in enumerate(sizes, 1) if n)
+    assert told == (
+        f"new: FeatureReranker over features of {name}: {found}; epoch {theirs.epoch_}; the parser's score weighs "
+        f"{theirs.score_weight_:.3g}\n"
+    )
+    for values, expected in zip(ours.decision_function(new), theirs.decision_function(new), strict=True):
+        np.testing.assert_array_equal(values, expected)
+    assert "best of each list" in done("score", "new", f"{kind}.new.jsonl").stdout
+
+
+def test_further_scores_of_features_are_told(groups_here):
+    groups = [
+        dataclasses.replace(own, more_scores={"tags": [float(tree == own.gold) for tree in own.candidates]})
+        for own in es.read_groups("trees.jsonl")
+    ]
+    es.structures.write_groups(groups, "more.jsonl")
+    told = done("fit", "more.jsonl", "-o", "new", "--learner", "features", "--development", "more.jsonl").stdout
+    weights = es.load("new").chooser_.score_weights_
+    assert list(weights) == ["tags"] and told.endswith(f", the score 'tags' {weights['tags']:.3g} times as much\n")
+
+
+def test_development_groups_of_features_also_choose_the_epoch(groups_here):
+    options = ["--learner", "features", "--score-weight", 1.0, "--development", "trees.new.jsonl", "--epochs", 3]
+    done("fit", "trees.jsonl", "-o", "new", *options)
+    expected = es.FeatureReranker(es.KernelSpaceSelector(es.SubsetTree(0.3)), score_weight=1.0, epochs=3)
+    expected.fit(groups_of(0), development=groups_of(1))
+    assert es.load("new").chooser_.epoch_ == expected.epoch_
 
 
 def test_passes_of_the_svm(groups_here):

@@ -65,7 +65,7 @@ def test_what_is_learned_and_chosen_does_not_depend_on_the_memory(
 def test_a_group_that_exceeds_the_memory_alone_is_an_error_that_names_enough(selected: dict[str, Any]) -> None:
     groups = dependency_groups(0, 60)
     with pytest.raises(
-        MemoryBudgetError, match=r"single group needs .*but 2\.\d KiB of the budget, memory, are left .* memory=\d+ or"
+        MemoryBudgetError, match=r"single group needs .*but 750 bytes of the budget, memory, are left .* memory=\d+ or"
     ) as caught:
         es.FeatureReranker(selected["arcs"], memory=3000).fit(groups)
     enough = int(str(caught.value).split("memory=")[1].split()[0])

@@ -187,6 +187,24 @@ def test_reports_of_progress_grow_and_their_errors_are_passed_on() -> None:
         selector.fit(dependency_groups(0, 5))
 
 
+def test_the_history_says_whether_a_pass_changed_the_counts_of_the_one_before() -> None:
+    groups = dependency_groups(0)
+    options: dict[str, Any] = {"C": 1.0, "max_passes": 3, "tolerance": 0.0}
+    own = KernelSpaceSelector(ARCS, **options).fit(groups)
+    anew = KernelSpaceSelector(ARCS, **options, counting="filter", filter_memory="1 MiB").fit(groups)
+    assert [[step.is_update for step in taken.orders] for taken in own.history_] == [
+        [False] * 2,
+        [True] * 2,
+        [True] * 2,
+    ]
+    assert not any(step.is_update for taken in anew.history_ for step in taken.orders)
+    first, *later = zip(own.history_, anew.history_, strict=True)
+    assert [step.n_counted for step in first[0].orders] == [step.n_counted for step in first[1].orders]
+    for update, whole in later:
+        assert update.orders[0].n_counted < whole.orders[0].n_counted
+        assert update.orders[1].n_candidates >= whole.orders[1].n_candidates
+
+
 @pytest.mark.parametrize("counting", ["exact", "filter"])
 def test_reports_say_candidates_and_survivors_by_order(counting: Any) -> None:
     told: list[str] = []
