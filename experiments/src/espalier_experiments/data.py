@@ -296,3 +296,22 @@ def reviews(folder: str | Path | None = None, n_tokens: int = 100) -> Table:
         words=[re.findall(r"\w+|[^\w\s]+", row[1].lower())[:n_tokens] for row in rows],
         group=np.array([numbers[text] for text in texts]),
     )
+
+
+def graded_sentences(folder: str | Path | None = None, part: Literal["train", "dev", "test"] = "train") -> Table:
+    """Sentences of the Stanford Sentiment Treebank with the grade at the root, from 0 to 4, and binary trees.
+
+    The grades of all nodes are taken out of the trees: every label becomes ``X``. Words are in lower case.
+
+    Returns
+    -------
+    table
+        Columns ``grade``, ``words`` and ``tree`` (a Forest).
+    """
+    trees = read_brackets(data_folder(folder) / "sst" / f"{part}.txt.gz")
+    plain = [tree.fold(lambda node, below: Tree("X", below) if below else Tree(node.label.lower())) for tree in trees]
+    return Table(
+        grade=np.array([int(tree.label) for tree in trees]),
+        words=[list(tree.words()) for tree in plain],
+        tree=Forest.from_trees(plain),
+    )

@@ -1,3 +1,5 @@
+from espalier.gp.calibration import Calibration as Calibration
+from espalier.gp.calibration import calibration as calibration
 from espalier.gp.classifier import GPClassifier as GPClassifier
 from espalier.gp.inference import Columns as Columns
 from espalier.gp.inference import Conditioned as Conditioned
