@@ -66,3 +66,27 @@ def test_names_in_a_comparison():
     assert all("PartialTree(decay=0.123456789)" in row.name for row in table)  # names themselves are whole
     frame = table.to_frame()
     assert frame["name"].tolist() == [row.name for row in table] and frame["n_learned"].tolist() == [0, 0, 0]
+
+
+def test_classifiers_compare_by_labels_that_are_left_out():
+    grades = np.digitize(Y, np.quantile(Y, [0.3, 0.6])) + 1
+    models = {
+        "grades": es.GPOrdinal(KERNEL, learn=False).fit(TREES, grades),
+        "classes": es.GPClassifier(KERNEL, learn=False).fit(TREES, grades),
+        "softmax": es.GPClassifier(KERNEL, likelihood="softmax", learn=False).fit(TREES, grades),
+    }
+    table = es.compare(models)
+    densities = {}
+    for name, model in models.items():
+        p = model.leave_one_out()
+        densities[name] = np.log(p[np.arange(len(p)), grades - 1]).mean()
+        row = next(row for row in table if row.name == name)
+        assert row.leave_one_out_density == pytest.approx(densities[name])
+        assert row.leave_one_out_accuracy == pytest.approx((p.argmax(axis=1) + 1 == grades).mean())
+        assert row.log_marginal_likelihood == model.log_marginal_likelihood_
+    assert [row.name for row in table] == sorted(densities, key=lambda name: -densities[name])
+    assert table.best_predicting == table.rows[0].name and "LOO accuracy" in repr(table)
+    with pytest.raises(TypeError, match="or fitted GPClassifiers and GPOrdinals"):
+        es.compare([models["grades"], GPRegressor(KERNEL)])
+    with pytest.raises(InputError, match="different targets"):
+        es.compare([models["grades"], es.GPOrdinal(KERNEL, learn=False).fit(TREES, grades[::-1])])

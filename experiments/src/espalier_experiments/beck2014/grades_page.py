@@ -44,8 +44,8 @@ def grades_page(results: Results) -> Page:
     out.say(
         f"The variances of the kernels, the noise and the thresholds are learned on a pilot of {settings['pilot']:,} "
         f"training sentences drawn at random, by each learner for itself; it then conditions on {settings['rows']:,} "
-        "of the 8,544 training sentences, the pilot among them. The decays inside the kernels of phrases and trees are "
-        "learned once, by `GPOrdinal` on the pilot. A regression gives a grade the mass of its prediction between the "
+        "of the 8,544 training sentences, the pilot among them. The decays of the kernels of phrases (.4) and trees "
+        "(.1) are not learned. A regression gives a grade the mass of its prediction between the "
         "numbers half-way to its neighbours. *Mean absolute error* is that of the median grade, which minimises it."
     )
     records = list(results)
@@ -99,6 +99,3 @@ def _learned(out: Page, records: Sequence[Record], models: Sequence[str]) -> Non
             rows.append([model, ", ".join(number(v, 2) for v in variances), *(number(v, 2) for v in thresholds)])
     out.say("By `GPOrdinal`: the variance of each kernel, and the thresholds, in deviations of the noise.")
     out.table(["", "variance", "0 | 1", "1 | 2", "2 | 3", "3 | 4"], rows)
-    inside = {view: found for record in records for view, found in record.get("inside", {}).items() if found}
-    for view, found in sorted(inside.items()):
-        out.say(f"Inside the kernel of {view}: " + ", ".join(f"{p} {number(v, 3)}" for p, v in found.items()) + ".")

@@ -4,8 +4,9 @@ Every function draws into the axes it is given, or into a new figure, and return
 ``axes.figure.savefig("picture.svg")``.
 """
 
+from espalier.gp.plots.labels import plot_thresholds
 from espalier.gp.plots.learned import plot_learned
 from espalier.gp.plots.predictions import plot_calibration, plot_predictions
 from espalier.gp.plots.restarts import plot_restarts
 
-__all__ = ["plot_calibration", "plot_learned", "plot_predictions", "plot_restarts"]
+__all__ = ["plot_calibration", "plot_learned", "plot_predictions", "plot_restarts", "plot_thresholds"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from espalier.gp.latent_learner import LatentLearner
 from espalier.gp.regressor import GPRegressor
 from espalier.structures.palette import LINE, MUTED, TEXT
 
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def check_fitted(model: object) -> None:
+def check_fitted(model: object, *, kinds: tuple[type[Any], ...] = (GPRegressor, LatentLearner)) -> None:
     """Refuse another model, and one that has not learned anything yet."""
-    if not isinstance(model, GPRegressor):
+    if not isinstance(model, kinds):
+        named = "GPRegressor, GPClassifier or GPOrdinal" if len(kinds) > 1 else kinds[0].__name__
         raise TypeError(
-            f"Only what a fitted GPRegressor learned and predicts can be drawn, got {model!r}. "
+            f"Only what a fitted {named} learned and predicts can be drawn, got {model!r}. "
             "Of a search or a pipeline, give the model itself: search.best_estimator_, pipeline[-1]."
         )
     check_is_fitted(model)

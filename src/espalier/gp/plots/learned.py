@@ -20,20 +20,24 @@ from espalier.structures.tree_elements import MAX_LABEL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from espalier.gp.latent_learner import LatentLearner
     from espalier.gp.learned import LearnedRow
     from espalier.gp.regressor import GPRegressor
+
+    Learned = GPRegressor | LatentLearner
 
 _GAP = "⋮"
 _SIGNED = "transform"  # numbers that may be 0 or below, unlike all others
 _POWER = "transform.power"
 
 
-def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -> NDArray[np.object_]:
+def plot_learned(model: Learned, *, top: int = 20, ax: Axes | None = None) -> NDArray[np.object_]:
     """Draw every learned hyperparameter: where it started and where it ended.
 
     Single numbers are in the first panel. Each ``PerLabel`` has a panel of its own, with the largest values first, and
     so has each ``PerDimension``, in the order of the dimensions. A hollow mark is the start; an orange triangle is a
-    value that a bound stopped. (A Box-Cox power of 0 is not marked: it is the logarithm.)
+    value that a bound stopped. (A Box-Cox power of 0 is not marked: it is the logarithm.) Thresholds of grades are left
+    to :func:`plot_thresholds`.
 
     Parameters
     ----------
@@ -65,9 +69,11 @@ def plot_learned(model: GPRegressor, *, top: int = 20, ax: Axes | None = None) -
     return np.array(axes, dtype=object)
 
 
-def _panels(model: GPRegressor, top: int) -> Iterator[Panel]:
+def _panels(model: Learned, top: int) -> Iterator[Panel]:
     families: dict[str, list[LearnedRow]] = {}
     for row in model.learned_:
+        if row.path == "first" or row.path.startswith("gap["):  # thresholds, which are no magnitudes
+            continue
         families.setdefault(row.path[: row.path.rindex("[")] if row.path.endswith("]") else "", []).append(row)
     described = list(_descriptions(model.kernel_))
     words = {path: description for path, description, _ in described}

@@ -6,7 +6,7 @@ Everybody can distinguish blue from orange, and colour is never the only differe
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
 from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
+from espalier.gp.plots.labels import draw_reliability
+from espalier.gp.regressor import GPRegressor
 from espalier.gp.transforms import Log
 from espalier.gram.targets import check_numbers
 from espalier.structures.palette import BLUE, MUTED, ORANGE
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from espalier.gp.prediction import Prediction
-    from espalier.gp.regressor import GPRegressor
 
 PALE = "#b6d4f7"
 _DECADE = 10.0
@@ -97,7 +98,7 @@ def plot_predictions(
 
 
 def plot_calibration(
-    model: GPRegressor,
+    model: Any,
     X: object = None,
     y: object = None,
     *,
@@ -105,16 +106,24 @@ def plot_calibration(
     task: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which share of the targets central intervals really hold, for every probability.
+    """Draw whether the probabilities of a model are right: a calibrated one follows the diagonal.
 
-    A calibrated model follows the diagonal. The grey band is where 95 % of calibrated models would pass at each
-    probability, with as many examples.
+    For a regressor: which share of the targets central intervals really hold, for every probability. The grey band is
+    where 95 % of calibrated models would pass at each probability, with as many examples. For a classifier: how often
+    the most probable label is right, in ten bins of its probability, with larger points for bins with more examples.
+    The grey bars are two deviations long on both sides of what a calibrated model would show.
 
     Parameters
     ----------
-    model, X, y, noise_groups, task, ax
-        As for :func:`plot_predictions`.
+    model
+        A fitted ``GPRegressor``, or a classifier with ``predict_proba``.
+    X, y, noise_groups, task, ax
+        As for :func:`plot_predictions`. A classifier has no noise groups and no tasks.
     """
+    if hasattr(model, "predict_proba"):
+        if noise_groups is not None or task is not None:
+            raise ValueError("A classifier has no noise groups and no tasks: leave noise_groups and task away.")
+        return draw_reliability(model, X, y, ax)
     prediction, y = _predicted(model, X, y, noise_groups, task)
     needed = np.sort(interval_needed(prediction, y))
     n = len(needed)
@@ -149,7 +158,7 @@ def interval_needed(prediction: Prediction, y: NDArray[np.float64]) -> NDArray[n
 def _predicted(
     model: GPRegressor, X: object, y: object, noise_groups: object, task: str | None
 ) -> tuple[Prediction, NDArray[np.float64]]:
-    check_fitted(model)
+    check_fitted(model, kinds=(GPRegressor,))
     if (task is None) != (model.tasks_ is None):
         tasks = (
             "one target, so leave task out" if model.tasks_ is None else f"the tasks {model.tasks_}: name one, task="

@@ -12,12 +12,13 @@ from espalier.structures.palette import BLUE, LINE, MUTED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from espalier.gp.latent_learner import LatentLearner
     from espalier.gp.regressor import GPRegressor
 
 _SAME = 0.1  # log evidence: climbs that differ by less have found the same optimum
 
 
-def plot_restarts(model: GPRegressor, *, ax: Axes | None = None) -> Axes:
+def plot_restarts(model: GPRegressor | LatentLearner, *, ax: Axes | None = None) -> Axes:
     """Draw the best log evidence so far by evaluation for every climb, the best one emphasised.
 
     If priors are declared, a climb maximises evidence and prior together, and may end a little below its line.

@@ -43,7 +43,7 @@ def test_a_model_that_learned_nothing_yet_is_an_error(plot):
 @pytest.mark.parametrize("other", [es.KernelSVR(es.RBF()).fit(np.eye(3), [1.0, 2.0, 3.0]), 3, None], ids=repr)
 def test_another_model_is_an_error_that_says_what_is_drawn(plot, other):
     with pytest.raises(
-        TypeError, match=r"a fitted GPRegressor learned and predicts can be drawn, got .*best_estimator_"
+        TypeError, match=r"a fitted GPRegressor.* learned and predicts can be drawn, got .*best_estimator_"
     ):
         plot(other)
 
