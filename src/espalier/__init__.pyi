@@ -3,6 +3,7 @@
 This list is the only one: type checkers read it, and ``espalier/__init__.py`` loads from it what is used.
 """
 
+from espalier import bayes as bayes
 from espalier import corpus as corpus
 from espalier import errors as errors
 from espalier import explanations as explanations

@@ -6,7 +6,8 @@ If there are several targets, the numbers inside are flat: all tasks of the firs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, overload
+from copy import copy
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -21,7 +22,7 @@ from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import ConstantMean
 from espalier.gp.parameters import Vector
 from espalier.gp.prediction import Prediction
-from espalier.gp.regression import Examples, Posterior
+from espalier.gp.regression import Examples, Posterior, RegressionObjective
 from espalier.gp.sampling import draw
 from espalier.gp.sparse.regression import SparseExamples
 from espalier.gp.task_forms import task_dual_form
@@ -220,7 +221,7 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             if path not in known:
                 raise KeyError(f"{path!r} is not a learned hyperparameter; these are: {', '.join(known)}.")
         values = {**known, **self.learned_.to_dict(), **(theta or {})}
-        objective = self._examples.objective(n_threads=self.n_threads, memory=self.memory)
+        objective = self._evidence()
         with blas_threads(self.n_threads):
             if not gradient:
                 return objective.value(values)
@@ -274,6 +275,17 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             unit=target.scale,
             constant_variance=0.0 if mean is None else mean.spread**2,
         )
+
+    def _evidence(self) -> RegressionObjective:
+        """The evidence of the training targets, at any hyperparameters."""
+        check_is_fitted(self)
+        return self._examples.objective(n_threads=self.n_threads, memory=self.memory)
+
+    def _at(self, evidence: RegressionObjective, values: Mapping[str, float]) -> Self:
+        """A copy that is conditioned on the training targets at other hyperparameters."""
+        other = copy(self)
+        other._finish(self._examples, evidence.posterior(values))
+        return other
 
     def _finish(self, examples: Examples, posterior: Posterior) -> None:
         """Keep what predictions need, and show it in attributes."""

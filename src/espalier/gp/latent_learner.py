@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -101,8 +102,7 @@ class LatentLearner(KernelEstimator):
 
         The arguments are those of :meth:`~espalier.GPRegressor.log_marginal_likelihood`.
         """
-        check_is_fitted(self, "learned_")
-        objective = self._examples.objective(n_threads=self.n_threads, memory=self.memory)
+        objective = self._evidence()
         known = {parameter.path: parameter.start for parameter in objective.parameters()}
         for path in theta or {}:
             if path not in known:
@@ -162,6 +162,17 @@ class LatentLearner(KernelEstimator):
 
     def _pilot_rows(self, examples: LatentExamples, rng: np.random.Generator) -> Any:
         raise NotImplementedError
+
+    def _evidence(self) -> LatentObjective[Any]:
+        """The approximate evidence of all training targets, at any hyperparameters."""
+        check_is_fitted(self, "learned_")
+        return self._examples.objective(n_threads=self.n_threads, memory=self.memory)
+
+    def _at(self, evidence: LatentObjective[Any], values: Mapping[str, float]) -> Self:
+        """A copy that is conditioned on the training targets at other hyperparameters."""
+        other, found = copy(self), evidence.posterior(values)
+        other._finish(replace(self._examples, kernel=found.kernel, likelihood=found.likelihood), found.given)
+        return other
 
     def _finish(self, examples: LatentExamples, given: Any) -> None:
         """Keep what predictions need, and show it in attributes."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from espalier.blas import blas_threads
 from espalier.errors import InputError, warn_user
@@ -159,10 +161,8 @@ class GPPreference(Chooser):
             posterior = objective.posterior(found.best.values)
         self.restarts_, self.learned_ = found.restarts, found.learned
         self.log_marginal_likelihood_ = found.best.log_likelihood
-        term = self._scores.term
-        self._score_variance = 0.0 if term is None else term.variance(found.best.values)
-        # Clamp tiny duals above zero, so that every pair keeps its candidates.
-        dual = np.maximum(posterior.given.dual, np.finfo(np.float64).tiny)
+        self._score_variance = self._variance_of_scores(found.best.values)
+        dual = _positive(posterior.given.dual)
         learned_weight = self._scores.weight_given(dual, self._score_variance) if weight is None else None
         coefficients = np.zeros(len(data.items))
         coefficients[rows] = pairs.back(dual)
@@ -184,6 +184,28 @@ class GPPreference(Chooser):
             offset=self._scores.offset,
             variance_unit="variance of utilities",
         )
+
+    def _evidence(self) -> LatentObjective[Floats | float]:
+        """The approximate evidence of the preferences that it learned from, at any hyperparameters."""
+        check_is_fitted(self, "coefficients_")
+        objective = self._objective(self.kernel_, Inputs.of(self.support_))
+        objective.near = -self.coefficients_[self._pairs.rival]
+        return objective
+
+    def _at(self, evidence: LatentObjective[Floats | float], values: Mapping[str, float]) -> Self:
+        """A copy that is conditioned on the preferences at other hyperparameters."""
+        other, posterior = copy(self), evidence.posterior(values)
+        dual = _positive(posterior.given.dual)
+        other.kernel_, other._score_variance = posterior.kernel, self._variance_of_scores(values)
+        if self._scores.term is not None:
+            other.score_weight_ = self._scores.weight_given(dual, other._score_variance)
+        other._set_support(self.support_, self._pairs.back(dual))
+        other._posterior = Inputs.of(self.support_), posterior.given
+        return other
+
+    def _variance_of_scores(self, values: Mapping[str, float]) -> float:
+        term = self._scores.term
+        return 0.0 if term is None else term.variance(values)
 
     def _drawn(self, data: TrainingSet, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of the groups that are learned from, and where each of these starts."""
@@ -274,3 +296,8 @@ class GPPreference(Chooser):
         self.kernel_, self._score_variance = state.object("kernel", Kernel), state.number("score_variance", 0.0)
         self._pairs, self._scores = Pairs(start), PairScores(differences, unit, weight)
         self._posterior = None
+
+
+def _positive(dual: Floats) -> Floats:
+    """The dual weights of pairs, tiny ones clamped above zero, so that every pair keeps its candidates."""
+    return np.maximum(dual, np.finfo(np.float64).tiny)

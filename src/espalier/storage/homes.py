@@ -9,6 +9,7 @@ from espalier.errors import InputError
 
 _ROOMS = {
     "espalier.structures": ("DependencyTree", "Graph", "TaggedSequence", "Tree"),
+    "espalier.bayes": ("Draws", "Marginalized"),
     "espalier.corpus": ("Arcs", "Forest", "Graphs", "Sequences", "Vocabulary"),
     "espalier.parsing": ("DependencyParser", "PCFG", "PerceptronTagger", "Tagger"),
     "espalier.kernels": (

@@ -1,0 +1,9 @@
+from espalier.bayes.approximation import approximate as approximate
+from espalier.bayes.convergence import UnconvergedError as UnconvergedError
+from espalier.bayes.draws import DrawnRow as DrawnRow
+from espalier.bayes.draws import DrawnTable as DrawnTable
+from espalier.bayes.draws import Draws as Draws
+from espalier.bayes.marginalized import Marginalized as Marginalized
+from espalier.bayes.mixture import Mixture as Mixture
+from espalier.bayes.plots import plot_draws as plot_draws
+from espalier.bayes.sampling import sample as sample
