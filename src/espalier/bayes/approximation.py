@@ -50,8 +50,8 @@ def approximate(model: Any, *, progress: Report | None = None, verbose: bool = F
     For ``d`` numbers this costs about ``20 + 2 d`` evaluations with a gradient, and one without for each point: 3 for
     one number, 9 for two, 15 for three, 27 for five, 149 for ten, and at most ``6 d + 1`` for more.
 
-    A warning says when the result is doubtful: if the density does not curve downwards in some direction, or if the real
-    weights of the points are very uneven. :func:`~espalier.bayes.sample` needs no normal distribution.
+    A warning says when the result is doubtful: if the density does not curve downwards in some direction, or if the
+    real weights of the points are very uneven. :func:`~espalier.bayes.sample` needs no normal distribution.
 
     Examples
     --------

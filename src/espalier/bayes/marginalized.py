@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.bayes.draws import Draws
 from espalier.bayes.mixture import Mixture
 from espalier.blas import blas_threads
-from espalier.errors import InputError
 from espalier.gp.parameters import Vector
-from espalier.gram.scores import accuracy, r_squared
-from espalier.gram.targets import label_column
+from espalier.gp.task_prediction import TaskPrediction
+from espalier.gram.scores import accuracy, mean_r_squared, r_squared
+from espalier.gram.target_matrix import TargetMatrix
 from espalier.storage import State, Storable
 from espalier.structures.numbers import whole_number
 
@@ -63,14 +63,20 @@ class Marginalized(Storable):
             return [group.candidates[int(own.argmax())] for group, own in zip(X, probabilities, strict=True)]  # type: ignore[call-overload]
         return self.model.classes_[probabilities.argmax(axis=1)]
 
-    def predict_distribution(self, X: object, **options: Any) -> Mixture:
-        """Return the averaged distribution of each target; the options are those of the learner."""
+    def predict_distribution(self, X: object, **options: Any) -> Any:
+        """Return the averaged distribution of each target, a :class:`Mixture`; the options are those of the learner.
+
+        With several targets it is a :class:`~espalier.gp.TaskPrediction` of mixtures, one for each task.
+        """
         if not hasattr(self.model, "predict_distribution"):
             raise TypeError(f"A {type(self.model).__name__} predicts no numbers: use predict_proba.")
         parts, weights = zip(
             *((model.predict_distribution(X, **options), weight) for model, weight in self.models()), strict=True
         )
-        return Mixture(parts, np.array(weights))
+        if not isinstance(parts[0], TaskPrediction):
+            return Mixture(parts, np.array(weights))
+        each: Any = zip(*(part.each for part in parts), strict=True)
+        return TaskPrediction(parts[0].tasks, tuple(Mixture(own, np.array(weights)) for own in each))  # type: ignore[misc]
 
     def predict_proba(self, X: object) -> Any:
         """Return averaged probabilities: of each class, or for groups of each candidate, one array for each group."""
@@ -87,24 +93,26 @@ class Marginalized(Storable):
         return total
 
     def log_predictive_density(self, X: object, y: object, **options: Any) -> Vector:
-        """Return the log density of each target, or the log probability of each label, averaged over the draws."""
-        if hasattr(self.model, "predict_distribution"):
-            return self.predict_distribution(X, **options).log_density(y)
-        log_p = np.log(self.predict_proba(X))
-        labels = label_column(y, len(log_p), warns=False).tolist()
-        places = {label: place for place, label in enumerate(self.model.classes_.tolist())}
-        unknown = [label for label in labels if label not in places]
-        if unknown:
-            raise InputError(
-                f"The model knows no class {unknown[0]!r}, so it gives it no probability; it knows "
-                f"{', '.join(map(repr, places))}."
-            )
-        return np.asarray(log_p[np.arange(len(log_p)), [places[label] for label in labels]])
+        """Return the log density of each target, or the log probability of each label, averaged over the draws.
+
+        The options are those of the learner.
+        """
+        name = "log_predictive_density" if hasattr(self.model, "predict_distribution") else "log_density"
+        if not hasattr(self.model, name):
+            raise TypeError(f"A {type(self.model).__name__} has no density of targets: use predict_proba.")
+        log_p = [getattr(model, name)(X, y, **options) + np.log(weight) for model, weight in self.models()]
+        with np.errstate(invalid="ignore"):  # missing targets have none
+            return np.asarray(np.logaddexp.reduce(log_p, axis=0))
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return R² of the mean for numbers, and the share of right labels for classes."""
+        predicted, tasks = self.predict(X), getattr(self.model, "tasks_", None)
+        if tasks is not None:
+            return mean_r_squared(
+                TargetMatrix.of(y, len(predicted), tasks, known=True).values, predicted, sample_weight
+            )
         measure = r_squared if hasattr(self.model, "predict_distribution") else accuracy
-        return measure(y, self.predict(X), sample_weight)
+        return measure(y, predicted, sample_weight)
 
     def summary(self) -> Any:
         """Return the table of :meth:`Draws.summary`."""

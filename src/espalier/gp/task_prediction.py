@@ -86,8 +86,9 @@ class TaskPrediction:
         out = np.full(values.shape, np.nan)
         for k, own in enumerate(self.each):
             there = ~np.isnan(values[:, k])
-            part = Prediction(own.modelled_mean[there], own.modelled_std[there], own.target)
-            out[there, k] = part.log_density(values[there, k])
+            if there.any():  # a known target stands where one is missing, and its density is not returned
+                known = np.where(there, values[:, k], values[there, k][0])
+                out[there, k] = own.log_density(known)[there]
         return out
 
     def _together(self, column: Callable[[Prediction], Vector]) -> Vector:

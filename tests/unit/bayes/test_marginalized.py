@@ -66,6 +66,21 @@ def test_a_regressor_is_averaged_over_models_at_each_point(regressor):
         averaged.predict_proba(NEW)
 
 
+def test_several_targets_are_averaged_task_by_task():
+    Y = np.array([[2.0, 1.0], [2.4, 1.1], [0.9, np.nan], [1.0, 0.2], [1.5, 0.4]])
+    model = es.GPRegressor(es.SubsetTree(DECAY, es.fixed(1.0)), noise=es.Learned(0.3, prior=Gamma(2.0, 0.2)))
+    with pytest.warns(UserWarning, match="unlike a normal one"):  # covariances of tasks may have either sign
+        averaged = approximate(model.fit(TREES, Y))
+    predicted = averaged.predict_distribution(NEW)
+    assert predicted.mean.shape == (2, 2) and predicted.quantiles([0.1, 0.9]).shape == (2, 2, 2)
+    total, objective = 0.0, averaged.model._evidence()
+    for values, weight in at_each_draw(averaged):
+        total = total + weight * averaged.model._at(objective, values).predict(NEW)
+    assert averaged.predict(NEW) == pytest.approx(total)
+    assert averaged.log_predictive_density(TREES, Y).shape == (5, 2)
+    assert averaged.score(TREES, Y) > 0.3
+
+
 def test_a_classifier_is_averaged_over_models_at_each_point(classifier):
     averaged = approximate(classifier)
     total = np.zeros((2, 3))

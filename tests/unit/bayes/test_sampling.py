@@ -215,7 +215,7 @@ def test_progress_goes_from_the_mode_to_the_end(process):
     assert seen == sorted(seen) and seen[-1] == 1.0 and len(seen) > 80
 
 
-@pytest.mark.parametrize("library", ["mici", "arviz_stats.base"])
+@pytest.mark.parametrize("library", ["mici", "arviz_stats.base.array"])
 def test_a_missing_library_names_the_extra(process, monkeypatch, library):
     if library == "mici":
         for name in [name for name in sys.modules if name.split(".")[0] == "mici"]:
