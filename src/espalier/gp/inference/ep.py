@@ -48,7 +48,9 @@ def condition(
         tilt = likelihood.tilt(mean + offset, variance, targets)
         return _matching(tilt, mean, variance), (tilt, mean, variance)
 
-    at, (tilt, mean, variance), is_settled = settle(K, near, match, MAX_SWEEPS, close)
+    at, (tilt, mean, variance), is_settled = settle(
+        K, near, match, MAX_SWEEPS, close, looks_ahead=likelihood.has_closed_tilt
+    )
     return replace(at, log_evidence=_log_evidence(at, tilt, mean, variance), is_settled=is_settled)
 
 

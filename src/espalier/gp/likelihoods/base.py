@@ -92,6 +92,11 @@ class Likelihood(Generic[T]):
 
     is_log_concave: ClassVar[bool] = True  # Laplace's method and expectation propagation need this
 
+    @property
+    def has_closed_tilt(self) -> bool:
+        """Whether :meth:`tilt` takes little time, since it is no quadrature."""
+        return False
+
     def log_density(self, latent: Vector, targets: T) -> Vector:
         """Return the log density of each target, given its latent value."""
         raise NotImplementedError

@@ -40,6 +40,10 @@ class Bernoulli(Likelihood[Vector | float]):
     def __post_init__(self) -> None:
         check_choice("link", self.link, "probit", "logit")
 
+    @property
+    def has_closed_tilt(self) -> bool:
+        return self.link == "probit"
+
     def log_density(self, latent: Vector, targets: Vector | float) -> Vector:
         if self.link == "logit":
             return np.asarray(-np.logaddexp(0.0, -targets * latent))

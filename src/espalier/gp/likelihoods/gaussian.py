@@ -104,6 +104,10 @@ class Gaussian(Likelihood[Observed]):
             path: ParameterSlopes(*(rate * own for own in by_variance)) for path, rate in self._rates(targets).items()
         }
 
+    @property
+    def has_closed_tilt(self) -> bool:
+        return True
+
     def tilt(self, mean: Vector, variance: Vector, targets: Observed) -> Tilt:
         total = variance + self.variances(targets)
         log_mass = self.log_predictive_density(mean, variance, targets)

@@ -102,6 +102,10 @@ class Ordinal(Likelihood[Grades]):
             out[path] = ParameterSlopes(log_density, slope, log_curvature)
         return out
 
+    @property
+    def has_closed_tilt(self) -> bool:
+        return True
+
     def tilt(self, mean: Vector, variance: Vector, targets: Grades) -> Tilt:
         scale = np.sqrt(1 + variance)
         low, high = self._between(mean, targets, scale)
