@@ -35,6 +35,7 @@ from espalier.gp.plots import plot_calibration as plot_calibration
 from espalier.gp.plots import plot_learned as plot_learned
 from espalier.gp.plots import plot_predictions as plot_predictions
 from espalier.gp.plots import plot_restarts as plot_restarts
+from espalier.gp.plots import plot_tasks as plot_tasks
 from espalier.gp.plots import plot_thresholds as plot_thresholds
 from espalier.gram import gram as gram
 from espalier.gram import nearest as nearest

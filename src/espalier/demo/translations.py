@@ -82,9 +82,14 @@ def generate_translations(n: int, seed: int = 0) -> Table:
 
 def expected_log_seconds(source: Tree, target: Tree, features: tuple[float, float, float]) -> float:
     """Read the logarithm of the time per word, without its noise, off a translation: the oracle of the demo."""
+    return BASE + sum(COSTS[name] * count for name, count in difficulties(source, target, features).items())
+
+
+def difficulties(source: Tree, target: Tree, features: tuple[float, float, float]) -> dict[str, float]:
+    """Count in a translation what costs time: a number for each of ``COSTS``."""
     rules = [f"{node.label} {' '.join(child.label for child in node.children)}" for node in source]
     in_front = sum(node.label == "NP" and [c.label for c in node.children][1:2] == ["A"] for node in target)
-    counts = {
+    return {
         "passive": rules.count("VP VBN PP"),
         "subject": rules.count("SBAR WHNP VP"),
         "object": rules.count("SBAR WHNP S"),
@@ -92,7 +97,6 @@ def expected_log_seconds(source: Tree, target: Tree, features: tuple[float, floa
         "words": features[0],
         "fluency": features[2],
     }
-    return BASE + sum(COSTS[name] * count for name, count in counts.items())
 
 
 def _pair(rng: random.Random) -> tuple[Tree, Tree]:

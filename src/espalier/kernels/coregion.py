@@ -37,6 +37,10 @@ class TaskKernel(Kernel):
 
     on: str | None = None
 
+    def covariances(self, tasks: Sequence[str]) -> Floats:
+        """Return ``B`` for some tasks."""
+        return self._covariances(task_names(tasks, None))
+
     def _covariances(self, tasks: Sequence[str]) -> Floats:
         """The matrix of some tasks."""
         raise NotImplementedError
@@ -116,7 +120,7 @@ class Coregion(TaskKernel):
 
     def covariances(self, tasks: Sequence[str] | None = None) -> Floats:
         """Return ``B`` for some tasks, by default for those that have numbers, in the order of :meth:`tasks`."""
-        return self._covariances(self.tasks() if tasks is None else task_names(tasks, None))
+        return super().covariances(self.tasks() if tasks is None else tasks)
 
     def tasks(self) -> list[str]:
         """Return the tasks that have numbers, in the order of their names."""
