@@ -194,6 +194,7 @@ def test_shares_of_weights_add_up():
 
 
 def test_the_command_names_its_experiments():
-    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, ["reproduce", "beck2014", "answers"])
+    result = CliRunner(env={"COLUMNS": "240", "NO_COLOR": "1"}).invoke(app, ["reproduce", "beck2014", "answers"])
     assert result.exit_code == 2
-    assert "There is no experiment 'answers'; there are questions, sentiment, emotion and all." in result.stderr
+    names = ", ".join(beck2014.EXPERIMENTS)
+    assert f"There is no experiment 'answers'; there are {names} and all." in result.stderr

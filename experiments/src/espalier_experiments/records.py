@@ -19,7 +19,9 @@ Record = dict[str, Any]
 Vector = NDArray[np.float64]
 
 
-def fit_gp(kernel: Kernel, X: Any, y: Vector, *, groups: Any = None, **options: Any) -> tuple[GPRegressor, float]:
+def fit_gp(
+    kernel: Kernel, X: Any, y: Vector, *, groups: Any = None, tasks: Any = None, **options: Any
+) -> tuple[GPRegressor, float]:
     """Fit a Gaussian process; return it with the seconds that took.
 
     That learning stopped early, or that the matrix needed jitter, is kept in the record and not warned of.
@@ -34,7 +36,7 @@ def fit_gp(kernel: Kernel, X: Any, y: Vector, *, groups: Any = None, **options: 
         warnings.filterwarnings("ignore", message="The covariance matrix was nearly singular")
         # Pages show how many numbers each model learned, the noise, and the density of new rows.
         warnings.filterwarnings("ignore", message="The model may have memorised its training rows")
-        model = GPRegressor(kernel, **options).fit(X, y, noise_groups=groups)
+        model = GPRegressor(kernel, **options).fit(X, y, noise_groups=groups, tasks=tasks)
     return model, time.perf_counter() - start
 
 

@@ -8,7 +8,16 @@ from espalier_experiments.papers import Paper
 
 __all__ = ["EXPERIMENTS", "PAPER", "run"]
 
-EXPERIMENTS = {"questions": "questions", "sentiment": "sentiment", "emotion": "emotion", "grades": "grades"}
+EXPERIMENTS = {
+    "questions": "questions",
+    "sentiment": "sentiment",
+    "emotion": "emotion",
+    "grades": "grades",
+    "tasks": "shared_emotions",
+    "editors": "editors",
+    "pairs": "pairs",
+    "reviews": "shared_reviews",
+}
 SUMMARY = "Beck (2014): Gaussian processes learn combinations of kernels on strings and trees."
 PAPER = Paper("beck2014", SUMMARY, EXPERIMENTS)
 
