@@ -24,7 +24,8 @@ def pairs_page(results: Results) -> Page:
         "part of each fold; tested on the fold of en-es. The target is the logarithm of the seconds for each word. "
         "The kernel is the mean of a Matern kernel of the 17 features (lengthscale 4, features standardised in each "
         "pair's training part) and of subset trees of the English side, which is the translation in fr-en and the "
-        "source in en-es. *separate* is trained on en-es alone. Learned numbers have the same weak priors in all models."
+        "source in en-es. *separate* is trained on en-es alone. Learned numbers have the same weak priors in "
+        "all models."
     )
     records = list(results)
     rows = []
