@@ -49,7 +49,8 @@ def _drawn(fold: int, setup: Setup) -> tuple[Kernel, Vector, dict[str, list[int]
     which both pairs have.
     """
     rng = np.random.default_rng((setup.seed, fold))
-    vectors, trees, columns, parts, n_before = [], [], [], {}, 0
+    vectors, trees, columns, n_before = [], [], [], 0
+    parts: dict[str, list[int]] = {}
     for task, pair in enumerate((LARGE, SMALL)):
         table = data.quality(setup.data, pair)
         inside = rng.permutation(np.flatnonzero(table["fold"] != fold))
