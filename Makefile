@@ -114,6 +114,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.learning
+	$(BIN)/python -m benchmarks.tasks
 	$(BIN)/python -m benchmarks.fragments
 	$(BIN)/python -m benchmarks.sequences
 	$(BIN)/python -m benchmarks.parsing

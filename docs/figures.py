@@ -22,7 +22,7 @@ import numpy as np
 
 import espalier as es
 from espalier import Fragment, Tree
-from espalier.demo import generate, generate_attachments, generate_translations
+from espalier.demo import EDITORS, generate, generate_attachments, generate_editors, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
 from espalier.explanations.word_shares import drawn
@@ -150,6 +150,14 @@ def fitted() -> tuple[es.GPRegressor, es.Table]:
     return model.fit(table[:200], table["seconds"][:200]), table[200:]
 
 
+def of_editors() -> es.GPRegressor:
+    """The model of the guide to several tasks."""
+    table = generate_editors(50, seed=1, known=0.5)
+    items = es.Normalized(es.SubsetTree(decay=0.3, on="target"))
+    model = es.GPRegressor(es.Coregion(on="task") * items, target_transform="log", tolerance=1e-3)
+    return model.fit(table, table[list(EDITORS)])
+
+
 def _decides() -> str:
     """The heaviest fragment for and against one class, each in a question of the demo."""
     table = generate(400, seed=1)
@@ -225,6 +233,7 @@ PLOTS = {
     "decides": _decides,
     "selected": _selected,
     "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
+    "tasks": lambda: _plot(lambda: es.plot_tasks(of_editors())),
     "why": _why,
 }
 
