@@ -25,10 +25,10 @@ from espalier import Fragment, Tree
 from espalier.demo import EDITORS, generate, generate_attachments, generate_editors, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
-from espalier.explanations.word_shares import drawn
 from espalier.parsing import PCFG, DependencyParser
 from espalier.rerank import jackknifed
-from espalier.structures.drawing import side_by_side, tree_svg
+from espalier.structures.arc_elements import arc_elements
+from espalier.structures.drawing import arc_summary, arranged, card, side_by_side, tree_svg
 from espalier.structures.files import write_text
 from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.plot_svg import OPTIONS, themed_svg
@@ -40,7 +40,6 @@ OTHER = Tree.from_brackets("(S (NP (D the) (N dog)) (VP (V sleeps)))")
 QUERY = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN king)) (VP (VB die))))")
 NEIGHBOUR = Tree.from_brackets("(SBARQ (WHADVP (WRB Where)) (SQ (VBD did) (NP (DT the) (NN author)) (VP (VB live))))")
 WIDTH = 760
-_LEVELS = (None, -1, -2)  # of a dependency tree: a word, its tag, its relation
 FRAME = "#6e7781"  # legible on light and on dark pages
 
 
@@ -197,19 +196,15 @@ def _selected() -> str:
     groups = jackknifed(trees, k=10, folds=4, make=DependencyParser.from_treebank, add_gold=True, **settings)
     kernel = es.DependencySubtree(("head tag, word",), root=True)
     features = es.KernelSpaceSelector(kernel, C=5.0, max_passes=10).fit(groups).features_
-    drawings, marked, titles = [], [], []
+    drawings, told, titles = [], [], []
     for sign, colour, says in ((1, FOR, "speaks for a tree"), (-1, AGAINST, "speaks against a tree")):
         own = features.chosen(np.argsort(-sign * features.weights[:, 0] * (features.order == 2), kind="stable")[:1])
         example = own.examples(groups, 1)[0][0]
         tree = groups[example.row].candidates[example.candidate]
-        drawing = drawn(tree)
-        words = [place for place in drawing.positions() if drawing[place].is_leaf]
-        tokens = {token for place in example.places[0] for token in (place, tree.heads[place - 1])}
-        drawings.append(drawing)
-        # Of a word also its tag and its relation, which are above it.
-        marked.append({words[token - 1][:length]: colour for token in tokens for length in _LEVELS})
+        drawings.append(arc_elements(tree, dict.fromkeys(example.places[0], colour), {}, (), {}))
+        told.append(arc_summary(tree))
         titles.append(f"{own[0]} {says}")
-    return side_by_side(drawings, highlights=marked, titles=titles, width=WIDTH)
+    return card(*arranged(drawings, titles, WIDTH), "; ".join(told))
 
 
 def _plot(draw: Callable[[], Any]) -> str:

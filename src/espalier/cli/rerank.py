@@ -252,6 +252,7 @@ def explain(
     from espalier.cli.ranking import candidate_number, groups_of, loaded
     from espalier.explanations import Comparison
     from espalier.explanations import explain as compare
+    from espalier.explanations.together import told_reason
     from espalier.structures.files import write_text
 
     data, _ = groups_of(groups, gold, tags, encoding)
@@ -265,7 +266,7 @@ def explain(
     typer.echo(visible(" ".join(group.words)))
     typer.echo(f"{found.names[0]}; against {found.names[1]}: {found.summary}")
     for reason in found.shown:
-        typer.echo(f"{reason.contribution:+.4g}\t{visible(str(reason.fragment))}")
+        typer.echo(f"{reason.contribution:+.4g}\t{visible(told_reason(reason))}")
     for word, share in sorted(found.by_word(), key=lambda own: -abs(own[1]))[:n]:
         typer.echo(f"{share:+.4g}\t{visible(word)}")
     if output is not None:

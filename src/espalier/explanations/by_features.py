@@ -41,10 +41,11 @@ from espalier.structures.tree import Tree
 
 @dataclass(frozen=True)
 class WrittenFeature:
-    """A selected feature as text, with the nodes that it covers in the drawings of a comparison."""
+    """A selected feature as text, with its places in both candidates of a comparison, and the nodes that it covers."""
 
     text: str
     covered: tuple[tuple[Tree, Position, tuple[Position, ...]], ...] = ()  # by occurrence: a drawing, root and nodes
+    places: tuple[Sequence[Places], Sequence[Places]] = ((), ())  # of the occurrences in the winner, and in the loser
 
     kind: ClassVar = "feature"
 
@@ -189,7 +190,8 @@ def _placed(reason: Reason, added: float, pictures: Sequence[_Picture], found: S
         roots.append(tuple(positions[picture.root(places)] for places in own))
         for top, places in zip(roots[-1], own, strict=True):
             covered.append((picture.tree, top, tuple(positions[node] for node in picture.covered(places))))
-    feature = WrittenFeature(str(reason.fragment), tuple(covered))
+    first, second = map(tuple, found)
+    feature = WrittenFeature(str(reason.fragment), tuple(covered), (first, second))
     return replace(reason, fragment=feature, contribution=added, in_winner=roots[0], in_loser=roots[1])
 
 

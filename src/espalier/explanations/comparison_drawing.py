@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from espalier.explanations.arc_marks import RAISED, arcs_of_both
 from espalier.explanations.comparison import Comparison, signed
 from espalier.explanations.explanation import Reason, node_colours
+from espalier.explanations.together import told_reason
 from espalier.explanations.word_shares import drawn, together, word_nodes
-from espalier.structures.drawing import card, placed_side_by_side, summary, svg_text
+from espalier.structures.dependency import DependencyTree
+from espalier.structures.drawing import arc_summary, arranged, card, placed_side_by_side, summary, svg_text
 from espalier.structures.fragment import Position, walk
 from espalier.structures.layout import Highlight, pixels, printable
 from espalier.structures.palette import BLUE, LINE, TEXT
@@ -22,24 +25,29 @@ WINNER, LOSER, BOTH = BLUE, MARK, LINE
 _MARGIN, _LINE, _ROW = 18, 30, 24
 _NUMBER, _BAR = 24, 150  # columns of the list: a number, a bar
 _LIST = 700  # the least width of a list if its fragments are long
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
     """The picture of a comparison, with the first n fragments."""
-    trees = drawn_trees(comparison)
     shown = comparison.shown[:n]
     numbers = numbered(shown)
-    marks, notes = _marks(comparison, trees, numbers)
     titles = [
         f"{name}: {value:.4g}".replace("-", "\N{MINUS SIGN}")
         for name, value in zip(comparison.names, comparison.values, strict=True)
     ]
-    pieces, full_width, full_height = placed_side_by_side(
-        trees, highlights=marks, titles=titles, pale=shared_nodes(*trees), notes=notes, width=width
-    )
+    rivals = [own for own in (comparison.winner, comparison.loser) if isinstance(own, DependencyTree)]
+    if rivals and is_of_arcs(comparison):
+        pieces, full_width, full_height = arranged(arcs_of_both(comparison, numbers, rivals), titles, width)
+        summaries = [arc_summary(own) for own in rivals]
+    else:
+        trees = drawn_trees(comparison)
+        marks, notes = _marks(comparison, trees, numbers)
+        pieces, full_width, full_height = placed_side_by_side(
+            trees, highlights=marks, titles=titles, pale=shared_nodes(*trees), notes=notes, width=width
+        )
+        summaries = [summary(own) for own in trees]
     head = comparison.summary
-    needed = _text_start(shown) + max((pixels(str(reason.fragment)) for reason in shown), default=0)
+    needed = _text_start(shown) + max((pixels(told_reason(reason)) for reason in shown), default=0)
     full_width = max(full_width, min(needed + _MARGIN, min(width or _LIST, _LIST)), pixels(head) + 2 * _MARGIN)
     rows: list[str] = []
     if shown:
@@ -50,9 +58,14 @@ def comparison_svg(comparison: Comparison, width: int | None, n: int) -> str:
         f'<text class="i b" x="{full_width // 2}" y="{_MARGIN + 10}" fill="{TEXT}" font-weight="bold">'
         f"{svg_text(head)}</text>"
     )
-    told = "; ".join([head, *map(summary, trees)])
+    told = "; ".join([head, *summaries])
     moved = [f'<g transform="translate(0,{_LINE})">', *pieces, "</g>"]
     return card([title, *moved, *rows], full_width, full_height + _LINE, told)
+
+
+def is_of_arcs(comparison: Comparison) -> bool:
+    """Whether what is marked are arcs of dependency trees or their words, not nodes of trees made of them."""
+    return not comparison.trees or comparison.trees[0].split in ("head", "modifiers")
 
 
 def drawn_trees(comparison: Comparison) -> list[Tree]:
@@ -128,7 +141,7 @@ def _marks(
             here, there = (reason.in_winner, reason.in_loser)[:: 1 if which == 0 else -1]
             for root in here if len(here) > len(there) else ():
                 nodes |= dict.fromkeys(reason.fragment.nodes(tree, root), colour)
-                at.setdefault(root, []).append(str(number).translate(_RAISED))
+                at.setdefault(root, []).append(str(number).translate(RAISED))
         marks.append(nodes)
         notes.append({root: " ".join(own) for root, own in at.items()})
     return marks, notes
@@ -170,7 +183,7 @@ def _bars(shown: Sequence[Reason], numbers: dict[int, int], width: int, top: int
             _bar(left, y, length, _colour(reason)),
             _text(_MARGIN, y + 3, str(numbers.get(k, "")), "start"),
             _text(start - 12, y + 3, signed(value), "end"),
-            _text(start, y + 3, _cut(str(reason.fragment), width - _MARGIN - start), "start"),
+            _text(start, y + 3, _cut(told_reason(reason), width - _MARGIN - start), "start"),
         ]
     if both_ways:
         ends = f"M{zero} {top - _ROW // 2}V{top + _ROW * len(shown) - _ROW // 2}"

@@ -227,19 +227,23 @@ class Explanation:
         return f"<Explanation of {kind}: {len(self):,} {self.kind}s for {', '.join(self.scores) or 'nothing'}>"
 
 
-def node_colours(own: TreeShares) -> dict[Position, str]:
-    """The nodes with the largest shares, positive or negative, until they cover most of the total."""
-    order = np.argsort(-np.abs(own.shares), kind="stable")
-    total = float(np.abs(own.shares).sum())
-    positions: Sequence[Position] = list(own.tree.positions())
-    out: dict[Position, str] = {}
+def heaviest_shares(shares: NDArray[np.float64]) -> list[int]:
+    """The numbers of the largest shares, positive or negative, until they cover most of the total."""
+    total = float(np.abs(shares).sum())
+    out: list[int] = []
     told = 0.0
-    for k in order.tolist():
-        if own.shares[k] == 0 or told > 0.8 * total:
+    for k in np.argsort(-np.abs(shares), kind="stable").tolist():
+        if shares[k] == 0 or told > 0.8 * total:
             break
-        out[positions[k]] = FOR if own.shares[k] > 0 else AGAINST
-        told += abs(float(own.shares[k]))
+        out.append(k)
+        told += abs(float(shares[k]))
     return out
+
+
+def node_colours(own: TreeShares) -> dict[Position, str]:
+    """The colours of the nodes with the largest shares."""
+    positions: Sequence[Position] = list(own.tree.positions())
+    return {positions[k]: FOR if own.shares[k] > 0 else AGAINST for k in heaviest_shares(own.shares)}
 
 
 def fragment_colours(reason: Reason) -> dict[Position, str]:

@@ -17,6 +17,7 @@ from espalier.structures.tree import Tree
 TEMPLATE = Path(__file__).with_name("page.html")
 _DRAWN = 3  # examples of each score
 _SMALLEST = 0.7  # how far two candidates shrink to fit into a window
+_VISIBLE = 2  # features of the same arcs that are listed without unfolding
 _SMALL = 0.1  # weights that are all below it are written with three digits, not three decimals
 SPLITS = {
     "equal": "Every fragment is shared equally by its productions.",
@@ -31,7 +32,7 @@ SPLITS = {
 _WORDS = "Marked are the words that speak most for the winner, in green, and for the loser, in red."
 _MARKED = (
     "Marked are {} that speak for the winner: those that it has in blue, and those that the loser had better "
-    "not have in orange, numbered at their roots. Grey is what both candidates have. Bars to the right speak for the "
+    "not have in orange, numbered{}. Grey is what both candidates have. Bars to the right speak for the "
     "winner."
 )
 
@@ -69,6 +70,7 @@ def explanation_page(explanation: Explanation) -> str:
         scores=scores,
         compared=compared,
         least=_least_width,
+        visible=_VISIBLE,
         kind=kind,
         summed=summed,
         value_name="adds" if local else "weight",
@@ -87,7 +89,8 @@ def _drawings(explanation: Explanation) -> list[tuple[str, str, str]]:
             return [("", of_words, explanation.to_svg())]
         if not explanation.shown:
             return [("", "", explanation.to_svg())]
-        out = [("", _MARKED.format(explanation.shown_kinds), explanation.to_svg())]
+        at_roots = "" if explanation.shown_kinds == "arcs" else " at their roots"
+        out = [("", _MARKED.format(explanation.shown_kinds, at_roots), explanation.to_svg())]
         if of_words:
             text = Tree("", [Tree(word) for word, _ in explanation.by_word()])
             shares = np.array([0.0, *(share for _, share in explanation.by_word())])

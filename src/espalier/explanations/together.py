@@ -43,6 +43,14 @@ class Together(Reason):
         return self.effect - math.fsum(reason.effect for reason in self.parts)
 
 
+def told_reason(reason: Reason) -> str:
+    """A reason as text: what its features are about, and the heaviest of them, which says its template."""
+    if not isinstance(reason, Together) or not reason.parts:
+        return str(reason.fragment)
+    more = f", {reason.n_parts - 1:,} more" if reason.n_parts > 1 else ""
+    return f"{reason.fragment}: {reason.parts[0].fragment}{more}"
+
+
 class Sums:
     """Sums of what features add, by what a candidate has at their places."""
 

@@ -84,7 +84,7 @@ def drawn(candidate: Candidate) -> Tree:
     if isinstance(candidate, TaggedSequence):
         return Tree("", [Tree(tag, [word]) for word, tag in zip(candidate.words, candidate.tags, strict=True)])
     if isinstance(candidate, DependencyTree):
-        return candidate.grammatical_relation_tree(prefixes=False)
+        return candidate.relation_tree()
     return as_tree(candidate)
 
 
@@ -94,8 +94,8 @@ def word_nodes(candidate: Candidate) -> NDArray[np.int64]:
         return 1 + 2 * np.arange(len(candidate.words))
     assert isinstance(candidate, DependencyTree)
     n = len(candidate)
-    numbered = replace(candidate, words=["w"] * n, tags=["t"] * n, relations=[str(k) for k in range(n)], lemmas=None)
-    place = {node.label: k for k, node in enumerate(numbered.grammatical_relation_tree(prefixes=False))}
+    numbered = replace(candidate, words=["w"] * n, tags=["t"] * n, relations=[str(k) for k in range(n)])
+    place = {node.label: k for k, node in enumerate(numbered.relation_tree())}
     return np.array([place[str(k)] for k in range(n)], np.int64)
 
 

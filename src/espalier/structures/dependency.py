@@ -85,9 +85,7 @@ class DependencyTree:
         plain (``nsubj``, ``NNS``, ``cat``). The word is written in lower case, as its lemma if lemmas are known.
         Several roots are put below a node ``TOP``.
         """
-        return self._build(
-            lambda relation, tag, word, before, after: Tree(relation, [*before, Tree(tag, [word]), *after]), prefixes
-        )
+        return self._build(_relation_node, prefixes)
 
     def lexical_tree(self, *, prefixes: bool = True) -> Tree:
         """Write words as inner nodes (LCT): dependents first, then the tag and the relation.
@@ -140,13 +138,25 @@ class DependencyTree:
         return DependencyTree(lemmas, tags, heads, relations, lemmas=lemmas)
 
     def _repr_svg_(self) -> str:
-        from espalier.structures.drawing import tree_svg
+        from espalier.structures.drawing import dependency_svg
 
-        return tree_svg(self.grammatical_relation_tree(prefixes=False))
+        return dependency_svg(self)
+
+    def relation_tree(self) -> Tree:
+        """Write relations as inner nodes above tags and words, like ``grammatical_relation_tree``, words as they are.
+
+        Examples
+        --------
+        >>> print(DependencyTree(["Cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"]).relation_tree())
+        (root (nsubj (NNS Cats)) (VBP sleep))
+        """
+        return self._built(_relation_node, list(zip(self.relations, self.tags, self.words, strict=True)))
 
     def _build(self, node: _NodeMaker, prefixes: bool) -> Tree:
+        return self._built(node, self._labels(prefixes))
+
+    def _built(self, node: _NodeMaker, labels: Sequence[tuple[str, str, str]]) -> Tree:
         """Make the trees of dependents before those of their heads, each of its labels and of those around it."""
-        labels = self._labels(prefixes)
         below = dependents(self.heads)
         made: dict[int, Tree] = {}
         for token in reversed(_reachable(below)):
@@ -179,6 +189,10 @@ def sound_tree(
 
 
 _NodeMaker = Callable[[str, str, str, list[Tree], list[Tree]], Tree]
+
+
+def _relation_node(relation: str, tag: str, word: str, before: list[Tree], after: list[Tree]) -> Tree:
+    return Tree(relation, [*before, Tree(tag, [word]), *after])
 
 
 def _as_heads(heads: Sequence[int]) -> tuple[int, ...]:

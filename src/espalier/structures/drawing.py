@@ -10,8 +10,11 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
+from espalier.structures.arc_elements import arc_elements
+from espalier.structures.dependency import DependencyTree
 from espalier.structures.fragment import Position
 from espalier.structures.layout import Highlight, cells, list_nodes, pixels, place, printable
+from espalier.structures.numbers import is_whole
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, EDGE, FOR, LINE, MUTED, TEXT, WORD
 from espalier.structures.tree import Tree, nodes
 from espalier.structures.tree_elements import GAP, MARK, MARKED, MAX_LABEL, tree_elements
@@ -115,31 +118,83 @@ def placed_side_by_side(
     _check_one_per_tree(trees, highlights=highlights, titles=titles, pale=pale, notes=notes)
     if not isinstance(width, int | float | None):
         raise TypeError(f"width must be a number of pixels or None, got {width!r}.")
-    pieces: list[str] = []
-    x = y = _MARGIN
-    full_width = full_height = 2 * _MARGIN
-    head = _TITLE if any(titles) else 0
-    for k, tree in enumerate(trees):
-        title = printable(titles[k], 200) if titles else ""
-        group, tree_width, tree_height = tree_elements(
+    elements = [
+        tree_elements(
             tree,
             highlights[k] if highlights else (),
             pale[k] if pale else (),
             notes[k] if notes else {},
             max_nodes,
         )
-        room = max(tree_width, pixels(title))
+        for k, tree in enumerate(trees)
+    ]
+    return arranged(elements, titles, width)
+
+
+def arranged(
+    elements: Sequence[tuple[str, int, int]], titles: Sequence[str], width: int | None
+) -> tuple[list[str], int, int]:
+    """Put drawings, each with its width and height, next to each other under titles; return them, width and height.
+
+    A drawing that would exceed the width starts a new row.
+    """
+    pieces: list[str] = []
+    x = y = _MARGIN
+    full_width = full_height = 2 * _MARGIN
+    head = _TITLE if any(titles) else 0
+    for k, (group, own_width, own_height) in enumerate(elements):
+        title = printable(titles[k], 200) if titles else ""
+        room = max(own_width, pixels(title))
         if width is not None and x > _MARGIN and x + room + _MARGIN > width:
             x, y = _MARGIN, full_height
         if title:
             at = f'x="{x + room // 2}" y="{y + 10}"'
             pieces.append(f'<text class="h" {at} fill="{MUTED}">{escape(title, quote=False)}</text>')
-        shift = x + (room - tree_width) // 2
+        shift = x + (room - own_width) // 2
         pieces.append(f'<g transform="translate({shift},{y + head})">{group}</g>')
         full_width = max(full_width, x + room + _MARGIN)
-        full_height = max(full_height, y + head + tree_height + _MARGIN)
+        full_height = max(full_height, y + head + own_height + _MARGIN)
         x += room + 3 * GAP
     return pieces, full_width, full_height
+
+
+def dependency_svg(
+    tree: DependencyTree,
+    *,
+    arcs: Mapping[int, str] | None = None,
+    words: Mapping[int, str] | None = None,
+    title: str | None = None,
+) -> str:
+    """Draw a dependency tree as a self-contained SVG picture: arcs over the words, as they are written.
+
+    Parameters
+    ----------
+    tree
+        The tree to draw; of more than 1,000 words only the first are drawn.
+    arcs, words
+        The colours of arcs to mark, by the numbers of their modifiers, and of words; words count from 1.
+    title
+        A line above the tree.
+
+    Examples
+    --------
+    >>> from espalier.structures import DependencyTree
+    >>> tree = DependencyTree(["Cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"])
+    >>> svg = dependency_svg(tree, words={1: "teal"})
+    >>> svg.count(">Cats<"), svg.count(">nsubj<")
+    (1, 1)
+    """
+    for what, given in (("arcs", arcs or {}), ("words", words or {})):
+        if wrong := [own for own in given if not (is_whole(own) and 1 <= own <= len(tree))]:
+            raise ValueError(f"{what} counts words from 1 to {len(tree)}, got {wrong[0]!r}.")
+    pieces, width, height = arranged([arc_elements(tree, arcs or {}, words or {}, (), {})], [title or ""], None)
+    return card(pieces, width, height, arc_summary(tree))
+
+
+def arc_summary(tree: DependencyTree) -> str:
+    """Describe the picture of a dependency tree for readers who cannot see it."""
+    words = " ".join(printable(word, MAX_LABEL) for word in tree.words[:30])
+    return f"dependency tree of {words}{' …' if len(tree) > 30 else ''}"
 
 
 def svg_text(text: str) -> str:

@@ -25,8 +25,7 @@ def tree_elements(
     nodes = list_nodes(tree, max_nodes=max_nodes, max_label=MAX_LABEL)
     marks = nodes.marks(tree, highlight, MARK)
     for colour in marks.values():
-        if not _COLOUR.fullmatch(str(colour)):
-            raise ValueError(f"A colour is '#rgb', '#rrggbb' or a name of CSS, got {colour!r}.")
+        check_colour(colour)
     back = nodes.marks(tree, pale, "").keys() - marks.keys()
     for n, note in nodes.marks(tree, notes, "").items():
         nodes.texts[n] += f" {note}"
@@ -40,7 +39,7 @@ def tree_elements(
         if n in marks:
             left = x[n] - (widths[n] + 2) // 2
             frames.append(
-                f'<rect class="{_class(marks[n], "p")}" x="{left}" y="{y[n] - 12}" width="{widths[n] + 2}" '
+                f'<rect class="{mark_class(marks[n], "p")}" x="{left}" y="{y[n] - 12}" width="{widths[n] + 2}" '
                 f'height="22" rx="7" fill="{marks[n]}" fill-opacity=".13" stroke="{marks[n]}" '
                 f'stroke-opacity=".55"/>'
             )
@@ -60,7 +59,13 @@ def _label(text: str, x: int, y: int, mark: str | None, is_word: bool) -> str:
     return f'<text class="{name}" x="{x}" y="{y + 4}" fill="{fill}"{bold}>{escape(text, quote=False)}</text>'
 
 
-def _class(colour: str, name: str) -> str:
+def check_colour(colour: object) -> None:
+    """Refuse what is no colour: it would become part of the picture's text."""
+    if not _COLOUR.fullmatch(str(colour)):
+        raise ValueError(f"A colour is '#rgb', '#rrggbb' or a name of CSS, got {colour!r}.")
+
+
+def mark_class(colour: str, name: str) -> str:
     """The class of the default mark, whose label differs on dark pages too; other marks share one."""
     return name if colour == MARK else "u"
 
@@ -81,7 +86,7 @@ def _edges(nodes: Nodes, x: list[int], y: list[int], marks: Mapping[int, str], b
             paths.append(f'<path class="e" d="{plain}" stroke="{LINE}" fill="none"{opacity}/>')
     for colour, pieces in lines.items():
         paths.append(
-            f'<path class="{_class(colour, "o")}" d="{"".join(pieces)}" stroke="{colour}" stroke-width="2.5" '
+            f'<path class="{mark_class(colour, "o")}" d="{"".join(pieces)}" stroke="{colour}" stroke-width="2.5" '
             'fill="none"/>'
         )
     return paths

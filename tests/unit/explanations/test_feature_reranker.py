@@ -166,15 +166,24 @@ def test_drawings_mark_the_words_of_subtrees(models):
     marked = {tree[node].label for root in first.in_winner for node in first.fragment.nodes(tree, root)}
     assert {"v", "n1"} <= marked and not {"TOP"} & marked
     svg = why.to_svg()
-    assert frames(svg) == {WINNER, LOSER} and str(first.fragment) in svg
-    assert marked - {"root"} <= set(re.findall(r'font-weight="bold">([^<]*)<', svg))
+    assert arcs(svg) == {WINNER, LOSER} and f"{first.fragment}: {first.parts[0].fragment}" in svg
+    bold = set(re.findall(r'font-weight="bold">([^<]*)<', svg))
+    assert {"v", "n1"} <= bold and any(re.fullmatch("object [⁰¹²³⁴⁵⁶⁷⁸⁹ ]+", own) for own in bold)
+    upper = [replace(own, words=[f"{word}X".upper() for word in own.words]) for own in (wrong, right)]
+    for word in upper[0].words:  # as they are written, once in each tree
+        assert es.explain(reranker, es.Group(upper, [0.0, 1.0])).to_svg().count(f">{word}<") == 2
     page = why.to_html()
-    assert "the arcs listed below" in page and "<summary><code>v → n0" in page
+    assert "the arcs listed below" in page and "<code>v → n0" in page
     assert SPLITS["modifiers"] in page and '<mark class="up">' in page and "Marked are arcs" in page
     assert re.findall(r"<mark[^>]*>(\w+)</mark>", page)
     assert why.plot(n=3).get_title() == why.summary
     again = pickle.loads(pickle.dumps(why))
     assert again.to_svg() == svg
+
+
+def arcs(svg):
+    """The colours of marked arcs."""
+    return set(re.findall(r' stroke="(#\w+)" stroke-width="2.5"', svg))
 
 
 def frames(svg):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
 import subprocess
+from html.parser import HTMLParser
 
 import pytest
 from tests.unit.explanations.test_explaining import KERNEL, NEW, TREES, Y
@@ -25,6 +27,38 @@ def test_pages_need_nothing_else(explanations, tmp_path):
         assert (tmp_path / f"{k}.html").read_text() == page == explanation._repr_html_()
         assert not re.search(r"(?:src|href)\s*=", page) and "<script" not in page and "@import" not in page
         assert page.count("<svg") >= 1
+
+
+class Nested(HTMLParser):
+    """The classes of the elements around each picture and each table that is in no other table."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.around = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "svg" or (tag == "table" and not any(name == "table" for name, _ in self.open)):
+            self.around.append({own for _, classes in self.open for own in classes})
+        if tag not in ("meta", "br"):
+            self.open.append((tag, (dict(attrs).get("class") or "").split()))
+
+    def handle_endtag(self, tag):
+        while self.open.pop()[0] != tag:
+            pass
+
+
+def test_wide_drawings_and_tables_scroll_in_boxes_of_their_own_and_long_words_break(explanations):
+    long = es.DependencyTree([f"word{k}" * 9 for k in range(60)], ["T"] * 60, [0, *range(1, 60)], ["r"] * 60)
+    other = dataclasses.replace(long, heads=[0, *[1] * 59])
+    group = es.Group([long, other], gold=other)
+    selector = es.KernelSpaceSelector(es.DependencySubtree(("words",)), C=1.0, max_order=1, max_passes=2)
+    model = es.FeatureReranker(selector, score_weight=1.0).fit([group] * 5, development=[group])
+    for page in (*(own.to_html() for own in explanations), es.explain(model, group).to_html()):
+        around = Nested(page).around
+        assert len(around) > 1 and all(own & {"drawing", "listed"} for own in around)
+        assert ".drawing,.listed{overflow-x:auto}" in page and "h2{overflow-wrap:anywhere}" in page
+        assert "code{font-size:.9em;overflow-wrap:anywhere}" in page
 
 
 def test_labels_are_escaped():

@@ -96,15 +96,19 @@ def test_what_both_candidates_have_at_the_same_places_cancels(models: dict[str, 
     assert {str(own.fragment) for own in small.together} == {"v → n1", "n0 → n1"}
 
 
-def test_pages_fold_the_features_beneath_their_arcs(models: dict[str, Any]) -> None:
+def test_pages_list_the_largest_features_beneath_their_arcs_and_fold_the_others(models: dict[str, Any]) -> None:
     groups = dependency_groups(1)
     why = es.explain(models["arcs"], groups[0], n=3)
     page = why.to_html()
     first = next(own for own in why.together if own.n_parts > 4)
-    assert page.count("<details>") == len(why.together) and "all features of the same arcs. Unfold" in page
-    assert f"<summary><code>{first.fragment!s}</code>" in page and f"{first.n_parts} features</small>" in page
-    assert str(first.parts[0].fragment) in page and f"{first.n_parts - 3} others" in page
-    assert str(first.fragment) in why.to_svg() and str(first.parts[0].fragment) not in why.to_svg()
+    assert page.count("<details>") == len(why.together) and "all features of the same arcs. Below it" in page
+    row = page[page.index(f"<code>{first.fragment!s}</code>") :]
+    shown, folded = row.split("<details>")[:2]
+    assert f"{first.n_parts} features</small>" in shown
+    for place, own in enumerate(first.parts):
+        assert f"<code>{own.fragment!s}</code>" in (shown if place < 2 else folded.split("</details>")[0])
+    assert f"{first.n_parts - 3} that are not listed" in folded
+    assert f"{first.fragment}: {first.parts[0].fragment}, {first.n_parts - 1} more" in why.to_svg()
     listed = sum(own.contribution for own in why.together)
     assert re.search(rf"the arcs listed below</td><td class=\"n\">{re.escape(f'{listed:+.4g}')}<", page)
     assert len(why.plot().get_yticks()) == 3
