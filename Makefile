@@ -41,7 +41,7 @@ help:
 	@echo "make test              every test: units, slow twins, laws, golden files, documents"
 	@echo "make test-core         the tests of the C++ core alone"
 	@echo "make check             format, lint, types, import contracts, workflow files, links and commands of the documents"
-	@echo "make bench             speed and memory of the engine, of learning, of fragments, of sequences and of the parsers, the cost of threads and of the import"
+	@echo "make bench             speed and memory of the engine, of learning, of learning classes, of fragments, of sequences and of the parsers, the cost of threads and of the import"
 	@echo "make browser           install Debian's Chromium, and look at the pages of explanations in it"
 	@echo "make sanitize          everything under the address and undefined-behaviour sanitizers, the core under that of threads"
 	@echo "make sanitize-core     the tests of the core under the address and undefined-behaviour sanitizers"
@@ -115,6 +115,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.learning
 	$(BIN)/python -m benchmarks.tasks
+	$(BIN)/python -m benchmarks.classification
 	$(BIN)/python -m benchmarks.fragments
 	$(BIN)/python -m benchmarks.sequences
 	$(BIN)/python -m benchmarks.parsing

@@ -88,7 +88,8 @@ def conditioned_on(K: Vector, sites: Sites, log_evidence: float = np.nan) -> Sit
     few = np.flatnonzero(~exact)
     if len(few):
         prior = K.diagonal()[few]
-        known = (factor.half_solve(root[:, None] * K[:, few]) ** 2).sum(axis=0)
+        # Sites that say nothing, from which sweeps start, tell nothing.
+        known = (factor.half_solve(root[:, None] * K[:, few]) ** 2).sum(axis=0) if root.any() else 0.0
         variance[few] = np.maximum(prior - known, 0.0)
         kept[few] = 1 - sites.precision[few] * variance[few]
     latent = K @ dual
