@@ -17,6 +17,7 @@ EXPERIMENTS = {
     "editors": "editors",
     "pairs": "pairs",
     "reviews": "shared_reviews",
+    "sparse": "sparse",
 }
 SUMMARY = "Beck (2014): Gaussian processes learn combinations of kernels on strings and trees."
 PAPER = Paper("beck2014", SUMMARY, EXPERIMENTS)
