@@ -25,6 +25,7 @@ from espalier import Fragment, Tree
 from espalier.demo import EDITORS, generate, generate_attachments, generate_editors, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
+from espalier.gp import Inducing
 from espalier.parsing import PCFG, DependencyParser
 from espalier.rerank import jackknifed
 from espalier.structures.arc_elements import arc_elements
@@ -207,6 +208,42 @@ def _selected() -> str:
     return card(*arranged(drawings, titles, WIDTH), "; ".join(told))
 
 
+@cache
+def sparse() -> tuple[es.GPRegressor, dict[int, float]]:
+    """A sparse process on translations of the demo, and the noise that bounds learn, by the number of structures."""
+    table = generate_translations(1000, seed=1)
+    kernel = 1.0 * es.Normalized(es.SubsetTree(decay=0.3, on="target"))
+
+    def fit(inducing: Inducing) -> es.GPRegressor:
+        return es.GPRegressor(kernel, target_transform="log", pilot=300, inducing=inducing).fit(table, table["seconds"])
+
+    noise = {m: float(fit(Inducing(m, learn="bound")).noise_) for m in (10, 20, 50, 100, 200)}
+    return fit(Inducing(50)), noise
+
+
+def _inducing() -> str:
+    """The first trees that were chosen."""
+    trees = generate_translations(1000, seed=1)["target"]
+    rows = sparse()[0].inducing_rows_[:3].tolist()
+    return side_by_side([trees[row] for row in rows], titles=["first", "second", "third"], width=WIDTH)
+
+
+def _sparse_noise() -> Any:
+    """The noise that bounds learn, above that of an exact process."""
+    from matplotlib import pyplot
+
+    model, noise = sparse()
+    axes = pyplot.subplots(figsize=(4.6, 3.2), layout="constrained")[1]
+    axes.plot(list(noise), list(noise.values()), "o-", ms=4, color=AGAINST, label="learned by the bound")
+    axes.axhline(model.noise_, color=FOR, label="learned exactly, on a pilot")
+    axes.set_ylim(0, None)
+    axes.set_xlabel("inducing structures")
+    axes.set_ylabel("noise variance")
+    axes.set_title("Bounds of few trees call too much noise")
+    axes.legend(frameon=False)
+    return axes
+
+
 def _plot(draw: Callable[[], Any]) -> str:
     """A picture of matplotlib like the others: text as text, on a card, for light and dark pages, always the same."""
     import matplotlib
@@ -222,6 +259,8 @@ def _plot(draw: Callable[[], Any]) -> str:
 
 # Learned numbers differ in their last digits between machines, so these need not be the same to the bit.
 PLOTS = {
+    "inducing": _inducing,
+    "sparse_noise": lambda: _plot(_sparse_noise),
     "learned": lambda: _plot(lambda: es.plot_learned(fitted()[0])),
     "predictions": lambda: _plot(lambda: es.plot_predictions(fitted()[0], fitted()[1], fitted()[1]["seconds"])),
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),

@@ -11,6 +11,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISES = {
+    "many_trees.py": ["20 combinations of 100 trees", "all of them ", "many_trees.svg"],
     "mixed_table.py": ["structure alone  the room was dirty", "both must agree  the staff helped us"],
     "open_the_box.py": [
         "2,000 heaviest fragments, proven",
