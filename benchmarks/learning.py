@@ -124,7 +124,9 @@ def main() -> None:
     )
     rows = [
         learned("two trees summed and features", plain, train, "120")[1],
-        learned("the same, symbol-aware", trees(es.PerLabel(0.1), es.PerLabel(0.5)), train, "240")[1],
+        learned(
+            "the same, symbol-aware", trees(es.PerLabel(0.1, prior=None), es.PerLabel(0.5, prior=None)), train, "240"
+        )[1],
     ]
     report.table(
         "Learning to convergence from one start",

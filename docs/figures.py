@@ -143,7 +143,7 @@ FIGURES = {
 def fitted() -> tuple[es.GPRegressor, es.Table]:
     """The model of the guide, climbed from more starts, and the translations that it has not seen."""
     table = generate_translations(400, seed=2)
-    source = es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source"))
+    source = es.Normalized(es.SubsetTree(es.PerLabel(0.3, prior=None), on="source"))
     target = es.Normalized(es.SubsetTree(on="target"))
     kernel = 1.0 * source + 1.0 * target + 1.0 * es.RBF(on="features")
     model = es.GPRegressor(kernel, target_transform="log", restarts=5, random_state=4)

@@ -18,7 +18,7 @@ from espalier.demo import generate_translations
 def main(folder: Path) -> None:
     table = generate_translations(500, seed=2)
     known, new = table[:300], table[300:]
-    source = es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source"))
+    source = es.Normalized(es.SubsetTree(es.PerLabel(0.3, prior=None), on="source"))
     target = es.Normalized(es.SubsetTree(on="target"))
     kernels = {
         "features": 1.0 * es.RBF(on="features"),

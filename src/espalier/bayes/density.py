@@ -8,7 +8,7 @@ searched space (``gp/parameters.py``: the logarithm of a positive number, the lo
 between two finite bounds, ``low + exp(u)`` or ``high - exp(u)`` beside a single one, and ``u`` without any. The density
 of ``u`` is the evidence times the priors times the derivatives of both steps, so that it is that of the numbers
 themselves. A number without a prior is as probable anywhere between its bounds in the searched space: a positive
-number has a flat logarithm.
+number has a flat logarithm. A joint prior, such as that of all labels, is a density of places already.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Density:
         self._low, self._high = np.where(np.isfinite(bounds), bounds, 0.0).T
         self._between = self._has_low & self._has_high
         self._has_prior = np.array([p.prior is not None for p in self.parameters], bool)
+        self._in_units = np.array([p.has_natural_density for p in self.parameters], bool)
         self._width = np.where(self._between, self._high - self._low, 0.0)
         self._log_width = np.log(np.where(self._between & self._has_prior, self._width, 1.0))
         self.n_evaluations = 0
@@ -99,10 +100,10 @@ class Density:
                 log_likelihood, natural = self.objective.gradient(values)
             else:
                 log_likelihood = self.objective.value(values)
-            total = log_likelihood + log_prior + float(log_slope.sum()) + float(log_rate[self._has_prior].sum())
+            total = log_likelihood + log_prior + float(log_slope.sum()) + float(log_rate[self._in_units].sum())
             slopes = np.array([natural.get(p.path, 0.0) + prior_slopes.get(p.path, 0.0) for p in self.parameters])
             rates = np.array([p.rate(x) for p, x in numbers])
-            gradient = (slopes * rates + np.where(self._has_prior, log_rate_back, 0.0)) * slope + log_slope_back
+            gradient = (slopes * rates + np.where(self._in_units, log_rate_back, 0.0)) * slope + log_slope_back
         if not (math.isfinite(total) and np.isfinite(gradient).all()):
             raise FloatingPointError("The evidence or its gradient is not finite here.")
         return total, gradient

@@ -48,9 +48,11 @@ from espalier.gp.optimize import Settings as Settings
 from espalier.gp.ordinal import GPOrdinal as GPOrdinal
 from espalier.gp.parameters import Parameter as Parameter
 from espalier.gp.prediction import Prediction as Prediction
+from espalier.gp.priors import AroundCommon as AroundCommon
 from espalier.gp.priors import Beta as Beta
 from espalier.gp.priors import Gamma as Gamma
 from espalier.gp.priors import HalfNormal as HalfNormal
+from espalier.gp.priors import JointPrior as JointPrior
 from espalier.gp.priors import LogNormal as LogNormal
 from espalier.gp.priors import Prior as Prior
 from espalier.gp.regressor import GPRegressor as GPRegressor

@@ -91,6 +91,6 @@ def _warn_of_variances(learned: LearnedTable, z: Vector, known_noise: Vector) ->
             f"The model may have memorised its training rows: it learned {learned.n_effective} numbers from "
             f"{len(z)} rows, and left almost no noise ({max(row.value for row in noise):.2g}). Its evidence and "
             "leave-one-out look better than predictions of new rows will be. Learn fewer numbers (one for all labels, "
-            "PerLabel(0.4, groups={...}) or fixed(...)), or keep some noise by a prior, "
+            "PerLabel(0.4, groups={...}) or fixed(...)), keep the weak prior of PerLabel, or keep some noise by one, "
             "noise=Learned(0.3, prior=Gamma(5, 0.1))."
         )

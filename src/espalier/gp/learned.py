@@ -51,7 +51,7 @@ class LearnedRow:
     gradient: float  # of the objective in the searched space (log, logit); near 0 at an optimum inside the bounds
     prior: str
     unit: str
-    effect: bool = True  # False: the targets did not depend on it, and it stayed where it started
+    effect: bool = True  # False: the targets did not depend on it, and it stayed where it started, or a prior moved it
 
 
 class LearnedTable(Rows[LearnedRow]):
@@ -69,20 +69,19 @@ class LearnedTable(Rows[LearnedRow]):
         parameters: Parameters,
         values: Mapping[str, float],
         gradient: Mapping[str, float],
-        began: Mapping[str, float] | None = None,
+        felt: Collection[str] = (),
         *,
         learning: bool = True,
     ) -> LearnedTable:
-        """Make the table from the best climb; ``began`` is where it started."""
+        """Make the table from the best climb; ``felt`` are the paths on which the targets depend."""
         rows = []
         for p in parameters:
             value, slope = values[p.path], gradient.get(p.path, 0.0)
-            effect = slope != 0 or value != (began or {}).get(p.path)
             place, low, high = p.encode(value), p.encode(p.low), p.encode(p.high)
             near = 1e-6 * max(1.0, high - low if math.isfinite(high - low) else 1.0)
             bound = "low" if place - low < near else "high" if high - place < near else ""
             prior = "" if p.prior is None else repr(p.prior)
-            rows.append(LearnedRow(p.path, value, p.start, p.low, p.high, bound, slope, prior, p.unit, effect))
+            rows.append(LearnedRow(p.path, value, p.start, p.low, p.high, bound, slope, prior, p.unit, p.path in felt))
         return LearnedTable(rows, learning=learning)
 
     @staticmethod

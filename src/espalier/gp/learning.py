@@ -102,7 +102,7 @@ def learn(
         best = max([best, *pilot], key=lambda climb: climb.objective)
         if math.isinf(best.objective):
             raise stop
-    table = LearnedTable.of(parameters, best.values, best.gradient, best.start, learning=settings.learn)
+    table = LearnedTable.of(parameters, best.values, best.gradient, best.felt, learning=settings.learn)
     return Outcome(best, table, whole.restarts, pilot, stop, misled)
 
 

@@ -94,6 +94,7 @@ class Restart:
     objective: float = -math.inf  # log likelihood plus log prior
     log_likelihood: float = -math.inf
     gradient: dict[str, float] = field(default_factory=dict)  # in the searched space, at the best point
+    felt: set[str] = field(default_factory=set)  # paths on which the log likelihood depended somewhere
     n_iterations: int = 0
     n_evaluations: int = 0
     n_failures: int = 0
@@ -198,7 +199,7 @@ class Climb:
     def _measure(self, restart: Restart, theta: Vector, k: int, n_starts: int) -> tuple[float, Vector]:
         restart.n_evaluations += 1
         try:
-            values, log_likelihood, objective, gradient = self._at(theta)
+            values, log_likelihood, objective, gradient = self._at(theta, restart.felt)
         except FAILURES:
             restart.n_failures += 1
             if restart.objective == -math.inf or restart.n_failures > MAX_FAILURES:
@@ -234,8 +235,11 @@ class Climb:
             stage=self.stage,
         )
 
-    def _at(self, theta: Vector) -> tuple[dict[str, float], float, float, Vector]:
-        """The values by path at one place, the log likelihood, the objective, and its gradient."""
+    def _at(self, theta: Vector, felt: set[str]) -> tuple[dict[str, float], float, float, Vector]:
+        """The values by path at one place, the log likelihood, the objective, and its gradient.
+
+        The paths on which the log likelihood depends are added to ``felt``: a prior moves all others, too.
+        """
         values = self.parameters.values(theta)
         if not all(map(math.isfinite, values.values())):  # if bounds are infinite, a line search may go anywhere
             raise FloatingPointError("The search went beyond floating-point numbers: declare finite bounds.")
@@ -244,6 +248,7 @@ class Climb:
                 log_likelihood, natural = self.objective.gradient(values)
             else:
                 log_likelihood, natural = self.objective.value(values), {}
+        felt.update(path for path, slope in natural.items() if slope != 0)
         log_prior, slopes = self.parameters.log_prior(values)
         for path, slope in slopes.items():
             natural[path] = natural.get(path, 0.0) + slope

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from espalier.gp.priors import Beta, Prior
+from espalier.gp.priors import Beta, JointPrior, Prior, chosen_prior
+from espalier.gp.priors import Vector as Vector
 
-Vector = NDArray[np.float64]
 SearchSpace = Literal["log", "logit", "linear"]
 
 TINY = 1e-12  # the largest number that replaces a bound of 0 in log space; the distance of the logit's interval from 1
@@ -27,7 +26,7 @@ JITTER = 0.5  # standard deviation, in the searched space, of values drawn for o
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number to learn: its path, start, bounds and unit."""
+    """A number to learn: its path, start, bounds, prior and unit."""
 
     path: str
     start: float
@@ -39,10 +38,11 @@ class Parameter:
     declared: bool = True  # whether a user may declare its bounds
 
     def __post_init__(self) -> None:
-        if self.prior is not None and (isinstance(self.prior, type) or not isinstance(self.prior, Prior)):
+        object.__setattr__(self, "prior", chosen_prior(self.prior))
+        if self.prior is not None and (isinstance(self.prior, type) or not isinstance(self.prior, Prior | JointPrior)):
             hint = f" Write {self.prior.__name__}(...), with its numbers." if isinstance(self.prior, type) else ""
             raise TypeError(
-                f"The prior of {self.path} must be LogNormal, HalfNormal, Gamma, Beta or an object with "
+                f"The prior of {self.path} must be LogNormal, HalfNormal, Gamma, Beta, AroundCommon or an object with "
                 f"log_density, slope and draw, got {self.prior!r}.{hint}"
             )
         if not self.low <= self.start <= self.high:
@@ -51,11 +51,20 @@ class Parameter:
                 f"{self.path} starts at {self.start:.6g}, outside its bounds ({self.low:.6g}, {self.high:.6g}). "
                 f"Start inside{wider}."
             )
-        if self.prior is not None and not math.isfinite(self.prior.log_density(self.start)):
+        if self.prior is not None and not math.isfinite(self._density_of_start()):
             raise ValueError(
                 f"{self.path} starts at {self.start:.6g}, which its prior {self.prior!r} excludes. "
                 "Start where the prior has mass, or choose another prior."
             )
+
+    def _density_of_start(self) -> float:
+        start: Any = np.array([self.start]) if isinstance(self.prior, JointPrior) else self.start
+        return float(self.prior.log_density(start))
+
+    @property
+    def has_natural_density(self) -> bool:
+        """Whether its prior is a density of the number itself; a joint prior is one of logarithms."""
+        return self.prior is not None and not isinstance(self.prior, JointPrior)
 
     @property
     def space(self) -> SearchSpace:
@@ -123,16 +132,23 @@ class Parameters(tuple[Parameter, ...]):
         """The sum of the log densities, and its derivative by path."""
         total, slopes = 0.0, {}
         for p in self:
-            if p.prior is not None:
-                density = p.prior.log_density(values[p.path])
-                if not math.isfinite(density):
-                    raise FloatingPointError(
-                        f"The prior of {p.path} has a log density of {density} at {values[p.path]:.6g}. Declare bounds "
-                        "inside which it is finite: Learned(value, bounds=(low, high), prior=...)."
-                    )
-                total += density
+            if p.has_natural_density:
+                total += _finite(p.prior.log_density(values[p.path]), p.path, values[p.path])
                 slopes[p.path] = p.prior.slope(values[p.path])
+        for members in self.joint():
+            own = np.array([values[p.path] for p in members])
+            prior = members[0].prior
+            total += _finite(prior.log_density(own), members[0].family, own)
+            slopes |= {p.path: float(slope) for p, slope in zip(members, prior.slopes(own), strict=True)}
         return total, slopes
+
+    def joint(self) -> list[list[Parameter]]:
+        """The numbers that have a joint prior, by family."""
+        found: dict[tuple[str, Any], list[Parameter]] = {}
+        for p in self:
+            if isinstance(p.prior, JointPrior):
+                found.setdefault((p.family, p.prior), []).append(p)
+        return list(found.values())
 
     def draw(self, rng: np.random.Generator) -> Vector:
         """A random start: from the prior, or log-uniform between the bounds, at most a factor 1,000 from the start.
@@ -141,9 +157,15 @@ class Parameters(tuple[Parameter, ...]):
         would be an implausible start.
         """
         common: dict[str, float] = {}
+        drawn: dict[str, float] = {}
+        for members in self.joint():
+            values = members[0].prior.draw(rng, len(members)).tolist()
+            drawn |= {p.path: value for p, value in zip(members, values, strict=True)}
         out = []
         for p in self:
-            if p.prior is not None:
+            if p.path in drawn:
+                place = p.encode(drawn[p.path])
+            elif p.prior is not None:
                 place = p.encode(p.prior.draw(rng))
             else:
                 reach = 3.0 if p.space == "linear" else math.log(REACH)
@@ -156,3 +178,14 @@ class Parameters(tuple[Parameter, ...]):
                     place += JITTER * rng.standard_normal()
             out.append(min(max(place, p.encode(p.low)), p.encode(p.high)))
         return np.array(out)
+
+
+def _finite(density: float, path: str, values: Any) -> float:
+    """A log density; raise if it is not finite, because a prior excludes values inside the bounds."""
+    if not math.isfinite(density):
+        shown = ", ".join(f"{value:.6g}" for value in np.atleast_1d(values)[:3])
+        raise FloatingPointError(
+            f"The prior of {path} has a log density of {density} at {shown}. Declare bounds inside which it is finite: "
+            "Learned(value, bounds=(low, high), prior=...)."
+        )
+    return density

@@ -1,7 +1,8 @@
-"""Priors over positive numbers: beliefs about a hyperparameter before any data.
+"""Priors over positive numbers: beliefs about hyperparameters before any data.
 
 They are declared on the hyperparameter, ``Learned(0.1, prior=LogNormal(0.1, 1.0))``, and their log density is added
-to the objective. Densities are in natural units, so the result does not depend on the space that is searched.
+to the objective. Densities of single numbers are in natural units, so the result does not depend on the space that is
+searched. A joint prior is about all numbers of one ``PerLabel``, and its density is that of their logarithms.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
+from espalier.kernels.hyperparameters import Weak
+from espalier.kernels.stored import written
 from espalier.structures.numbers import finite_number
+
+Vector = NDArray[np.float64]
 
 
 @runtime_checkable
 class Prior(Protocol):
-    """What a learner needs from a prior; your own prior needs these three methods and must be hashable."""
+    """What a learner needs from a prior of one number; your own needs these three methods and must be hashable."""
 
     def log_density(self, value: float) -> float:
         """Return the log density at a value; minus infinity if the value is impossible."""
@@ -30,8 +36,22 @@ class Prior(Protocol):
         """Return a random value."""
 
 
+@runtime_checkable
+class JointPrior(Protocol):
+    """What a learner needs from a prior of all numbers of one ``PerLabel``; it must be hashable."""
+
+    def log_density(self, values: Vector) -> float:
+        """Return the log density of the logarithms of some numbers; minus infinity if a number is impossible."""
+
+    def slopes(self, values: Vector) -> Vector:
+        """Return its derivative with respect to each number."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> Vector:
+        """Return ``n`` random numbers."""
+
+
 @dataclass(frozen=True)
-class _Positive(Prior):
+class _Positive:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
@@ -125,3 +145,68 @@ class Beta(_Positive):
 
     def draw(self, rng: np.random.Generator) -> float:
         return float(rng.beta(self.a, self.b))
+
+
+@dataclass(frozen=True, repr=False)
+class AroundCommon(_Positive):
+    """The numbers of one ``PerLabel`` are around a common value, which is itself unknown.
+
+    The logarithm of each number is normal around that of the common value, and that of the common value is normal
+    around the logarithm of ``median``. The common value is integrated out: it is no number to learn.
+
+    Parameters
+    ----------
+    median
+        What the common value is expected to be.
+    spread
+        The standard deviation of the logarithm of each number around that of the common value.
+    common_spread
+        The standard deviation of the logarithm of the common value.
+
+    Notes
+    -----
+    A number that the targets say nothing about is pulled to the mean of the others. The density is that of the
+    logarithms, so it is highest where all numbers are ``median``, however many there are.
+
+    Examples
+    --------
+    >>> alike, unlike = np.array([0.2, 0.2]), np.array([0.1, 0.4])
+    >>> prior = AroundCommon(median=0.4)
+    >>> round(prior.log_density(alike) - prior.log_density(unlike), 4)
+    1.9218
+    """
+
+    median: float
+    spread: float = 0.5
+    common_spread: float = 3.0
+
+    def log_density(self, values: Vector) -> float:
+        if np.any(values <= 0):
+            return -math.inf
+        n, away, common = self._away(values)
+        total = self.spread**2 + n * self.common_spread**2  # the variance of the mean, times n
+        quadratic = float(away @ away) / self.spread**2 + n * common**2 / total
+        return -0.5 * (quadratic + (n - 1) * math.log(self.spread**2) + math.log(total) + n * math.log(2 * math.pi))
+
+    def slopes(self, values: Vector) -> Vector:
+        n, away, common = self._away(values)
+        return -(away / self.spread**2 + common / (self.spread**2 + n * self.common_spread**2)) / values
+
+    def draw(self, rng: np.random.Generator, n: int) -> Vector:
+        common = self.common_spread * rng.standard_normal()
+        with np.errstate(over="ignore"):
+            return np.asarray(self.median * np.exp(common + self.spread * rng.standard_normal(n)))
+
+    def __repr__(self) -> str:
+        return written(self, repr(self.median))
+
+    def _away(self, values: Vector) -> tuple[int, Vector, float]:
+        """How many numbers there are, how far each logarithm is from their mean, and this from that of the median."""
+        logs = np.log(values) - math.log(self.median)
+        mean = float(logs.mean())
+        return len(values), logs - mean, mean
+
+
+def chosen_prior(prior: object) -> object:
+    """A declared prior; the one that ``PerLabel`` means by ``"weak"`` is made here."""
+    return AroundCommon(prior.start) if isinstance(prior, Weak) else prior

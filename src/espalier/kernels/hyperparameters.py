@@ -2,7 +2,8 @@
 
 A plain number is learned. ``fixed(x)`` is not. ``Learned`` adds bounds and a prior. ``PerLabel`` gives every
 non-terminal its own value, ``PerDimension`` every dimension of a vector. They are values: frozen, hashable,
-printed as the expression that makes them. Learners transform them to log space themselves.
+printed as the expression that makes them. Learners transform them to log space themselves, and choose the weak prior
+that ``PerLabel`` asks for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,16 @@ from numpy.typing import NDArray
 from espalier.kernels.stored import written
 from espalier.structures.numbers import as_float, shown
 
+if TYPE_CHECKING:
+    from espalier.storage import State
+
 Default = TypeVar("Default")
 Declared = tuple[float, tuple[float, float], Any, str]  # a value, its bounds, its prior and its unit
 
 VARIANCE = "variance"  # the unit of a kernel's values, which a learner knows
 LEAF = "<leaf>"  # the path under which all leaves share one value
+WEAK = "weak"  # the default prior of ``PerLabel``
+OF_ITS_PLACE = "of its place"  # the default prior of ``Learned``: that of the ``PerLabel`` around it, else none
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,12 +62,13 @@ class Learned:
         The smallest and the largest value; the hyperparameter's default bounds if None. They may be below 0 only if the
         number may be negative, such as the power of ``BoxCox``.
     prior
-        A prior of ``espalier.gp``, or None for none.
+        A prior of ``espalier.gp``, or None for none. By default a single number has none, and the numbers of a
+        ``PerLabel`` have that of the ``PerLabel``.
     """
 
     value: float
     bounds: tuple[float, float] | None = None
-    prior: Hashable | None = None
+    prior: Hashable | None = OF_ITS_PLACE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", _plain(self.value))
@@ -94,16 +101,32 @@ class PerLabel:
         Values by label or group; a label in a group has the group's value and none of its own. Learners fill this
         in: a path such as ``decay[NP]`` exists once a plan or a fit has seen data. All leaves share the value named
         ``<leaf>``.
+    prior
+        What Gaussian processes believe of the values before they see targets. ``"weak"``: all values are near one
+        value, which is itself unknown; see the notes. None: nothing, so that each value is learned from the targets
+        alone. Otherwise a prior of ``espalier.gp``. A prior that ``Learned`` names inside counts in place of this one.
+
+    Notes
+    -----
+    Dozens of numbers that are learned from the targets alone overfit a few hundred examples: the evidence rises, and
+    predictions of new examples get much worse. The weak prior is ``espalier.gp.AroundCommon(value)``: the logarithm of
+    each value is normal around a common one, with a standard deviation of 0.5 (a factor of 1.6), and the common one is
+    normal around ``value`` with a standard deviation of 3 (a factor of 20). Labels that say much leave the others;
+    labels that say nothing have the common value, so that rare labels do what frequent ones do. Numbers that may be
+    negative and variances (``Coregion``) have no default prior.
 
     Examples
     --------
     >>> PerLabel(0.4, groups={"sentence": ["S", "SQ"]}, values={"NP": 0.2})
     PerLabel(0.4, groups={'sentence': ('S', 'SQ')}, values={'NP': 0.2})
+    >>> PerLabel(0.4, prior=None)
+    PerLabel(0.4, prior=None)
     """
 
     value: float | Learned | Fixed
     groups: Any = None
     values: Any = None
+    prior: Hashable | None = WEAK
 
     def __post_init__(self) -> None:
         groups = {name: _listed_labels(name, labels) for name, labels in _by_name("groups", self.groups).items()}
@@ -116,6 +139,7 @@ class PerLabel:
                     f"or take {label!r} out of it."
                 )
         _check_own_values("PerLabel", values)
+        _check_prior(self)
         object.__setattr__(self, "groups", tuple(sorted(groups.items())))
         object.__setattr__(self, "value", _plain(self.value))
         object.__setattr__(self, "values", tuple(sorted((name, _plain(value)) for name, value in values.items())))
@@ -135,7 +159,32 @@ class PerLabel:
     def __repr__(self) -> str:
         given = (("groups", self.groups), ("values", self.values))
         options = [f"{name}={dict(pairs)!r}" for name, pairs in given if pairs]
+        if self.prior != WEAK:
+            options.append(f"prior={self.prior!r}")
         return f"PerLabel({', '.join([repr(self.value), *options])})"
+
+    @classmethod
+    def from_state(cls, state: State) -> PerLabel:
+        """Make the values that a file holds; where it names no prior, there was none when it was written."""
+        values: dict[str, Any] = state.values()
+        if "prior" not in values and not isinstance(values["value"], Learned):
+            values["prior"] = None
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Weak:
+    """The weak prior of the numbers of one ``PerLabel`` that start at a value; learners make it a density."""
+
+    start: float
+
+
+def _check_prior(setting: PerLabel) -> None:
+    prior, inside = setting.prior, setting.value
+    if isinstance(prior, str) and prior != WEAK:
+        raise ValueError(f"prior of PerLabel must be 'weak', None or a prior of espalier.gp, got {prior!r}.")
+    if prior != WEAK and isinstance(inside, Learned) and inside.prior != OF_ITS_PLACE:
+        raise ValueError(f"PerLabel has the prior {prior!r}, and {inside!r} inside it has another. Name one of them.")
 
 
 def _by_name(argument: str, given: Any) -> dict[str, object]:
@@ -311,14 +360,25 @@ def declared(name: str, setting: object, bounds: tuple[float, float], unit: str)
 
     Each has its bounds (``bounds`` if it has none), its prior and its unit.
     """
-    shared, own, prior = _shared(setting), _own_values(setting), None
+    shared, own = _shared(setting), _own_values(setting)
     if isinstance(shared, Fixed):
         return {}
     if isinstance(shared, Learned):
-        bounds, prior = shared.bounds or bounds, shared.prior
+        bounds = shared.bounds or bounds
+    prior = _prior_of(setting)
+    if prior == WEAK:
+        prior = None if bounds[0] < 0 or unit == VARIANCE else Weak(default_of(setting))
     if own is None:
         return {name: (default_of(setting), bounds, prior, unit)}
     return {f"{name}[{key}]": (float(value), bounds, prior, unit) for key, value in own.items()}
+
+
+def _prior_of(setting: object) -> Hashable | None:
+    """The prior that a setting names: that of ``Learned``, or that of the ``PerLabel`` around it."""
+    shared = _shared(setting)
+    if isinstance(shared, Learned) and shared.prior != OF_ITS_PLACE:
+        return shared.prior
+    return setting.prior if isinstance(setting, PerLabel) else None
 
 
 def with_number(setting: Any, value: float) -> Any:

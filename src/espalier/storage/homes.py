@@ -23,8 +23,8 @@ _ROOMS = {
     "espalier.kernels.order_weights": ("OrderWeights",),
     "espalier.kernels.expressions": ("KernelText",),
     "espalier.gp": (
-        *("Beta", "BoxCox", "ConstantMean", "Gamma", "GPClassifier", "GPOrdinal", "GPRegressor", "HalfNormal"),
-        *("Inducing", "LinearMean", "Log", "LogNormal", "Ordinal", "SquareRoot", "Warping"),
+        *("AroundCommon", "Beta", "BoxCox", "ConstantMean", "Gamma", "GPClassifier", "GPOrdinal", "GPRegressor"),
+        *("HalfNormal", "Inducing", "LinearMean", "Log", "LogNormal", "Ordinal", "SquareRoot", "Warping"),
     ),
     "espalier.gp.learned": ("LearnedRow",),
     "espalier.gp.transforms": ("Transform",),

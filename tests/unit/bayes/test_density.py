@@ -10,7 +10,7 @@ import pytest
 import espalier as es
 from espalier.bayes.density import Density, density_of
 from espalier.errors import InputError
-from espalier.gp import Beta, BoxCox, Gamma, LogNormal, Parameter
+from espalier.gp import AroundCommon, Beta, BoxCox, Gamma, LogNormal, Parameter
 from known_densities import known
 
 
@@ -33,6 +33,7 @@ PARAMETERS = {
     "zero as bound": Parameter("x", 0.3, 0.0, 2.0),
     "log-normal": Parameter("x", 0.3, 1e-5, 1e5, LogNormal(0.5, 0.7)),
     "cut off": Parameter("x", 0.3, 0.2, 0.6, LogNormal(0.5, 0.7)),
+    "around a common value": Parameter("x", 0.3, 0.05, 2.0, AroundCommon(0.5, 0.3, 0.6)),
     "beta": Parameter("x", 0.3, 0.0, 1.0, Beta(2.0, 3.0)),
     "no upper bound": Parameter("x", 0.3, 0.1, math.inf, Gamma(3.0, 0.2)),
     "no lower bound": Parameter("x", 0.3, -math.inf, 1.5, Far(), signed=True),
@@ -80,6 +81,8 @@ def quad(p, low, high):
         x = np.linspace(low, high, 4_001)
         return np.trapezoid([math.exp(p.prior.log_density(each)) for each in x.tolist()], x)
     x = np.linspace(math.log(low), math.log(high), 4_001)
+    if isinstance(p.prior, AroundCommon):  # a density of logarithms
+        return np.trapezoid([math.exp(p.prior.log_density(np.array([each]))) for each in np.exp(x)], x)
     return np.trapezoid([math.exp(p.prior.log_density(each) + math.log(each)) for each in np.exp(x).tolist()], x)
 
 

@@ -10,7 +10,7 @@ from tests.saved_files import rewrite
 
 import espalier as es
 from espalier.errors import InputError
-from espalier.gp import Beta, Gamma, HalfNormal, LogNormal
+from espalier.gp import AroundCommon, Beta, Gamma, HalfNormal, LogNormal
 from espalier.kernels import (
     Exact,
     Idf,
@@ -21,6 +21,7 @@ from espalier.kernels import (
     Thresholded,
     expressions,
 )
+from espalier.storage.states import restored
 
 TEXTS = ["the cat sleeps", "a cat purrs", "the kitten sleeps", "a kitten purrs", "the tax rises", "a tax"]
 EMBEDDING = es.Embedding({"cat": [1.0, 0.3], "dog": [0.7, 0.5], "$kind": [0.1, 0.2]})
@@ -32,6 +33,8 @@ PER_LABEL = es.PerLabel(
 )
 KERNELS = [
     es.SubsetTree(PER_LABEL, es.fixed(0.0), max_depth=3, lone_leaves=True),
+    es.SubsetTree(es.PerLabel(0.4, prior=None), es.PerLabel(es.Learned(1.0, prior=None))),
+    es.SubsetTree(es.PerLabel(0.4, prior=AroundCommon(0.3, 1.0))),
     es.Subtree(es.Learned(0.5, prior=Gamma(2.0, 1.0))),
     es.PartialTree(es.Learned(0.5, prior=Beta(2.0, 1.0)), on="x"),
     es.SmoothedPartialTree(EMBEDDING, decay=es.Learned(0.5, prior=HalfNormal(2.0))),
@@ -76,6 +79,14 @@ def test_kernels_come_back_equal(tmp_path, kernel):
     assert type(kernel).load(tmp_path / "kernel") == Kernel.load(tmp_path / "kernel") == kernel
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "kernel").read_bytes()
+
+
+def test_labels_in_a_file_that_names_no_prior_have_none():
+    """They were written when ``PerLabel`` had no default prior."""
+    content = {"$kind": "PerLabel", "value": 0.4, "groups": [["s", ["S", "SQ"]]], "values": [["NP", 0.2]]}
+    assert restored(content, {}) == es.PerLabel(0.4, groups={"s": ["S", "SQ"]}, values={"NP": 0.2}, prior=None)
+    learned = {"$kind": "Learned", "value": 0.4, "bounds": None, "prior": {"$kind": "HalfNormal", "scale": 2.0}}
+    assert restored({**content, "value": learned}, {}).value == es.Learned(0.4, prior=HalfNormal(2.0))
 
 
 def test_arrays_come_back_bit_for_bit(tmp_path):

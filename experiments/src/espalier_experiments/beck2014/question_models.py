@@ -119,7 +119,7 @@ VIEWS: dict[str, View] = {
     ),
     "constituents, subset trees": _subset("tree"),
     "constituents, subset trees by label": View(
-        lambda train: SubsetTree(PerLabel(0.2), on="tree"), _subset("tree").grid
+        lambda train: SubsetTree(PerLabel(0.2, prior=None), on="tree"), _subset("tree").grid
     ),
     "constituents, partial trees": _partial("tree"),
     "GRCT, subset trees": _subset("grct", lone_leaves=True),

@@ -38,7 +38,12 @@ def tree(decay: Any = DECAY, frontier: Any = FRONTIER, *, on: str = "tree") -> K
 
 def sentence_only(value: float, labels: Labels) -> PerLabel:
     """A value for sentences, and one for all other labels."""
-    return PerLabel(value, groups={"other": [label for label in labels if label != "S"]})
+    return PerLabel(value, groups={"other": [label for label in labels if label != "S"]}, prior=None)
+
+
+def each(value: float) -> PerLabel:
+    """A value for each label, which is learned by the evidence alone, as in the paper."""
+    return PerLabel(value, prior=None)
 
 
 def words(labels: Labels) -> Kernel:
@@ -70,10 +75,10 @@ MODELS: dict[str, Model] = {
     "SVM subset tree": Model("svm", lambda labels: tree(), _tree_grid),
     "GP bag of words": _gp(words),
     "GP subset tree": _gp(lambda labels: tree()),
-    "GP symbol-aware, all": _gp(lambda labels: tree(PerLabel(DECAY), PerLabel(FRONTIER))),
+    "GP symbol-aware, all": _gp(lambda labels: tree(each(DECAY), each(FRONTIER))),
     "GP symbol-aware, S": _gp(lambda labels: tree(sentence_only(DECAY, labels), sentence_only(FRONTIER, labels))),
     "GP subset tree, frontier 1": _gp(lambda labels: tree(DECAY, fixed(1.0))),
-    "GP symbol-aware, all, frontier 1": _gp(lambda labels: tree(PerLabel(DECAY), fixed(1.0))),
+    "GP symbol-aware, all, frontier 1": _gp(lambda labels: tree(each(DECAY), fixed(1.0))),
     "GP symbol-aware, S, frontier 1": _gp(lambda labels: tree(sentence_only(DECAY, labels), fixed(1.0))),
     "own: words": _gp(lambda labels: Linear(on="words")),
     "own: words + characters": _gp(lambda labels: Linear(on="words") + Linear(on="characters")),

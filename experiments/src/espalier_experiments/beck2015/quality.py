@@ -86,7 +86,7 @@ def learn(pair: data.Pair, model: str, transform: Transform, fold: int, setup: S
         train,
         y,
         groups=groups[0],
-        noise=PerLabel(common["noise"]) if chosen.noise_by_length else common["noise"],
+        noise=PerLabel(common["noise"], prior=None) if chosen.noise_by_length else common["noise"],
         target_transform=None if transform == "none" else transform,
         restarts=common["restarts"],
         tolerance=common["tolerance"],

@@ -49,7 +49,8 @@ def start_kernel(model: str, forest: Forest, *, normalized: bool) -> Kernel:
     if model == "subset":
         return wrapped(SubsetTree(decay=START_DECAY, frontier=START_FRONTIER), normalized)
     groups = other_labels(forest)
-    decay, frontier = PerLabel(START_DECAY, groups=groups), PerLabel(START_FRONTIER, groups=groups)
+    decay = PerLabel(START_DECAY, groups=groups, prior=None)
+    frontier = PerLabel(START_FRONTIER, groups=groups, prior=None)
     return wrapped(SubsetTree(decay=decay, frontier=frontier), normalized)
 
 

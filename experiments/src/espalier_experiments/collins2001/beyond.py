@@ -51,7 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 LEARNED: dict[str, Callable[[], Kernel]] = {
     "one decay learned": lambda: 1.0 * Normalized(SubsetTree(GP_DECAY)),
-    "decays by label learned": lambda: 1.0 * Normalized(SubsetTree(PerLabel(GP_DECAY))),
+    "decays by label learned": lambda: 1.0 * Normalized(SubsetTree(PerLabel(GP_DECAY, prior=None))),
     "decays by label learned, with a prior": lambda: 1.0 * Normalized(SubsetTree(PerLabel(_around(GP_DECAY)))),
 }
 VOTING = "perceptrons that vote"

@@ -20,7 +20,7 @@ def table() -> es.Table:
 
 @pytest.fixture(scope="session")
 def kernel() -> es.Kernel:
-    return 1.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3), on="source")) + 1.0 * es.RBF(on="features")
+    return 1.0 * es.Normalized(es.SubsetTree(es.PerLabel(0.3, prior=None), on="source")) + 1.0 * es.RBF(on="features")
 
 
 @pytest.fixture(scope="session")
