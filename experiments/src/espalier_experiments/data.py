@@ -44,15 +44,17 @@ def data_folder(folder: str | Path | None = None) -> Path:
     return path
 
 
-def affective(folder: str | Path | None = None) -> Table:
-    """The 1,000 headlines of SemEval-2007 Affective Text, each with a parse and six emotions from 0 to 100.
+def affective(folder: str | Path | None = None, part: Literal["trial", "test"] = "test") -> Table:
+    """The headlines of SemEval-2007 Affective Text, each with a parse and six emotions from 0 to 100.
+
+    The test part has 1,000, the trial part 250.
 
     Returns
     -------
     table
         Columns ``id``, ``headline``, ``tree`` (a Forest) and ``emotions`` (one column per name in ``EMOTIONS``).
     """
-    path = data_folder(folder) / "affective" / "test.tsv"
+    path = data_folder(folder) / "affective" / f"{part}.tsv"
     ids, headlines, trees, scores = [], [], [], []
     for number, line in _lines(path, header="id\t" + "\t".join(EMOTIONS)):
         fields = line.split("\t")

@@ -8,7 +8,13 @@ from espalier_experiments.papers import Paper
 
 __all__ = ["EXPERIMENTS", "PAPER", "run"]
 
-EXPERIMENTS = {"synthetic": "synthetic", "time": "timing", "emotion": "emotion", "quality": "quality"}
+EXPERIMENTS = {
+    "synthetic": "synthetic",
+    "time": "timing",
+    "emotion": "emotion",
+    "quality": "quality",
+    "overfitting": "overfitting",
+}
 SUMMARY = "Beck and others (2015): Gaussian processes learn the decays of tree kernels."
 PAPER = Paper("beck2015", SUMMARY, EXPERIMENTS, alone=frozenset({"time"}))
 
