@@ -107,17 +107,25 @@ class GPRegressor(FittedRegressor):
         What had to be added to the diagonal to factorize the covariance matrix; 0 if nothing.
     alpha_
         The dual weights: ``kernel_(x, X) @ alpha_`` is the mean of the function at ``x`` in modelled units (of the
-        transformed, standardised target), without the part of ``mean_``.
+        transformed, standardised target), without the part of ``mean_``. With several targets, one column for each task
+        and one row for each training row that has a target, with 0 for targets that are missing.
+    tasks_
+        The names of the tasks; None if there is one target.
     inducing_rows_, inducing_weights_
         Of a sparse process: the examples that are its structures, in the order in which they were chosen, and the
         weights of their combinations, or None. ``alpha_`` then has one weight for each structure.
     n_examples_
-        How many examples it learned from: rows with a ``sample_weight`` of 0 do not count.
+        How many targets it learned from: rows with a ``sample_weight`` of 0 do not count.
 
     Notes
     -----
     Each of some dozens of evaluations takes time O(n^3) and memory O(n^2), however many hyperparameters there are; a
     prediction costs O(n) for its mean and O(n^2) for its deviation.
+
+    With several targets of each row the kernel reads a column ``task`` beside the columns of ``X``; a kernel that does
+    not is multiplied by ``Coregion(on="task")``. Then n is the number of known targets. If no target is missing, the
+    kernel is a product of kernels of tasks and of items, and there are neither weights nor known variances, the time is
+    O(n^3 + p^3) for n rows and p tasks.
 
     Examples
     --------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from tests.reference import gaussian_process
@@ -191,6 +193,13 @@ def test_an_indefinite_kernel_is_refused():
     K[0, 0] = np.inf
     with pytest.raises(np.linalg.LinAlgError, match="infinite"):
         _conditioned(K, B, noise, Z)
+
+
+def test_an_objective_travels_to_other_processes():
+    objective = GPRegressor(ICM, learn=False).fit(TREES, Y)._examples.objective()
+    values = {p.path: p.start for p in objective.parameters()}
+    again = pickle.loads(pickle.dumps(objective))
+    assert again.gradient(values) == objective.gradient(values)
 
 
 def test_a_plan_serves_both_sides():

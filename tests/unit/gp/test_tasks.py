@@ -382,6 +382,9 @@ def test_more_tasks_than_rows():
     y = np.random.default_rng(0).normal(size=(3, 7))
     model = GPRegressor(PLAIN, learn=False).fit(TREES[:3], y)
     assert isinstance(model._posterior.given, KroneckerPosterior) and model.predict(TREES).shape == (10, 7)
+    one, messages = recorded(lambda: GPRegressor(PLAIN).fit(TREES[:1], y[:1]))
+    assert len(messages) == 1 and "All targets are equal" in messages[0]
+    np.testing.assert_allclose(one.predict(TREES[:1]), y[:1])
 
 
 INFINITE = Y.copy()

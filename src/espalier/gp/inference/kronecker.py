@@ -122,8 +122,9 @@ def condition(K: Factors, likelihood: Gaussian, targets: Observed, columns: Vect
     root = np.sqrt(noise)
     if not (np.isfinite(K.items).all() and np.isfinite(K.tasks).all()):
         raise NotPositiveDefiniteError("The covariance matrix contains infinite values.")
-    S, U = eigh(K.items, overwrite_a=True, check_finite=False, driver="evd")
-    L, V = eigh(K.tasks / root[:, None] / root, check_finite=False, driver="evd")
+    # A transpose is in the order of LAPACK, so that nothing is copied.
+    S, U = eigh(K.items.T, overwrite_a=True, check_finite=False, driver="evd")
+    L, V = eigh((K.tasks / root[:, None] / root).T, overwrite_a=True, check_finite=False, driver="evd")
     eigenvalues = np.outer(S, L) + 1
     if not eigenvalues.min() > 0:
         raise NotPositiveDefiniteError(
