@@ -257,6 +257,23 @@ def _plot(draw: Callable[[], Any]) -> str:
     return svg
 
 
+def _reliability() -> str:
+    """How sure the classifier of the guide is of new questions, against how often it is right."""
+    table = generate(400, seed=1)
+    model = es.GPClassifier(es.Normalized(es.SubsetTree(on="tree"))).fit(table[:200], table["label"][:200])
+    return _plot(lambda: es.plot_calibration(model, table[200:], table["label"][200:]))
+
+
+def _thresholds() -> str:
+    """The grades of the guide, in words."""
+    table = generate_translations(400, seed=2)
+    names = ["quick", "fair", "slow", "endless"]
+    grades = np.array(names)[np.digitize(table["seconds"], [2.0, 3.0, 5.0])]
+    kernel = 1.0 * es.Normalized(es.SubsetTree(on="target")) + 1.0 * es.RBF(on="features")
+    model = es.GPOrdinal(kernel, grades=names).fit(table[:200], grades[:200])
+    return _plot(lambda: es.plot_thresholds(model, table[200:], grades[200:]))
+
+
 # Learned numbers differ in their last digits between machines, so these need not be the same to the bit.
 PLOTS = {
     "inducing": _inducing,
@@ -266,8 +283,10 @@ PLOTS = {
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),
     "decides": _decides,
     "selected": _selected,
+    "reliability": _reliability,
     "restarts": lambda: _plot(lambda: es.plot_restarts(fitted()[0])),
     "tasks": lambda: _plot(lambda: es.plot_tasks(of_editors())),
+    "thresholds": _thresholds,
     "why": _why,
 }
 

@@ -12,6 +12,13 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISES = {
     "many_trees.py": ["20 combinations of 100 trees", "all of them ", "many_trees.svg"],
+    "classify_questions.py": [
+        "all questions: 8",
+        "the surest four fifths: 9",
+        "where the teacher should",
+        "a place: -1",
+    ],
+    "grade_translations.py": ["thresholds: -5", "grades   5", "grades   log loss 0.8", "(NP (D) (A) (N))"],
     "mixed_table.py": ["structure alone  the room was dirty", "both must agree  the staff helped us"],
     "open_the_box.py": [
         "2,000 heaviest fragments, proven",

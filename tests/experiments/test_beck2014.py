@@ -16,7 +16,7 @@ from espalier.kernels.similarity import Exact, SimilarityTable
 from espalier.kernels.smoothed_partial_tree import SmoothedPartialTree
 from espalier_experiments import beck2014
 from espalier_experiments import data as sets
-from espalier_experiments.beck2014 import emotion, question_models, questions, sentiment
+from espalier_experiments.beck2014 import emotion, grades, question_models, questions, sentiment
 from espalier_experiments.beck2014.emotion_page import shares
 from espalier_experiments.beck2014.lexical import Lexical
 from espalier_experiments.beck2014.question_models import MODELS, VIEWS, grid_of, start_of, weights_of
@@ -80,6 +80,24 @@ def test_reviews_are_read_whole_and_sorted(data):
     assert len(set(table["group"].tolist())) == 8000 - 148
 
 
+def test_graded_sentences_have_no_grade_but_that_of_the_root(data):
+    sizes = {"train": 8544, "dev": 1101, "test": 2210}
+    tables = {part: sets.graded_sentences(data, part) for part in sizes}
+    assert {part: len(table) for part, table in tables.items()} == sizes
+    for table in tables.values():
+        assert set(table["grade"].tolist()) == {0, 1, 2, 3, 4}
+        inner = {node.label for tree in table["tree"][:50] for node in tree if not node.is_leaf}
+        assert inner == {"X"} and table["tree"][0].words() == list(table["words"][0])
+    assert tables["dev"]["words"][0][:4] == ("it", "'s", "a", "lovely") and tables["dev"]["grade"][0] == 3
+
+
+def test_scores_of_probabilities_of_grades():
+    p = np.array([[0.4, 0.0, 0.0, 0.3, 0.3], [0.0, 0.0, 1.0, 0.0, 0.0]])
+    found = grades.scores(p, np.array([3, 2]))
+    assert found["accuracy"] == 0.5 and found["mae_of_modes"] == 1.5 and found["mae"] == 0.0
+    assert found["log_loss"] == pytest.approx(-np.log(0.3) / 2) and found["calibration"] == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize("name", list(beck2014.EXPERIMENTS))
 def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
     (path,) = beck2014.run(name, data=data, out=tmp_path, quick=True)
@@ -91,7 +109,7 @@ def test_each_experiment_runs_in_a_tiny_version(data, tmp_path, name):
     assert str(data) not in stored + text
 
 
-@pytest.mark.parametrize("module", [questions, sentiment, emotion])
+@pytest.mark.parametrize("module", [questions, sentiment, emotion, grades])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
     keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Setup(tmp_path, quick=quick))]

@@ -49,10 +49,10 @@ def explain(
     Parameters
     ----------
     model
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``Reranker``, ``LinearizedTreeClassifier``, a pipeline
-        of a ``FragmentVectorizer`` and a linear model, or anything with a method ``dual_form()`` or ``primal_form()``.
-        Its kernel is one of trees or words, alone, normalised, scaled, or in a sum, also with other kernels. Also a
-        ``FeatureReranker``, and, as a whole, a ``KernelSpaceSelector``.
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``GPClassifier``, ``GPOrdinal``, ``Reranker``,
+        ``LinearizedTreeClassifier``, a pipeline of a ``FragmentVectorizer`` and a linear model, or anything with a
+        method ``dual_form()`` or ``primal_form()``. Its kernel is one of trees or words, alone, normalised, scaled, or
+        in a sum, also with other kernels. Also a ``FeatureReranker``, and, as a whole, a ``KernelSpaceSelector``.
     example
         A tree, its brackets, a text, or a table or dict of one row; the whole model is explained if None. For rerankers
         and their choosers also a ``Group``: then two of its candidates are compared.
@@ -115,8 +115,9 @@ def explain(
     if primal is None and not hasattr(model, "dual_form"):
         raise TypeError(
             "Explaining a model needs its coefficients of training rows or its weights of features: fit a KernelSVC, "
-            "KernelSVR, GPRegressor, Reranker, FeatureReranker, KernelSpaceSelector or LinearizedTreeClassifier, or "
-            f"give a model with a method dual_form() or primal_form(); got {type(model).__name__}."
+            "KernelSVR, GPRegressor, GPClassifier, GPOrdinal, Reranker, FeatureReranker, KernelSpaceSelector or "
+            "LinearizedTreeClassifier, or give a model with a method dual_form() or primal_form(); got "
+            f"{type(model).__name__}."
         )
     if isinstance(example, Group):
         return compare_candidates(model, example, winner, loser, wanted)

@@ -60,9 +60,10 @@ def mine_fragments(
     Parameters
     ----------
     model_or_weights
-        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``LinearizedTreeClassifier`` or anything with a method
-        ``dual_form()`` or ``primal_form()``; a pipeline of a ``FragmentVectorizer`` and a linear model; or one
-        coefficient for each row of ``forest``, or a line of them for each of several scores.
+        A fitted ``KernelSVC``, ``KernelSVR``, ``GPRegressor``, ``GPClassifier``, ``GPOrdinal``,
+        ``LinearizedTreeClassifier`` or anything with a method ``dual_form()`` or ``primal_form()``; a pipeline of a
+        ``FragmentVectorizer`` and a linear model; or one coefficient for each row of ``forest``, or a line of them for
+        each of several scores.
     forest
         The rows that coefficients belong to: trees, a corpus, or a table for kernels that name columns. A model has its
         own; if rows are given, they must be those that it was fitted to.

@@ -1,5 +1,3 @@
-from espalier.gp.calibration import Calibration as Calibration
-from espalier.gp.calibration import calibration as calibration
 from espalier.gp.classifier import GPClassifier as GPClassifier
 from espalier.gp.inference import Columns as Columns
 from espalier.gp.inference import Conditioned as Conditioned
@@ -56,6 +54,8 @@ from espalier.gp.priors import JointPrior as JointPrior
 from espalier.gp.priors import LogNormal as LogNormal
 from espalier.gp.priors import Prior as Prior
 from espalier.gp.regressor import GPRegressor as GPRegressor
+from espalier.gp.reliability import Calibration as Calibration
+from espalier.gp.reliability import calibration as calibration
 from espalier.gp.sparse import Inducing as Inducing
 from espalier.gp.task_prediction import TaskPrediction as TaskPrediction
 from espalier.gp.transforms import BoxCox as BoxCox

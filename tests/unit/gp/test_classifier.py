@@ -283,3 +283,16 @@ def test_explanations_and_fragments_speak_for_a_class():
     assert str(why)
     many = es.GPClassifier(KERNEL, learn=False).fit(TREES, THREE)
     assert str(es.explain(many, TREES[0]))
+
+
+def test_both_kinds_of_models_show_fragments_nodes_and_pages_of_each_class():
+    for likelihood in ("probit", "softmax"):
+        model = es.GPClassifier(KERNEL, likelihood=likelihood, learn=False).fit(TREES, THREE)
+        values = model.predict_latent(TREES[:1])[0][0]
+        for k, name in enumerate(model.classes_.tolist()):
+            why = es.explain(model, TREES[0], score=name)
+            assert why.value == pytest.approx(values[k])
+            shares = sum(float(own.shares.sum()) for own in why.trees)
+            assert shares == pytest.approx(why.value - why.intercept)
+        assert "<svg" in why.to_html() and len(es.explain(model, n=3).reasons) > 0
+        assert {mined.name for mined in es.mine_fragments(model, n=3)} == set(model.classes_.tolist())

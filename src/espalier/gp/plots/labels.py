@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
-from espalier.gp.calibration import calibration
 from espalier.gp.ordinal import GPOrdinal
 from espalier.gp.plots.axes import axes_of, legend_above
+from espalier.gp.reliability import calibration
 from espalier.gram.targets import label_column
 from espalier.structures.palette import BLUE, LINE, MUTED, TEXT
 
@@ -87,11 +87,12 @@ def plot_thresholds(model: GPOrdinal, X: object = None, y: object = None, *, ax:
     ends = [thresholds[0] - _ENDS, thresholds[-1] + _ENDS]
     low, high = min(ends[0], latent.min(initial=ends[0])), max(ends[1], latent.max(initial=ends[1]))
     places = np.linspace(low, high, 301)
-    for curve, name, colour in zip(
-        model.likelihood_.probabilities(places, np.zeros(len(places))).T, names, _colours(len(names)), strict=True
-    ):
+    curves = model.likelihood_.probabilities(places, np.zeros(len(places))).T
+    sides = ["left", *["center"] * (len(names) - 2), "right"]  # the outermost grades are the most probable at the ends
+    for curve, name, colour, side in zip(curves, names, _colours(len(names)), sides, strict=True):
         ax.plot(places, curve, color=colour, lw=2)
-        ax.text(places[curve.argmax()], curve.max() + 0.02, name, color=TEXT, ha="center", va="bottom", fontsize=9)
+        at = places[curve.argmax()]
+        ax.text(at, curve.max() + 0.02, name, color=TEXT, ha=side, va="bottom", fontsize=9)
     for threshold in thresholds.tolist():
         ax.axvline(threshold, color=LINE, lw=1, ls=(0, (4, 3)), zorder=0)
     step = 0.32 / len(names)
