@@ -58,6 +58,10 @@ class GPClassifier(LatentClasses):
     class_weight
         How often the rows of a class count: a dict by class (1 for classes not named), or ``"balanced"``, weights
         inverse to the number of rows. Probabilities are then those of classes in these proportions.
+    inducing
+        None, or for many examples a number of structures or an :class:`~espalier.gp.Inducing`: a sparse process, which
+        knows its functions through these. Numbers are learned exactly on the pilot; all examples are then conditioned
+        on by variational inference, in batches. Not for ``"softmax"``.
     restarts, max_iterations, tolerance, learn
         As for :class:`~espalier.GPRegressor`; by default a climb ends after 100 steps, or when the gradient per example
         is below 1e-4.
@@ -201,4 +205,6 @@ class GPClassifier(LatentClasses):
                 f"likelihood='softmax' needs inference='laplace', got {self.inference!r}. For "
                 f"inference={self.inference!r} use likelihood='probit', one function for each class."
             )
+        if self.likelihood == "softmax" and self.inducing is not None:
+            raise ValueError("inducing needs one function for each class: likelihood='probit' or 'logit'.")
         super()._check_learner()

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from espalier.blas import blas_threads
 from espalier.errors import InputError
 from espalier.gp.inference.columns import Columns, ColumnsPosterior
-from espalier.gp.inference.sites import SitePosterior, Sites, conditioned_on
+from espalier.gp.inference.sites import SitePosterior, Sites
+from espalier.gp.inference.sparse_sites import SparseSitePosterior
 from espalier.gp.latent_examples import LatentExamples, finished
 from espalier.gp.latent_learner import INFERENCES, LatentLearner
 from espalier.gp.likelihoods.weighted import Weighted, WeightedTargets
@@ -116,10 +117,14 @@ class LatentClasses(ClassifierMixin, LatentLearner):  # type: ignore[misc]
             )
         spread = 0.0 if basis.mean is None else basis.mean.spread**2
         each = self._given.each if isinstance(self._given, ColumnsPosterior) else []
+        is_sparse = self._examples.support is not self._examples.inputs
+        intercepts = spread * self.alpha_.sum(axis=1)
+        if is_sparse:
+            intercepts = np.array([basis.columns[0] @ own.weights.mean for own in each])
         return DualForm(
-            *(self.kernel_, self._examples.inputs, self.alpha_, spread * self.alpha_.sum(axis=1)),
+            *(self.kernel_, self._examples.support, self.alpha_, intercepts),
             names=self._function_names(),
-            solve=each[0].solve if len(each) == 1 else None,
+            solve=each[0].solve if len(each) == 1 and not (is_sparse and spread) else None,
             constant_variance=spread,
         )
 
@@ -161,7 +166,8 @@ class LatentClasses(ClassifierMixin, LatentLearner):  # type: ignore[misc]
         return link, targets, Columns(INFERENCES[self.inference or "ep"])
 
     def _finish(self, examples: LatentExamples, given: Any) -> None:
-        if isinstance(given, ColumnsPosterior) and not all(isinstance(own, SitePosterior) for own in given.each):
+        kinds = SitePosterior | SparseSitePosterior
+        if isinstance(given, ColumnsPosterior) and not all(isinstance(own, kinds) for own in given.each):
             K = examples.covariances(n_threads=self.n_threads, memory=self.memory)
             given = ColumnsPosterior([finished(K, own) for own in given.each])
         super()._finish(examples, given)
@@ -212,9 +218,8 @@ class LatentClasses(ClassifierMixin, LatentLearner):  # type: ignore[misc]
         require(sound, "a site is no number")
         evidence = state.array("evidence", np.float64)
         require(evidence.shape == (n_functions,), "every function needs its evidence")
-        K = examples.covariances()
-        sites = zip(precision, natural, evidence, strict=True)
-        return ColumnsPosterior([conditioned_on(K, Sites(*own), float(height)) for *own, height in sites])
+        sites = [Sites(*own) for own in zip(precision, natural, strict=True)]
+        return examples.under(sites, evidence.tolist())
 
     def _pilot_rows(self, examples: LatentExamples, rng: np.random.Generator) -> Any:
         """A pilot with at least two rows of each label that has them."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from espalier.blas import blas_threads
+from espalier.gp.inference.columns import ColumnsPosterior
 from espalier.gp.inference.sites import SitePosterior, Sites, conditioned_on
 from espalier.gp.latent import Inference, LatentObjective
 from espalier.gp.likelihoods.base import rows_of
@@ -33,6 +34,11 @@ class LatentExamples:
     inference: Inference
     variance_prior: Any = None  # of each learned variance of the kernel that has none of its own
 
+    @property
+    def support(self) -> Inputs:
+        """The rows whose covariances with others tell what is predicted."""
+        return self.inputs
+
     def part(self, rows: NDArray[np.intp]) -> LatentExamples:
         """Some of the examples."""
         return replace(
@@ -49,6 +55,15 @@ class LatentExamples:
             variance_prior=self.variance_prior,
             inference=self.inference,
         )
+
+    def joined(self, cross: Vector, columns: Vector) -> Vector:
+        """The prior covariances of latent values with others, from those of the kernel and the columns of the mean."""
+        return np.asarray(cross + self.basis.columns @ columns.T)
+
+    def under(self, sites: list[Sites], evidence: list[float]) -> ColumnsPosterior:
+        """The latent functions under some sites, each with its evidence."""
+        K = self.covariances()
+        return ColumnsPosterior([conditioned_on(K, own, height) for own, height in zip(sites, evidence, strict=True)])
 
     @blas_threads()
     def covariances(self, **options: Any) -> Vector:

@@ -19,9 +19,12 @@ from espalier.gp.latent_examples import LatentExamples
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import learn, settings_of
 from espalier.gp.mean import Basis, as_mean
+from espalier.gp.objective import kernel_at
 from espalier.gp.optimize import LastReport
 from espalier.gp.priors import LogNormal, Prior
 from espalier.gp.sampling import generator
+from espalier.gp.sparse.inducing import as_inducing
+from espalier.gp.sparse.latent import SparseLatentExamples, with_latent_structures
 from espalier.gram.estimator import KernelEstimator
 from espalier.jobs.bar import reporting
 from espalier.jobs.budget import naming_a_way_out
@@ -68,6 +71,10 @@ class LatentLearner(KernelEstimator):
     pilot
         Numbers of the kernel are learned from at most this many examples, drawn at random, and kept. All examples then
         tell what is predicted. None learns from all.
+    inducing
+        None, or for many examples a number of structures or an :class:`~espalier.gp.Inducing`: a sparse process, which
+        knows its functions through these. Numbers are learned exactly on the pilot; all examples are then conditioned
+        on by variational inference, in batches.
     restarts, max_iterations, tolerance, learn
         As for :class:`~espalier.GPRegressor`; by default a climb ends after 100 steps, or when the gradient per example
         is below 1e-4.
@@ -87,6 +94,7 @@ class LatentLearner(KernelEstimator):
     max_iterations: int | None = None
     tolerance: float | None = None
     learn: bool = True
+    inducing: Any = None
     random_state: object = 0
 
     @property
@@ -125,7 +133,9 @@ class LatentLearner(KernelEstimator):
             if len(rows) < len(inputs):
                 inputs = inputs.rows(rows)
             options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
-            plan = kernel.plan(inputs, **options)
+            inducing = as_inducing(self.inducing)
+            # A diagonal has the labels of all examples, too, and needs no matrix of them.
+            plan = kernel.plan(inputs, **options) if inducing is None else kernel.diagonal_plan(inputs, **options)
             bound = bound_to_labels(plan, kernel)
             basis = Basis.of(as_mean(self.mean), inputs)
             examples = LatentExamples(bound, inputs, basis, likelihood, targets, inference, self._prior())
@@ -137,7 +147,16 @@ class LatentLearner(KernelEstimator):
             self.restarts_, self.learned_ = found.restarts, found.learned
             self._trained_on = inputs.description()
             with blas_threads(self.n_threads):
-                if objective.n_targets < len(inputs):
+                if inducing is not None:
+                    values = found.best.values
+                    kernel, likelihood = kernel_at(bound, values), likelihood.with_parameters(values)
+                    examples = replace(examples, kernel=kernel, likelihood=likelihood)
+                    examples = with_latent_structures(examples, inducing, rng, **options)
+                    objective = examples.objective(**options)
+                    if inducing.learn == "bound" and self.learn and found.stop is None:
+                        found = learn(objective, replace(settings, progress=last, restarts=0), rng)
+                        self.restarts_, self.learned_ = [*self.restarts_, *found.restarts], found.learned
+                elif objective.n_targets < len(inputs):
                     objective = examples.objective(plan, **options)
                 objective.inference = inference
                 posterior = objective.posterior(found.best.values)
@@ -156,6 +175,10 @@ class LatentLearner(KernelEstimator):
         self, examples: LatentExamples, plan: Any, rng: np.random.Generator, options: dict[str, Any]
     ) -> LatentObjective[Any]:
         n = len(examples.inputs)
+        if self.inducing is not None:
+            is_part = self.pilot is not None and self.pilot < n
+            rows = self._pilot_rows(examples, rng) if is_part else np.arange(n)
+            return examples.part(rows).objective(**options)
         if not self.learn or self.pilot is None or self.pilot >= n:
             return examples.objective(plan, **options)
         return examples.part(self._pilot_rows(examples, rng)).objective(**options)
@@ -179,14 +202,18 @@ class LatentLearner(KernelEstimator):
         self._examples, self._given = examples, given
         self.kernel_, self.likelihood_ = examples.kernel, examples.likelihood
         self.n_examples_ = len(examples.inputs)
+        if isinstance(examples, SparseLatentExamples):
+            self.inducing_rows_ = examples.chosen
         self._set_width(examples.inputs._data)
 
     def _learned_state(self) -> dict[str, object]:
         """The kernel and the rows that it was learned from, for a file."""
         columns = columns_read(self.kernel_) | columns_read(self._examples.basis.mean)
-        return {
+        examples = self._examples
+        own = {"chosen": np.asarray(examples.chosen, np.int64)} if isinstance(examples, SparseLatentExamples) else {}
+        return own | {
             "kernel": self.kernel_,
-            "inputs": self._examples.inputs.to_state(columns),
+            "inputs": examples.inputs.to_state(columns),
             "learned": self.learned_.rows,
         }
 
@@ -195,7 +222,12 @@ class LatentLearner(KernelEstimator):
         inputs, kernel = Inputs.from_state(state.part("inputs")), state.object("kernel", Kernel)
         require(len(inputs) == n, "its targets do not fit its rows")
         basis = Basis.of(as_mean(self.mean), inputs)
-        return LatentExamples(kernel, inputs, basis, likelihood, targets, inference, self._prior())
+        examples = LatentExamples(kernel, inputs, basis, likelihood, targets, inference, self._prior())
+        if "chosen" not in state:
+            return examples
+        chosen = state.array("chosen", np.int64).astype(np.intp)
+        require(len(chosen) > 0 and chosen.min() >= 0 and chosen.max() < n, "a structure is none of its rows")
+        return SparseLatentExamples.among(examples, chosen)
 
     def _set_learned(self, state: State, examples: LatentExamples, given: Any) -> None:
         """Be fitted, as a file says."""
@@ -209,9 +241,10 @@ class LatentLearner(KernelEstimator):
         options: dict[str, Any] = {"n_threads": self.n_threads, "memory": self.memory}
         basis = self._examples.basis
         with naming_a_way_out():
-            for block in Inputs.of(X).blocks(self._examples.inputs, parse_memory(self.memory)):
+            support = self._examples.support
+            for block in Inputs.of(X).blocks(support, parse_memory(self.memory)):
                 columns = basis.at(block)
-                cross = self.kernel_(self._examples.inputs, block, **options) + basis.columns @ columns.T
+                cross = self._examples.joined(self.kernel_(support, block, **options), columns)
                 yield cross, self.kernel_.diagonal(block, **options) + (columns**2).sum(axis=1)
 
     def _prior(self) -> Prior | None:
@@ -230,6 +263,9 @@ class LatentLearner(KernelEstimator):
         as_mean(self.mean)
         self._check_whole("pilot", none=True)
         self._prior()
+        inducing = as_inducing(self.inducing)
+        if inducing is not None and (inducing.combine is not None or inducing.power != 0):
+            raise ValueError(f"With labels as targets, inducing needs combine=None and power=0.0, got {inducing!r}.")
 
 
 def roughly(inference: Any) -> Any:

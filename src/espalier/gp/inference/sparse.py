@@ -129,6 +129,11 @@ class Evaluated:
     told: Vector  # B^-1 times that, divided by the spread
     residual: Vector  # (Q + diag(spread))^-1 z
 
+    def latent(self) -> tuple[Vector, Vector]:
+        """The means and the variances of the function values of the data, with the mean."""
+        explained = np.einsum("in,in->n", self.told, self.white) * self.spread
+        return self.posterior.z - self.residual * self.spread, self._spare() + explained
+
     @blas_threads()
     def cotangent(self) -> SparseCotangent:
         """The derivatives of the log evidence."""

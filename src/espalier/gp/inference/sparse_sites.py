@@ -14,7 +14,7 @@ normal targets, one step of size 1 with all of them is the variational bound of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from espalier.gp.likelihoods.base import Expected, Likelihood
 from espalier.gp.likelihoods.gaussian import Gaussian, Observed
 from espalier.gp.parameters import Vector
 
-BATCH, SWEEPS, CLOSE = 1_000, 100, 1e-6
+BATCH, SWEEPS, CLOSE = 1_000, 500, 1e-6
 LEAST = 1e-10  # a site with a smaller precision says nothing
 _SHORTEST = 0.05  # of steps
 
@@ -47,6 +47,7 @@ class SparseSitePosterior(SparsePosterior):
     """A latent function given the sites of its targets; ``cross`` has the mean's columns as its last rows."""
 
     sites: Sites = field(kw_only=True)
+    latent: tuple[Vector, Vector] = field(kw_only=True)  # the means and the variances of the latent values
     is_settled: bool = field(default=True, kw_only=True)
 
     @blas_threads()
@@ -140,11 +141,15 @@ def condition(
     columns: Vector,
     near: Sites | None = None,
     *,
-    batch: int = BATCH,
+    batch: int | None = None,
     close: float = CLOSE,
 ) -> SparseSitePosterior:
-    """The latent function given the targets, through inducing structures; the arguments are those of ``evaluate``."""
+    """The latent function given the targets, through inducing structures; the arguments are those of ``evaluate``.
+
+    If no size of a batch is given, there are two or more: sites that all change at once may swing.
+    """
     n = len(at.diagonal)
+    batch = min(BATCH, -(-n // 2)) if batch is None else batch
     factor = factorize(at.inducing.copy(), 0.0)
     part = factor.half_solve(at.cross)
     spare = np.maximum(at.diagonal - np.einsum("in,in->n", part, part), 0.0)
@@ -160,9 +165,12 @@ def given_sites(
     at: SparseCovariances, sites: Sites, columns: Vector, bound: float, *, is_settled: bool = True
 ) -> SparseSitePosterior:
     """The latent function under some sites."""
-    given = replaced(at, sites, columns).posterior
-    own = {name: getattr(given, name) for name in given.__dataclass_fields__}
-    return SparseSitePosterior(**own | {"log_evidence": bound}, sites=sites, is_settled=is_settled)
+    found = replaced(at, sites, columns)
+    given = found.posterior
+    own = {part.name: getattr(given, part.name) for part in fields(given)}
+    return SparseSitePosterior(
+        **own | {"log_evidence": bound}, sites=sites, latent=found.latent(), is_settled=is_settled
+    )
 
 
 def replaced(at: SparseCovariances, sites: Sites, columns: Vector) -> Evaluated:

@@ -42,7 +42,7 @@ class Moments(NamedTuple):
     by_total
         ``K C^-1 K^T``
     slope
-        ``K C^-1 z``
+        ``K C^-1 z``; one column for each column of targets. The greedy choice takes the mean gain of these.
     """
 
     by_noise: Vector
@@ -61,14 +61,14 @@ def moments(cross: Vector, noise: Vector, z: Vector, columns: Vector) -> Moments
     root = np.sqrt(noise)
     scaled = cross / root
     by_noise = scaled @ scaled.T
-    slope = scaled @ (z / root)
+    slope = scaled @ (z.T / root).T
     if not columns.shape[1]:
         return Moments(by_noise, by_noise, slope)
     seen = columns / root[:, None]
     half = np.linalg.cholesky(np.eye(columns.shape[1]) + seen.T @ seen)
     through = np.linalg.solve(half, seen.T)
     told = through @ scaled.T
-    return Moments(by_noise, by_noise - told.T @ told, slope - told.T @ (through @ (z / root)))
+    return Moments(by_noise, by_noise - told.T @ told, slope - told.T @ (through @ (z.T / root).T))
 
 
 @blas_threads()
@@ -79,7 +79,7 @@ def greedy(inducing: Vector, told: Moments, most: int, least_gain: float = -np.i
     is new, or where none raises the bound by ``least_gain``. Returns their places, in order.
     """
     left, whole, noisy = _Left.of(inducing), _Left.of(inducing + told.by_total), told.by_noise.diagonal().copy()
-    slope, floor = told.slope.copy(), NEW * inducing.diagonal()
+    slope, floor = told.slope.reshape(len(inducing), -1).copy(), NEW * inducing.diagonal()
     columns = np.empty((most, len(inducing)))  # of what is left of ``by_noise``, for each structure that was chosen
     inner = np.empty(most)
     places: list[int] = []
@@ -87,7 +87,7 @@ def greedy(inducing: Vector, told: Moments, most: int, least_gain: float = -np.i
         is_new = left.diagonal > floor
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = whole.diagonal / left.diagonal
-            gain = 0.5 * (slope**2 / whole.diagonal - np.log(ratio) + noisy / left.diagonal)
+            gain = 0.5 * ((slope**2).mean(axis=1) / whole.diagonal - np.log(ratio) + noisy / left.diagonal)
         gain[~is_new] = -np.inf
         best = int(np.argmax(gain))
         if not gain[best] >= max(least_gain, -np.finfo(float).max):
@@ -100,7 +100,7 @@ def greedy(inducing: Vector, told: Moments, most: int, least_gain: float = -np.i
         height = slope[best] / np.sqrt(whole.diagonal[best])
         own = left.take(best)
         noisy += own * (own * inner[k] - 2 * columns[k])
-        slope -= height * whole.take(best)
+        slope -= np.outer(whole.take(best), height)
         places.append(best)
     return np.array(places, np.intp)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +15,12 @@ from espalier.gp.objective import kernel_at
 from espalier.gp.optimize import Settings
 from espalier.gp.parameters import Vector
 from espalier.gp.regression import Examples
-from espalier.gp.sparse.choosing import Moments, greedy, in_order, least_explained, medoids, moments
+from espalier.gp.sparse.choosing import Moments, Places, greedy, in_order, least_explained, medoids, moments
 from espalier.gp.sparse.combining import combine
 from espalier.gp.sparse.inducing import Inducing
 from espalier.gp.sparse.regression import SparseExamples, SparseObjective, support_of
+from espalier.kernels.base import Kernel
+from espalier.kernels.inputs import Inputs
 
 PILOT = 1_000
 
@@ -57,20 +59,42 @@ def _at(examples: Examples, values: Mapping[str, float]) -> Examples:
     )
 
 
-@blas_threads()
 def with_structures(examples: Examples, inducing: Inducing, rng: np.random.Generator, **options: Any) -> SparseExamples:
     """Choose structures at the declared numbers of some examples, and combine them if that is asked for."""
-    n, kernel = len(examples.y), examples.kernel
+    likelihood, _, observed, _ = examples.modelled({})
+    noise, columns = likelihood.variances(observed), examples.basis.columns
+
+    def told(cross: Vector) -> Moments:
+        return moments(cross, noise, observed.values, columns)
+
+    rows, weights = structures_of(examples.kernel, examples.inputs, inducing, rng, told, options)
+    return SparseExamples.among(examples, rows, weights, float(inducing.power))
+
+
+@blas_threads()
+def structures_of(
+    kernel: Kernel,
+    inputs: Inputs,
+    inducing: Inducing,
+    rng: np.random.Generator,
+    told: Callable[[Vector], Moments],
+    options: Mapping[str, Any],
+) -> tuple[Places, Vector | None]:
+    """The rows of the structures, and the weights of their combinations.
+
+    ``told`` says what the data tell of structures with these covariances (rows) with them.
+    """
+    n = len(inputs)
     most = n if inducing.n_structures is None else min(inducing.n_structures, n)
     size = 2 * most if inducing.choose == "random" else max(most, inducing.candidates)
     rows = rng.permutation(n)[:size]
     if inducing.choose == "greedy":
-        cross = kernel(support_of(examples.inputs, rows), examples.inputs, **options)
+        cross = kernel(support_of(inputs, rows), inputs, **options)
         least = inducing.least_gain if inducing.n is None else -np.inf
-        places = greedy(cross[:, rows], _moments(examples, cross), min(most, len(rows)), least)
+        places = greedy(cross[:, rows], told(cross), min(most, len(rows)), least)
         cross = cross[places]
     else:
-        own = kernel(support_of(examples.inputs, rows), **options)
+        own = kernel(support_of(inputs, rows), **options)
         if inducing.choose == "random":
             places = in_order(own, np.arange(len(rows)), most)
         else:
@@ -84,12 +108,6 @@ def with_structures(examples: Examples, inducing: Inducing, rng: np.random.Gener
     weights = None
     if inducing.combine is not None and inducing.n is not None and len(rows) > inducing.n:
         if inducing.choose != "greedy":
-            cross = kernel(support_of(examples.inputs, rows), examples.inputs, **options)
-        weights = combine(cross[:, rows], _moments(examples, cross), inducing.n, rng).weights
-    return SparseExamples.among(examples, rows, weights, float(inducing.power))
-
-
-def _moments(examples: Examples, cross: Vector) -> Moments:
-    """What the data tell of some structures, at the declared numbers."""
-    likelihood, _, observed, _ = examples.modelled({})
-    return moments(cross, likelihood.variances(observed), observed.values, examples.basis.columns)
+            cross = kernel(support_of(inputs, rows), inputs, **options)
+        weights = combine(cross[:, rows], told(cross), inducing.n, rng).weights
+    return rows, weights
