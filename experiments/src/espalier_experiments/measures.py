@@ -105,6 +105,36 @@ class Moments:
         return float(np.clip(covariance / np.sqrt(y_spread) / np.sqrt(p_spread), -1, 1))
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """How sure predictions were of their class, and how often they were right, in bins of equal width.
+
+    Examples
+    --------
+    >>> half = Calibration.of([0.95, 0.95, 0.55, 0.55], [True, True, True, False], n_bins=2)
+    >>> half.rows, round(half.error, 3)
+    ([(4, 0.75, 0.75)], 0.0)
+    >>> round(Calibration.of([0.95, 0.95, 0.55, 0.55], [True, True, True, False]).error, 3)
+    0.05
+    """
+
+    rows: list[tuple[int, float, float]]  # of each bin that is not empty: examples, mean confidence, share correct
+
+    @staticmethod
+    def of(confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10) -> Calibration:
+        """Put examples into bins by the probability of the class that was predicted."""
+        p, hits = _pair(confidence, correct)
+        places = np.minimum((p * n_bins).astype(np.intp), n_bins - 1)
+        inside = [places == place for place in np.unique(places).tolist()]
+        return Calibration([(int(own.sum()), float(p[own].mean()), float(hits[own].mean())) for own in inside])
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error: how far confidence is from the share correct, on average over examples."""
+        n = sum(row[0] for row in self.rows)
+        return sum(count * abs(confidence - share) for count, confidence, share in self.rows) / n
+
+
 def _pair(observed: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     y, p = np.asarray(observed, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     if y.ndim != 1 or y.shape != p.shape:

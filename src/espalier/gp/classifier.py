@@ -96,6 +96,13 @@ class GPClassifier(LatentClasses):
     others no, given that this is so for one class: probabilities are in proportion to odds. Dividing the probabilities
     of yes by their sum instead would be far too cautious.
 
+    Expectation propagation is the default because it did best in cross-validation on 2,000 questions of six classes:
+    the log loss was .60 on average over five kernels, against .69 with Laplace's method (probit) and .71 (logit), and
+    the calibration error .03, against .12 and .15. Both of Laplace's are too cautious. Regression on labels as numbers,
+    with a process for each class, costs a fraction. It had .61 and .06, and gave 80.1 % the right class against 78.9 %;
+    it was best in all but calibration on the kernel with most numbers to learn, a sum of four. The results page
+    *Questions: classes with probabilities* has the figures.
+
     One evaluation takes a few Cholesky factors for each latent function, O(n^3) each, and O(n^2) memory for each.
 
     Examples

@@ -10,6 +10,7 @@ __all__ = ["EXPERIMENTS", "PAPER", "run"]
 
 EXPERIMENTS = {
     "questions": "questions",
+    "classification": "classification",
     "sentiment": "sentiment",
     "emotion": "emotion",
     "grades": "grades",

@@ -196,10 +196,15 @@ def has_wordnet() -> bool:
     return True
 
 
-def start_of(model: str, kernel_of: Callable[[str], Kernel]) -> Kernel:
+def kernel_of_view(view: str, train: Table) -> Kernel:
+    """The normalised kernel of a view at its start."""
+    return Normalized(VIEWS[view].start(train))
+
+
+def start_of(model: str, kernel_of: Callable[[str], Kernel], weight: float = WEIGHT) -> Kernel:
     """The kernel of a model before it is learned: all terms with equal weights; each view's kernel is asked for."""
     terms = MODELS[model]
-    return reduce(add, [(WEIGHT / len(terms)) * _product(term, kernel_of) for term in terms])
+    return reduce(add, [(weight / len(terms)) * _product(term, kernel_of) for term in terms])
 
 
 def grid_of(model: str, kernel_of: Callable[[str], Kernel]) -> list[Kernel]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from espalier.kernels import Kernel, Normalized, Precomputed
+from espalier.kernels import Kernel, Precomputed
 from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014 import one_vs_rest
@@ -18,6 +18,7 @@ from espalier_experiments.beck2014.question_models import (
     VIEWS,
     grid_of,
     is_possible,
+    kernel_of_view,
     named,
     start_of,
     weights_of,
@@ -74,7 +75,7 @@ def _questions(setup: Setup) -> tuple[Table, int]:
 def _kernel_of(view: str, setup: Setup) -> Kernel:
     """The normalised kernel of a view at its start; the matrix of one that is only computed once."""
     table, n_train = _questions(setup)
-    kernel = Normalized(VIEWS[view].start(table[:n_train]))
+    kernel = kernel_of_view(view, table[:n_train])
     if not VIEWS[view].once:
         return kernel
     return Precomputed(kernel(table, n_threads=setup.n_threads), on="row")
