@@ -28,8 +28,9 @@ from espalier.explanations.explanation import fragment_colours
 from espalier.gp import Inducing
 from espalier.parsing import PCFG, DependencyParser
 from espalier.rerank import jackknifed
+from espalier.structures.arc_drawing import arc_summary
 from espalier.structures.arc_elements import arc_elements
-from espalier.structures.drawing import arc_summary, arranged, card, side_by_side, tree_svg
+from espalier.structures.drawing import arranged, card, side_by_side, tree_svg
 from espalier.structures.files import write_text
 from espalier.structures.palette import AGAINST, FOR
 from espalier.structures.plot_svg import OPTIONS, themed_svg

@@ -13,8 +13,9 @@ from espalier.explanations.comparison import Comparison, signed
 from espalier.explanations.explanation import Reason, node_colours
 from espalier.explanations.together import told_reason
 from espalier.explanations.word_shares import drawn, together, word_nodes
+from espalier.structures.arc_drawing import arc_summary
 from espalier.structures.dependency import DependencyTree
-from espalier.structures.drawing import arc_summary, arranged, card, placed_side_by_side, summary, svg_text
+from espalier.structures.drawing import arranged, card, placed_side_by_side, summary, svg_text
 from espalier.structures.fragment import Position, walk
 from espalier.structures.layout import Highlight, pixels, printable
 from espalier.structures.palette import BLUE, LINE, TEXT

@@ -1,11 +1,11 @@
 """The public names of this room, each with its module; ``__init__.py`` loads what is used."""
 
+from espalier.structures.arc_drawing import dependency_svg as dependency_svg
 from espalier.structures.brackets import read_brackets as read_brackets
 from espalier.structures.brackets import write_brackets as write_brackets
 from espalier.structures.conllu import read_conllu as read_conllu
 from espalier.structures.conllu import read_conllu_documents as read_conllu_documents
 from espalier.structures.dependency import DependencyTree as DependencyTree
-from espalier.structures.drawing import dependency_svg as dependency_svg
 from espalier.structures.drawing import side_by_side as side_by_side
 from espalier.structures.drawing import tree_svg as tree_svg
 from espalier.structures.drawing import tree_text as tree_text

@@ -138,7 +138,7 @@ class DependencyTree:
         return DependencyTree(lemmas, tags, heads, relations, lemmas=lemmas)
 
     def _repr_svg_(self) -> str:
-        from espalier.structures.drawing import dependency_svg
+        from espalier.structures.arc_drawing import dependency_svg
 
         return dependency_svg(self)
 

@@ -10,11 +10,8 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
-from espalier.structures.arc_elements import arc_elements
-from espalier.structures.dependency import DependencyTree
 from espalier.structures.fragment import Position
 from espalier.structures.layout import Highlight, cells, list_nodes, pixels, place, printable
-from espalier.structures.numbers import is_whole
 from espalier.structures.palette import AGAINST, BLUE, CARD, DARK, EDGE, FOR, LINE, MUTED, TEXT, WORD
 from espalier.structures.tree import Tree, nodes
 from espalier.structures.tree_elements import GAP, MARK, MARKED, MAX_LABEL, tree_elements
@@ -156,45 +153,6 @@ def arranged(
         full_height = max(full_height, y + head + own_height + _MARGIN)
         x += room + 3 * GAP
     return pieces, full_width, full_height
-
-
-def dependency_svg(
-    tree: DependencyTree,
-    *,
-    arcs: Mapping[int, str] | None = None,
-    words: Mapping[int, str] | None = None,
-    title: str | None = None,
-) -> str:
-    """Draw a dependency tree as a self-contained SVG picture: arcs over the words, as they are written.
-
-    Parameters
-    ----------
-    tree
-        The tree to draw; of more than 1,000 words only the first are drawn.
-    arcs, words
-        The colours of arcs to mark, by the numbers of their modifiers, and of words; words count from 1.
-    title
-        A line above the tree.
-
-    Examples
-    --------
-    >>> from espalier.structures import DependencyTree
-    >>> tree = DependencyTree(["Cats", "sleep"], ["NNS", "VBP"], [2, 0], ["nsubj", "root"])
-    >>> svg = dependency_svg(tree, words={1: "teal"})
-    >>> svg.count(">Cats<"), svg.count(">nsubj<")
-    (1, 1)
-    """
-    for what, given in (("arcs", arcs or {}), ("words", words or {})):
-        if wrong := [own for own in given if not (is_whole(own) and 1 <= own <= len(tree))]:
-            raise ValueError(f"{what} counts words from 1 to {len(tree)}, got {wrong[0]!r}.")
-    pieces, width, height = arranged([arc_elements(tree, arcs or {}, words or {}, (), {})], [title or ""], None)
-    return card(pieces, width, height, arc_summary(tree))
-
-
-def arc_summary(tree: DependencyTree) -> str:
-    """Describe the picture of a dependency tree for readers who cannot see it."""
-    words = " ".join(printable(word, MAX_LABEL) for word in tree.words[:30])
-    return f"dependency tree of {words}{' …' if len(tree) > 30 else ''}"
 
 
 def svg_text(text: str) -> str:
