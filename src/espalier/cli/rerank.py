@@ -113,7 +113,7 @@ def fit(
     ] = None,
     learning_score_weight: Annotated[
         float | None,
-        typer.Option(help="What the parser's score weighs while learning; 3 by default.", rich_help_panel=FEATURES),
+        typer.Option(help="What the parser's score weighs while learning; 1 by default.", rich_help_panel=FEATURES),
     ] = None,
     memory: Annotated[
         str | None,

@@ -74,7 +74,8 @@ class FeatureReranker(Choosing, Learner):
         Which features to learn on: all ``"survivors"`` of the selection, the ``"weighted"`` ones whose weight was not 0
         at its end, or what is better on development groups, ``"chosen"``.
     learning_score_weight
-        The weight of the parser's score while learning.
+        The weight of the parser's score while learning. Scores of another parser may have another unit: try some
+        weights on development groups.
     score_weight
         The weight of the parser's score in what is chosen; ``"chosen"`` picks the best on development groups.
     cost
@@ -115,7 +116,7 @@ class FeatureReranker(Choosing, Learner):
     l1: float = 0.0
     l2: float = 0.0
     keep: Keep = "survivors"
-    learning_score_weight: float = 3.0
+    learning_score_weight: float = 1.0
     score_weight: float | Literal["chosen"] = "chosen"
     cost: Cost = "errors"
     target: Target = "gold"

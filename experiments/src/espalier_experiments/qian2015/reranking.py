@@ -22,6 +22,7 @@ RELATIONS = (
 TEMPLATES = {"joined": ARC_TEMPLATES[16:], "all": ARC_TEMPLATES, "relations": RELATIONS}
 DECAYS = (1.0, 0.3)
 STEP, EPOCHS, MEMORY = 5.0, 4, "12 GiB"
+SCORE_WEIGHT = 3.0  # while learning
 
 
 def select(lists: Lists, templates: str | Kernel, max_order: int, setup: Setup, **options: Any) -> tuple[Any, Record]:
@@ -62,6 +63,7 @@ def rerank(
     for loss in losses:
         for decay in decays if selector.max_order > 1 else decays[:1]:
             options: dict[str, Any] = {"loss": loss, "decay": decay, "step": STEP, "epochs": EPOCHS, "keep": keep}
+            options["learning_score_weight"] = SCORE_WEIGHT
             model = FeatureReranker(selector, n_threads=setup.n_threads, random_state=setup.seed, **options)
             began = time.monotonic()
             model.fit(lists.train, development=lists.development)
