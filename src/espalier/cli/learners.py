@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from espalier.errors import InputError
+from espalier.jobs.memory import parse_memory
 from espalier.jobs.progress import Progress
 from espalier.kernels.base import Kernel
 from espalier.kernels.dependency_subtree import ARC_TEMPLATES, DependencySubtree
@@ -52,6 +53,7 @@ def check_options(learner: LearnerName, kernel: str | None, options: Mapping[str
     for name, (flag, owners) in _OWN.items():
         if options.get(name) is not None and learner not in owners:
             raise InputError(f"{flag} belongs to --learner {' or '.join(owners)}, not to {learner}.")
+    parse_memory(options.get("memory"))
     made = _learner(learner, SubsetTree() if kernel is None else parse_kernel(kernel), options)
     if isinstance(made, FeatureReranker):
         made.features._checked_space()

@@ -73,7 +73,10 @@ A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
         (["fit", "nowhere", "-o", "new", "--learner", "features", "--decay", "0"], "decay must be a positive finite"),
         (["fit", "nowhere", "-o", "new", "--learner", "features", "--memory", "much"], "memory must be a positive"),
         (["fit", "nowhere", "-o", "new", "--learner", "features", "--kernel", "PartialTree()"], "cannot be selected"),
-        (["fit", "arcs.jsonl", "-o", "new", "--learner", "features", "--kernel", "SubsetTree()"], "hold dependency tr"),
+        (
+            ["fit", "trees.jsonl", "-o", "new", "--learner", "features", "--kernel", "Tagging()"],
+            "the groups hold trees",
+        ),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
         (["fit", "array.json", "-o", "new"], "array.json begins with '[', like a JSON array"),
         (["fit", "huge.txt", "-o", "new"], "huge.txt, line 1: The score of candidate 1 is 1e+200; a score is a finite"),
