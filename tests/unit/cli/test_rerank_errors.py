@@ -74,8 +74,8 @@ A, B = "(S (NP (N cats)) (VP (V sleep)))", "(X (N cats) (V sleep))"
         (["fit", "nowhere", "-o", "new", "--learner", "features", "--memory", "much"], "memory must be a positive"),
         (["fit", "nowhere", "-o", "new", "--learner", "features", "--kernel", "PartialTree()"], "cannot be selected"),
         (
-            ["fit", "trees.jsonl", "-o", "new", "--learner", "features", "--kernel", "Tagging()"],
-            "the groups hold trees",
+            ["fit", "trees.jsonl", "-o", "new", "--learner", "features", "--kernel", "DependencySubtree(('tags',))"],
+            "is a kernel of dependency trees, and the groups hold trees",
         ),
         (["fit", "trees.jsonl", "-o", "new", "--learner", "svm", "--passes", "0"], "--passes"),
         (["fit", "array.json", "-o", "new"], "array.json begins with '[', like a JSON array"),
