@@ -66,6 +66,14 @@ def test_predictions_equal_the_twins():
     np.testing.assert_allclose(variance, covariance.diagonal(), rtol=1e-8)
 
 
+def test_variances_of_training_items_are_never_below_0():
+    K, B, _, Z = _problem(40)
+    given = _conditioned(K, B, np.full(3, 1e-14), Z)  # without noise only rounding remains, of either sign
+    none = np.zeros((120, 0))
+    assert (given.variance(K, K.diagonal(), none) >= 0).all()
+    assert (given.covariance(K, K, none).diagonal() >= 0).all()
+
+
 def test_slopes_equal_the_twins():
     K, B, noise, Z = _problem()
     bars, by_target = kronecker.cotangent(_conditioned(K, B, noise, Z))
@@ -207,4 +215,6 @@ def test_a_plan_serves_both_sides():
     plan = KroneckerPlan.of(ICM, pairs)
     K, B = plan.matrix(plan.bind(ICM))
     np.testing.assert_allclose(np.kron(K, B), ICM(pairs), rtol=1e-12)
-    assert KroneckerPlan.of(ICM, pairs.rows(np.arange(len(pairs) - 1))) is None
+    assert pairs.is_complete
+    for rows in (np.arange(len(pairs) - 1), np.arange(len(pairs))[::-1], np.r_[0, np.arange(len(pairs) - 1)]):
+        assert KroneckerPlan.of(ICM, pairs.rows(rows)) is None

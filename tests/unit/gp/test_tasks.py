@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas
@@ -16,8 +17,9 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 import espalier as es
 from espalier import GPRegressor, PerLabel, fixed
 from espalier.errors import InputError
-from espalier.gp import BoxCox, TaskPrediction
+from espalier.gp import BoxCox, TaskPrediction, Transform
 from espalier.gp.inference.kronecker import KroneckerPosterior
+from espalier.gp.task_units import TaskUnits
 from processes import recorded
 from random_trees import random_trees
 
@@ -157,7 +159,9 @@ def test_predictions_of_each_task():
 def test_blocks_of_new_items_change_nothing(matrix):
     model = _fit(y=matrix)
     mean, std = model.predict(TABLE, return_std=True)
+    assert len(model._blocks(TABLE)) == 1
     model.memory = 1 << 12
+    assert len(model._blocks(TABLE)) > 1
     np.testing.assert_allclose(model.predict(TABLE, return_std=True), (mean, std), rtol=1e-10)
     np.testing.assert_allclose(model.predict(TABLE), mean, rtol=1e-10)
 
@@ -233,6 +237,8 @@ def test_scores_are_means_over_the_tasks():
     assert model.score(TABLE, few) == pytest.approx(r2_score(Y[:4, 0], model.predict(TABLE)[:4, 0]))
     with pytest.raises(InputError, match="No task has two targets"):
         model.score(TABLE[:1], Y[:1])
+    with pytest.raises(InputError, match="No task has two targets"):
+        model.score(TABLE, Y, np.eye(10)[0])
 
 
 def test_weights_and_known_noise_belong_to_rows_or_to_targets():
@@ -321,6 +327,12 @@ def test_a_pilot_takes_some_of_the_targets():
     model = GPRegressor(PLAIN, pilot=12, tolerance=0.05)
     fitted, _ = recorded(lambda: model.fit(TREES, Y))
     assert fitted.pilot_restarts_ and isinstance(fitted._posterior.given, KroneckerPosterior)
+
+
+def test_a_pilot_may_have_no_target_of_a_task():
+    units, z, jacobian = TaskUnits.of(Transform(), np.array([1.0, 3.0]), TASKS, np.array([0, 0]), standardize=True)
+    assert z.tolist() == [-1.0, 1.0] and jacobian == 0.0
+    assert [(own.location, own.scale) for own in units.each] == [(2.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
 
 
 def test_related_tasks_help_each_other():
@@ -431,6 +443,35 @@ def test_what_has_no_meaning_is_refused():
         model.score(TABLE, Y[:, :2])
     with pytest.raises(ValueError, match="joint=True is for several targets"):
         GPRegressor(PLAIN, learn=False).fit(TREES, Y[:, 0]).log_predictive_density(TREES, Y[:, 0], joint=True)
+
+
+def test_strings_are_read_as_trees_by_all_kernels_of_items():
+    kernel = PLAIN + es.Normalized(es.Subsequence(2))
+    brackets = [tree.to_brackets() for tree in TREES]
+    from_text = GPRegressor(kernel, learn=False).fit(brackets, GAPS)
+    from_trees = GPRegressor(kernel, learn=False).fit(TREES, GAPS)
+    np.testing.assert_array_equal(from_text.predict(brackets), from_trees.predict(TREES))
+
+
+@dataclass(frozen=True, repr=False)
+class Counted(es.Kernel):
+    """The shape of each block that is computed."""
+
+    def block(self, a, b):
+        SHAPES.append((len(a), len(b)))
+        return np.array([[1.0 + (x == y) for y in b] for x in a])
+
+
+SHAPES: list[tuple[int, int]] = []
+
+
+def test_kernels_of_items_are_computed_once_for_each_two_items():
+    SHAPES.clear()
+    model = GPRegressor(es.Coregion("task") * Counted() + es.Coregion("task"), learn=False).fit(list(range(10)), GAPS)
+    assert set(SHAPES) == {(9, 9)}  # a row has no target
+    SHAPES.clear()
+    model.predict([1, 2, 3])
+    assert set(SHAPES) == {(9, 3)}
 
 
 def test_another_vocabulary_and_pickles(tmp_path):
