@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from espalier.cli.main import app
 from espalier.errors import InputError
 from espalier_experiments import beck2015
-from espalier_experiments.beck2015 import emotion, quality, synthetic, timing
+from espalier_experiments.beck2015 import emotion, marginal, quality, synthetic, timing
 from espalier_experiments.beck2015.emotion_models import MODELS, OWN, PAPER_FIGURES
 from espalier_experiments.beck2015.emotion_page import joined_pearson, largest_decays
 from espalier_experiments.beck2015.quality_models import MODELS as QUALITY_MODELS
@@ -66,7 +66,10 @@ def test_only_some_tasks_can_be_asked_for(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sentiment"], "There is no experiment 'sentiment'; there are synthetic, time, emotion, quality and all."),
+        (
+            ["sentiment"],
+            "There is no experiment 'sentiment'; there are synthetic, time, emotion, quality, marginal and all.",
+        ),
         (["emotion", "--data", "/nowhere/at/all"], "There is no folder of data at /nowhere/at/all."),
         (["emotion", "--pages-only", "--out", "OUT"], "Run the experiment first."),
         (["emotion", "--only", "pair"], "--only takes NAME=VALUE, such as pair=en-es, got 'pair'."),
@@ -98,7 +101,7 @@ def test_other_settings_are_not_mixed(data, tmp_path):
     assert result.exit_code == 2 and "seed 0 there, 1 here" in result.stderr
 
 
-@pytest.mark.parametrize("module", [synthetic, timing, emotion, quality])
+@pytest.mark.parametrize("module", [synthetic, timing, emotion, quality, marginal])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_are_plain_and_different(module, quick, tmp_path):
     keys = [json.dumps(task.key, sort_keys=True) for task in module.tasks(Setup(tmp_path, quick=quick))]
