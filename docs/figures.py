@@ -25,7 +25,7 @@ from espalier import Fragment, Tree
 from espalier.demo import EDITORS, generate, generate_attachments, generate_editors, generate_translations
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
-from espalier.gp import Inducing
+from espalier.gp import Inducing, LogNormal
 from espalier.parsing import PCFG, DependencyParser
 from espalier.rerank import jackknifed
 from espalier.structures.arc_drawing import arc_summary
@@ -275,10 +275,21 @@ def _thresholds() -> str:
     return _plot(lambda: es.plot_thresholds(model, table[200:], grades[200:]))
 
 
+def _draws() -> str:
+    """The distribution of the hyperparameters of the guide, by draws and by the cheap way."""
+    known = generate_translations(430, seed=2)[:30]
+    lengthscale = es.Learned(1.0, prior=LogNormal(1.0, 0.7))
+    kernel = es.Learned(1.0, prior=LogNormal(1.0)) * es.RBF(lengthscale, on="features")
+    model = es.GPRegressor(kernel, noise=es.Learned(0.2, prior=LogNormal(0.2)), target_transform="log")
+    model.fit(known, known["seconds"])
+    return _plot(lambda: es.bayes.plot_draws(es.bayes.sample(model), beside=es.bayes.approximate(model)))
+
+
 # Learned numbers differ in their last digits between machines, so these need not be the same to the bit.
 PLOTS = {
     "inducing": _inducing,
     "sparse_noise": lambda: _plot(_sparse_noise),
+    "draws": _draws,
     "learned": lambda: _plot(lambda: es.plot_learned(fitted()[0])),
     "predictions": lambda: _plot(lambda: es.plot_predictions(fitted()[0], fitted()[1], fitted()[1]["seconds"])),
     "calibration": lambda: _plot(lambda: es.plot_calibration(fitted()[0])),

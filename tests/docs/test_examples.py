@@ -11,6 +11,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISES = {
+    "average_hyperparameters.py": ["most probable numbers       1.", "kernel.lengthscale", "draws.svg"],
     "many_trees.py": ["20 combinations of 100 trees", "all of them ", "many_trees.svg"],
     "classify_questions.py": [
         "all questions: 8",

@@ -21,7 +21,7 @@ from espalier_experiments.store import Results, Task
 
 NAME = "marginal"
 ROWS, EMOTION = 200, "joy"
-N_DRAWS, N_WARMUP = 250, 100  # of each of four chains
+N_DRAWS, N_WARMUP = 300, 150  # of each of four chains
 MODELS = ("one decay", "one decay per label")
 METHODS = ("maximum, no priors", "maximum", "cheap way", "NUTS")
 DECAY, FRONTIER = LogNormal(0.1, 1.0), LogNormal(0.5, 0.5)
@@ -118,8 +118,8 @@ def page(results: Results) -> Page:
     out.say(
         f"The data are the headlines of {PAPER}. {ROWS} of the 1,000, drawn at random, are learned from, and the other "
         f"{1000 - ROWS} are measured; the emotion is {EMOTION}. The kernel is the normalised subset tree kernel with a "
-        "learned scale, frontier and noise, and one decay, or one for each label. Nothing was chosen by its result: decays "
-        f"have the prior {DECAY!r}, frontier {FRONTIER!r}, scale {SCALE!r}, noise {NOISE!r}."
+        "learned scale, frontier and noise, and one decay, or one for each label. Nothing was chosen by its result. "
+        f"Decays have the prior {DECAY!r}, frontier {FRONTIER!r}, scale {SCALE!r}, noise {NOISE!r}."
     )
     out.say(
         "*Maximum* takes the most probable numbers, as `fit` does. *Cheap way* is `espalier.bayes.approximate`, and "
