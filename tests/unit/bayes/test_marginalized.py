@@ -126,6 +126,12 @@ def test_a_preference_at_what_it_has_learned_is_itself(preference):
         assert a == pytest.approx(b, abs=1e-3)
 
 
+def test_scores_weigh_nothing_if_their_variance_is_tiny(preference):
+    model, _ = preference
+    values = model.learned_.to_dict() | {"score.variance": 1e-6}
+    assert abs(model._at(model._evidence(), values).score_weight_) < 1e-4 < abs(model.score_weight_)
+
+
 def test_sampling_reaches_every_learner(classifier, preference):
     for model in (classifier, preference[0]):
         draws = sample(model, n_draws=3, n_warmup=20, n_chains=1, max_depth=2, acceptance=0.95, check=False).draws
@@ -193,6 +199,13 @@ def test_predictions_use_evenly_spaced_draws():
     assert len(spaced) == 10 and sum(weight for _, weight in spaced) == pytest.approx(1.0)
     assert [values["b"] for values, _ in spaced] == list(range(6, 120, 12))
     assert len(list(draws.spaced(None))) == len(list(draws.spaced(500))) == 120
+
+
+def test_the_tail_is_that_of_the_outer_quantiles(draws):
+    tails = [array_stats.ess(draws["b"], method="quantile", prob=level) for level in (0.05, 0.95)]
+    assert draws.summary()["b"].ess_tail == pytest.approx(min(tails))
+    assert draws.summary()["b"].ess_bulk == pytest.approx(array_stats.ess(draws["b"], method="bulk"))
+    assert draws.summary()["b"].r_hat == pytest.approx(array_stats.rhat(draws["b"], method="rank"))
 
 
 def test_a_constant_number_has_no_diagnostics():
