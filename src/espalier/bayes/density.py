@@ -138,6 +138,6 @@ def density_of(model: Any) -> Density:
     if not hasattr(model, "_evidence"):
         raise TypeError(
             "Hyperparameters of a fitted Gaussian process can be averaged over (GPRegressor, GPClassifier, "
-            f"GPPreference), got {model!r:.80}."
+            f"GPOrdinal, GPPreference), got {model!r:.80}."
         )
     return Density(model._evidence())

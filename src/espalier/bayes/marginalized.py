@@ -55,12 +55,15 @@ class Marginalized(Storable):
             whole_number("n_models", self.n_models, none=True)
 
     def predict(self, X: object) -> Any:
-        """Return the averaged prediction: the mean of numbers, the most probable class, the most probable candidate."""
+        """Return the averaged prediction: the mean of numbers, the most probable class or candidate, or a grade."""
         if hasattr(self.model, "predict_distribution"):
             return self.predict_distribution(X).mean
         probabilities = self.predict_proba(X)
         if isinstance(probabilities, list):
-            return [group.candidates[int(own.argmax())] for group, own in zip(X, probabilities, strict=True)]  # type: ignore[call-overload]
+            groups: Any = X
+            return [group.candidates[int(own.argmax())] for group, own in zip(groups, probabilities, strict=True)]
+        if getattr(self.model, "predicts", "mode") == "median":  # of grades, which are in order
+            return self.model.classes_[(probabilities.cumsum(axis=1)[:, :-1] < 0.5).sum(axis=1)]
         return self.model.classes_[probabilities.argmax(axis=1)]
 
     def predict_distribution(self, X: object, **options: Any) -> Any:

@@ -53,8 +53,8 @@ def sample(
     Parameters
     ----------
     model
-        A fitted ``GPRegressor``, ``GPClassifier`` or ``GPPreference``. The density is that of all its training
-        examples, also if it was fitted with a pilot.
+        A fitted ``GPRegressor``, ``GPClassifier``, ``GPOrdinal`` or ``GPPreference``. The density is that of all its
+        training examples, also if it was fitted with a pilot.
     n_draws, n_warmup, n_chains
         How many draws each chain keeps, after how many that only adapt the sampler, and how many chains there are.
     acceptance

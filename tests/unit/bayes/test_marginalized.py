@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from arviz_stats.base.array import array_stats
 
 import espalier as es
 from espalier.bayes import Draws, Marginalized, Mixture, approximate, plot_draws, sample
@@ -100,6 +101,22 @@ def test_a_classifier_is_averaged_over_models_at_each_point(classifier):
         averaged.log_predictive_density(NEW, ["one", "four"])
     with pytest.raises(TypeError, match="predicts no numbers: use predict_proba"):
         averaged.predict_distribution(NEW)
+
+
+def test_grades_are_averaged_with_their_thresholds():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (15, 1))
+    grades = np.digitize(X[:, 0] + 0.4 * rng.standard_normal(15), [-1.0, 0.5])
+    model = es.GPOrdinal(es.Learned(4.0, prior=LogNormal(4.0)) * es.RBF(es.fixed(1.0))).fit(X, grades)
+    averaged = approximate(model)
+    assert any(path.startswith("gap") for path in averaged.draws.paths)
+    probabilities, objective = np.zeros((4, 3)), model._evidence()
+    for values, weight in at_each_draw(averaged):
+        probabilities += weight * model._at(objective, values).predict_proba(X[:4])
+    assert averaged.predict_proba(X[:4]) == pytest.approx(probabilities, abs=1e-5)
+    assert averaged.predict(X[:4]).tolist() == probabilities.argmax(axis=1).tolist()
+    model.set_params(predicts="median")
+    assert averaged.predict(X[:4]).tolist() == (probabilities.cumsum(axis=1) < 0.5).sum(axis=1).tolist()
 
 
 def test_preferences_are_averaged(preference):
