@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import espalier as es
 from espalier.bayes.density import Density, density_of
@@ -126,3 +127,18 @@ def test_a_model_that_learns_nothing_is_refused():
         density_of(model)
     with pytest.raises(TypeError, match="fitted Gaussian process"):
         density_of(es.KernelSVC(es.RBF(1.0)))
+
+
+def test_a_joint_prior_is_a_density_of_logarithms():
+    trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
+    model = es.GPRegressor(es.SubsetTree(es.PerLabel(0.4), es.fixed(1.0)), noise=es.fixed(0.2), learn=False)
+    density = density_of(model.fit(trees, [2.0, 2.4, 0.9, 1.0]))
+    u = np.array([0.3, 1.2, 0.9])
+    values = density.values(u)
+    logs = np.log(list(values.values()))
+    covariance = 0.5**2 * np.eye(3) + 3.0**2  # around a common value, which is itself spread
+    prior = stats.multivariate_normal(np.full(3, math.log(0.4)), covariance).logpdf(logs)
+    share = 1 / (1 + np.exp(-u))
+    step = np.log(math.log(1e6) * share * (1 - share)).sum()  # decays lie between 1e-6 and 1
+    evidence = density.objective.value(values)
+    assert density.value(u) == pytest.approx(evidence + prior + step, rel=1e-10)
