@@ -6,11 +6,14 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from espalier.kernels import Precomputed
+from espalier.structures import Table
 from espalier_experiments import beck2014
 from espalier_experiments import data as sets
-from espalier_experiments.beck2014 import editors, pairs, shared_emotions, shared_reviews
+from espalier_experiments.beck2014 import annotators, editors, pairs, shared_emotions, shared_reviews
+from espalier_experiments.beck2014.multitask import Near
 from espalier_experiments.beck2014.shared_emotions import correlations, split_rows
 from espalier_experiments.beck2014.task_models import MODELS, Rows, predict_tasks
 from espalier_experiments.papers import Setup
@@ -142,6 +145,34 @@ def test_the_page_of_reviews_averages_over_pairs(tmp_path):
     assert "| books to electronics | 70.0 | 68.0 |" in text
 
 
+def test_models_of_annotators_are_what_their_names_say():
+    people = annotators.People.drawn(4, np.random.default_rng(0))
+    matrices = {
+        name: make(people)(Table(task=list(people.names)))
+        for name, make in annotators.MODELS.items()
+        if "Co" not in name
+    }
+    assert np.allclose(matrices["true weights"], people.covariances, atol=1e-5)
+    assert (matrices["separate"][~np.eye(4, dtype=bool)] == 0).all() and np.ptp(matrices["pooled"]) == 0
+
+
+def test_the_prior_of_weights_is_normal_around_a_number_of_either_sign():
+    prior, step = Near(0.7, 0.3), 1e-6
+    assert np.isclose(prior.log_density(-0.1), norm(0.7, 0.3).logpdf(-0.1))
+    difference = prior.log_density(-0.1 + step) - prior.log_density(-0.1 - step)
+    assert np.isclose(prior.slope(-0.1), difference / (2 * step))
+    assert abs(np.mean([prior.draw(np.random.default_rng(k)) for k in range(400)]) - 0.7) < 0.1
+
+
+def test_the_page_of_annotators_counts_draws(tmp_path):
+    results = Store(tmp_path).open("annotators", settings={"test": 25})
+    for draw in (0, 1):
+        found = {"log_density": -1.0 - draw, "pearson": 0.5, "covariances": float("nan")}
+        results.add({"annotators": 10, "each": 20, "draw": draw, "model": "pooled"}, found, seconds=1)
+    text = annotators.page(results).text
+    assert "| 10 annotators, 20 segments each: pooled | -1.500 | .500 | - | 2 |" in text
+
+
 def test_rows_of_pairs_stand_in_one_part(data):
     _, values, parts = pairs._drawn(3, Setup(data, quick=True, n_threads=1))
     rows = [row for own in parts.values() for row in own]
@@ -159,7 +190,7 @@ def test_the_page_of_pairs_compares_with_the_small_pair_alone(tmp_path):
     assert "| 50 of en-es: Coregion, rank 1 | -.9000 | .5000 | .2500 | 1 of 1 |" in pairs.page(results).text
 
 
-@pytest.mark.parametrize("module", [shared_emotions, editors, pairs, shared_reviews])
+@pytest.mark.parametrize("module", [shared_emotions, editors, annotators, pairs, shared_reviews])
 @pytest.mark.parametrize("quick", [False, True])
 def test_keys_of_experiments_with_tasks_are_different(module, quick, tmp_path):
     keys = [tuple(sorted(task.key.items())) for task in module.tasks(Setup(tmp_path, quick=quick))]

@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "grades": "grades",
     "tasks": "shared_emotions",
     "editors": "editors",
+    "annotators": "annotators",
     "pairs": "pairs",
     "reviews": "shared_reviews",
     "sparse": "sparse",

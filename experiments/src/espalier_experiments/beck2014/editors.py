@@ -58,23 +58,27 @@ def segments(setup: Setup) -> tuple[PostEdits, dict[str, NDArray[np.float64]]]:
     edits = post_edits(setup.data).every(settings(quick=setup.quick)["every"])
     grammar = PCFG.from_treebank(web_trees(setup.data, "dev" if setup.quick else "train"))
     parses = grammar.parse_all([words_of(text) for text in edits.source], 1, beam=BEAM, n_threads=1)
-    columns: dict[str, Any] = {"tree": Forest.from_trees(found[0].tree.with_lower_case_leaves() for found in parses)}
+    trees = Forest.from_trees(found[0].tree.with_lower_case_leaves() for found in parses)
+    return edits, {**string_matrices(edits), "trees": Normalized(SubsetTree(0.1, 0.5))(trees, n_threads=1)}
+
+
+def string_matrices(edits: PostEdits) -> dict[str, NDArray[np.float64]]:
+    """The matrices of words, characters and lengths; of source and translation, the mean."""
+    columns: dict[str, Any] = {}
     for side, texts in zip(SIDES, (edits.source, edits.translation), strict=True):
         columns[side] = [text.lower() for text in texts]
         columns[f"{side}_words"] = [words_of(text.lower()) for text in texts]
-    lengths = np.log([[len(columns[f"{side}_words"][k]) for side in SIDES] for k in range(len(parses))])
+    lengths = np.log([[len(words) for words in columns[f"{side}_words"]] for side in SIDES]).T
     columns["length"] = (lengths - lengths.mean(axis=0)) / lengths.std(axis=0)
-    table = Table(**columns)
     kinds: dict[str, list[Kernel]] = {
         "words": [BagOfWords(on=f"{side}_words") for side in SIDES],
         "characters": [Spectrum(5, 2, order_weights=1.0, of="characters", on=side) for side in SIDES],
-        "trees": [SubsetTree(0.1, 0.5, on="tree")],
         "length": [RBF(fixed(1.0), on="length")],
     }
-    matrices = {
+    table = Table(**columns)
+    return {
         name: np.mean([Normalized(kernel)(table, n_threads=1) for kernel in own], axis=0) for name, own in kinds.items()
     }
-    return edits, matrices
 
 
 @cache

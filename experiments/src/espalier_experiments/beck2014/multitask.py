@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
 from espalier.gp import LogNormal
 from espalier.kernels import Coregion, Learned, PerLabel
 
 START, SPREAD = 0.6, 0.4  # of the noise: the share of the variance of a standardised target, and a factor of 1.5
+
+
+@dataclass(frozen=True)
+class Near:
+    """A prior of numbers of either sign: normal around one number."""
+
+    mean: float
+    spread: float
+
+    def log_density(self, value: float) -> float:
+        """The logarithm of the density."""
+        return -0.5 * ((value - self.mean) / self.spread) ** 2 - math.log(self.spread * math.sqrt(2 * math.pi))
+
+    def slope(self, value: float) -> float:
+        """Its derivative."""
+        return (self.mean - value) / self.spread**2
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A random number."""
+        return float(rng.normal(self.mean, self.spread))
 
 
 def weak_noise() -> Learned:

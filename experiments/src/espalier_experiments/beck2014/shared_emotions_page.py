@@ -35,12 +35,12 @@ def shared_emotions_page(results: Results) -> Page:
     )
     out.say(
         "*single*: a model for each emotion. *ICM*: a learned matrix of tasks (`Coregion`) times one kernel of "
-        "headlines, for sums one sum. *LMC*: a matrix of tasks for each kernel of the sum. Each emotion has mean 0 "
-        "and variance 1 in the training headlines, and the models of several tasks have one noise for all six, "
-        "except *noise by emotion*. The kernels of headlines are normalised, and have no learned numbers inside: "
-        "words are counted; characters are sequences of two to five; trees have lower-case leaves, decay 0.1 and "
-        "frontier 0.5. Learned variances have weak priors, the same in all models. *no priors*: kernels near the "
-        "identity then take noise for signal, and repeated headlines have densities near 0."
+        "headlines, for sums one sum. *LMC*: a matrix of tasks for each kernel of the sum, on the small splits only. "
+        "Each emotion has mean 0 and variance 1 in the training headlines, and the models of several tasks have one "
+        "noise for all six, except *noise by emotion*. The kernels of headlines are normalised, and have no learned "
+        "numbers inside: words are counted; characters are sequences of two to five; trees have lower-case leaves, "
+        "decay 0.1 and frontier 0.5. Learned variances have weak priors, the same in all models. *no priors*: kernels "
+        "near the identity then take noise for signal, and repeated headlines have densities near 0."
     )
     out.say(
         "*r* is the correlation of all scores joined, in points, as on the other pages. *Log density* is that of the "

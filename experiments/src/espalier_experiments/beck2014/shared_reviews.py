@@ -27,6 +27,7 @@ from espalier.kernels import (
 from espalier.structures import Table
 from espalier_experiments import data
 from espalier_experiments.beck2014.learning import accuracy
+from espalier_experiments.beck2014.multitask import Near
 from espalier_experiments.beck2014.sentiment import DOMAINS
 from espalier_experiments.beck2014.shared_reviews_page import shared_reviews_page
 from espalier_experiments.page import Page
@@ -59,8 +60,10 @@ class Model:
     without_labels: bool = False  # whether it says something of a target without labels
 
 
-def _coregion(kernel: Kernel) -> Kernel:
-    weights = PerLabel(Learned(VARIANCE**0.5 * 0.9))
+def _coregion(kernel: Kernel, *, near: bool = False) -> Kernel:
+    """Weights without a prior, or with one under which both kinds of products are alike."""
+    start = 0.9 * VARIANCE**0.5
+    weights = PerLabel(Learned(start, prior=Near(start, start / 4) if near else None))
     return Coregion(on="task", weights=weights, kappa=PerLabel(_variance(0.2 * VARIANCE))) * kernel
 
 
@@ -79,6 +82,7 @@ MODELS: dict[str, Model] = {
     "EasyAdapt": Model(_easy_adapt, without_labels=True),
     "EasyAdapt, learned": Model(_learned_shares, without_labels=True),
     "Coregion": Model(_coregion),
+    "Coregion, weights near one another": Model(lambda kernel: _coregion(kernel, near=True)),
 }
 
 

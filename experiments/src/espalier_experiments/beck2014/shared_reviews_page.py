@@ -34,9 +34,9 @@ def shared_reviews_page(results: Results) -> Page:
     out.say(
         "*single*: the target's reviews alone. *pooled*: all, as if of one kind. *EasyAdapt*: both halves of the "
         "variance alike; *learned*: their sizes are learned. *Coregion*: a learned matrix of tasks, rank 1. All "
-        "variances have the same kind of prior; weights of `Coregion` have none. Without labels of the target, "
-        "`Coregion` knows nothing of it, and EasyAdapt is what is shared. *Better in* counts pairs whose mean over "
-        "draws is better."
+        "variances have the same kind of prior; weights of `Coregion` have none, except *near one another*: normal "
+        "around their start. Without labels of the target, `Coregion` knows nothing of it, and EasyAdapt is what is "
+        "shared. *Better in* counts pairs whose mean over draws is better."
     )
     records = list(results)
     for kernel in sorted({r["kernel"] for r in records}):
