@@ -115,6 +115,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.learning
 	$(BIN)/python -m benchmarks.tasks
+	$(BIN)/python -m benchmarks.sparse
 	$(BIN)/python -m benchmarks.classification
 	$(BIN)/python -m benchmarks.fragments
 	$(BIN)/python -m benchmarks.sequences
