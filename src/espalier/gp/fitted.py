@@ -20,6 +20,7 @@ from espalier.gp.inference.kronecker import KroneckerPosterior
 from espalier.gp.learned import LearnedTable
 from espalier.gp.likelihoods.gaussian import new_noise, start_of_noise
 from espalier.gp.mean import ConstantMean
+from espalier.gp.objective import value_and_slopes, values_at
 from espalier.gp.parameters import Vector
 from espalier.gp.prediction import Prediction
 from espalier.gp.regression import Examples, Posterior, RegressionObjective
@@ -214,19 +215,9 @@ class FittedRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             Also return the derivative with respect to each path, in natural units.
         """
         check_is_fitted(self)
-        if theta is not None and not isinstance(theta, Mapping):
-            raise TypeError(f"theta must map paths to values, as learned_.to_dict() does, got {type(theta).__name__}.")
         known = {parameter.path: parameter.start for parameter in self._examples.parameters()}
-        for path in theta or {}:
-            if path not in known:
-                raise KeyError(f"{path!r} is not a learned hyperparameter; these are: {', '.join(known)}.")
-        values = {**known, **self.learned_.to_dict(), **(theta or {})}
-        objective = self._evidence()
-        with blas_threads(self.n_threads):
-            if not gradient:
-                return objective.value(values)
-            value, slopes = objective.gradient(values)
-        return value, {path: slopes.get(path, 0.0) for path in known}
+        values = values_at(known | self.learned_.to_dict(), theta)
+        return value_and_slopes(self._evidence(), values, self.n_threads, gradient=gradient)
 
     def sample_posterior(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from espalier.blas import blas_threads
 from espalier.gp.parameters import Parameter
 from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import VARIANCE
@@ -31,6 +32,27 @@ class Objective(Protocol):
 
     def gradient(self, values: Mapping[str, float]) -> tuple[float, dict[str, float]]:
         """Return the log likelihood, and its derivative by path; a path that is left out has a derivative of 0."""
+
+
+def values_at(known: Mapping[str, float], theta: Mapping[str, float] | None) -> dict[str, float]:
+    """All hyperparameters by path: those that a user gives, and the others as they are known."""
+    if theta is not None and not isinstance(theta, Mapping):
+        raise TypeError(f"theta must map paths to values, as learned_.to_dict() does, got {type(theta).__name__}.")
+    for path in theta or {}:
+        if path not in known:
+            raise KeyError(f"{path!r} is not a learned hyperparameter; these are: {', '.join(known)}.")
+    return {**known, **(theta or {})}
+
+
+def value_and_slopes(
+    objective: Objective, values: Mapping[str, float], n_threads: int | None, *, gradient: bool
+) -> float | tuple[float, dict[str, float]]:
+    """The objective at some hyperparameters, and, if wanted, its derivative by each of them."""
+    with blas_threads(n_threads):
+        if not gradient:
+            return objective.value(values)
+        value, slopes = objective.gradient(values)
+    return value, {path: slopes.get(path, 0.0) for path in values}
 
 
 def kernel_parameters(kernel: Kernel, variance_unit: str, variance_prior: object = None) -> list[Parameter]:

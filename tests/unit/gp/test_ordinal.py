@@ -206,6 +206,12 @@ def test_weights_count_rows():
     assert model.log_marginal_likelihood_ == pytest.approx(other.log_marginal_likelihood_, abs=1e-7)
     assert model.n_examples_ == 39 and model.leave_one_out().shape == (39, 4)
     assert isinstance(model.likelihood_, Ordinal)
+    # A row of weight 0 does not move the start, however large its covariance is.
+    far = np.append(POINTS[:4, 0] + 1.0, 1e3)
+    settings = {"kernel": es.fixed(1.0) * es.Linear(), "learn": False}
+    with_far = es.GPOrdinal(**settings).fit(far[:, None], [1, 2, 3, 3, None], sample_weight=[1, 1, 1, 1, 0])
+    without = es.GPOrdinal(**settings).fit(far[:4, None], [1, 2, 3, 3])
+    np.testing.assert_array_equal(with_far.thresholds_, without.thresholds_)
 
 
 def test_a_constant_mean_replaces_the_lowest_threshold():
@@ -244,6 +250,9 @@ def test_a_pilot_has_rows_of_each_grade():
     few = np.array([1] * 38 + [2, 3])
     model = es.GPOrdinal(KERNEL, pilot=4).fit(TREES, few)
     assert model.classes_.tolist() == [1, 2, 3] and model.n_examples_ == 40
+    for seed in range(3):
+        rows = model._pilot_rows(model._examples, np.random.default_rng(seed))
+        assert set(few[rows]) == {1, 2, 3} and len(rows) == 4
     assert es.GPOrdinal(KERNEL, pilot=1_000, learn=False).fit(TREES, few).n_examples_ == 40
 
 
