@@ -189,11 +189,19 @@ BAD = {
     "another model to compare": (
         lambda: es.compare([es.KernelSVR(TREE)]),
         TypeError,
-        "compare takes fitted GPRegressors, got KernelSVR",
+        "compare takes fitted GPRegressors, or fitted GPClassifiers and GPOrdinals, got KernelSVR",
     ),
-    "words to compare": (lambda: es.compare(["a"]), TypeError, "compare takes fitted GPRegressors, got 'a'"),
+    "words to compare": (
+        lambda: es.compare(["a"]),
+        TypeError,
+        "compare takes fitted GPRegressors, or fitted GPClassifiers and GPOrdinals, got 'a'",
+    ),
     "a number to compare": (lambda: es.compare(3), TypeError, "compare takes a list or a dict of fitted GPRegressors"),
-    "numbers to compare": (lambda: es.compare({"a": 3}), TypeError, "compare takes fitted GPRegressors, got 3"),
+    "numbers to compare": (
+        lambda: es.compare({"a": 3}),
+        TypeError,
+        "compare takes fitted GPRegressors, or fitted GPClassifiers and GPOrdinals, got 3",
+    ),
 }
 
 
