@@ -175,7 +175,10 @@ class Kernel(StorableKernel):
         return {path: bounds for path, (_, bounds, _, _) in self._declared().items()}
 
     def priors(self) -> dict[str, object]:
-        """Return the prior of each learned hyperparameter, by path; None if it has none."""
+        """Return the prior of each learned hyperparameter, by path; None if it has none.
+
+        The weak prior of ``PerLabel`` is a mark that a Gaussian process makes a density of.
+        """
         return {path: prior for path, (_, _, prior, _) in self._declared().items()}
 
     def units(self) -> dict[str, str]:
