@@ -45,7 +45,7 @@ def tasks(setup: Setup) -> list[Task]:
     """One task for each kernel, kind of label, method and part; the methods that take longest last."""
     methods = [method for method in METHODS if method not in COARSE_ONLY]
     if setup.quick:
-        return [_task(part, "coarse", MODELS[0], method, setup) for part in (FOLDS, ALL) for method in METHODS]
+        return [_task(part, "coarse", MODELS[0], method, setup) for part in (FOLDS, ALL) for method in methods]
     plan: list[tuple[str, str, Sequence[str], Sequence[str]]] = [(ALL, "coarse", MODELS_OF_ALL, methods)]
     for labels in LABELS:
         plan += [(part, labels, MODELS, methods) for part in (FOLDS, TEST)]
