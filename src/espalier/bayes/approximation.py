@@ -55,9 +55,12 @@ def approximate(model: Any, *, progress: Report | None = None, verbose: bool = F
 
     Examples
     --------
-    >>> from espalier import GPRegressor, SubsetTree
+    >>> from espalier import GPRegressor, Learned, SubsetTree, fixed
+    >>> from espalier.gp import Beta, LogNormal
     >>> trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
-    >>> model = GPRegressor(SubsetTree(0.5), noise=0.1).fit(trees, [2.0, 2.1, 0.9, 1.0])
+    >>> kernel = SubsetTree(Learned(0.5, prior=Beta(3, 3)), fixed(1.0))
+    >>> model = GPRegressor(kernel, noise=Learned(0.1, prior=LogNormal(0.1)))
+    >>> model = model.fit(trees, [2.0, 2.1, 0.9, 1.0])
     >>> averaged = approximate(model)
     >>> len(averaged.draws)
     9

@@ -89,16 +89,19 @@ def sample(
     -----
     Chains start around the mode, spread twice as wide as a normal distribution with the curvature of the mode. A second
     mode far away is not found: restarts of ``fit`` find it. Finding the mode and its curvature costs about
-    ``20 + 2 d`` evaluations for ``d`` numbers, and each draw some 3 to 15.
+    ``20 + 2 d`` evaluations for ``d`` numbers, and each draw some 5 to 30.
 
     Examples
     --------
-    >>> from espalier import GPRegressor, SubsetTree
+    >>> from espalier import GPRegressor, Learned, SubsetTree, fixed
+    >>> from espalier.gp import Beta, LogNormal
     >>> trees = ["(S (A a) (B b))", "(S (A a) (B c))", "(S (A c) (B b))", "(S (A c) (B c))"]
-    >>> model = GPRegressor(SubsetTree(0.5), noise=0.1).fit(trees, [2.0, 2.1, 0.9, 1.0])
-    >>> averaged = sample(model, n_draws=200, n_warmup=100)
+    >>> kernel = SubsetTree(Learned(0.5, prior=Beta(3, 3)), fixed(1.0))
+    >>> model = GPRegressor(kernel, noise=Learned(0.1, prior=LogNormal(0.1)))
+    >>> model = model.fit(trees, [2.0, 2.1, 0.9, 1.0])
+    >>> averaged = sample(model, n_draws=300, n_warmup=100, acceptance=0.95)
     >>> averaged.draws.paths, averaged.draws.values.shape
-    (('kernel.decay', 'noise'), (4, 200, 2))
+    (('kernel.decay', 'noise'), (4, 300, 2))
     """
     settings = _checked(n_draws, n_warmup, acceptance, max_depth)
     n_chains, check = whole_number("n_chains", n_chains), truth_value("check", check)
