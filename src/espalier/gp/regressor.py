@@ -59,7 +59,7 @@ class GPRegressor(FittedRegressor):
     noise
         The variance of the noise in squared units of the modelled target (transformed, standardised): a number,
         ``fixed``, ``Learned``, or ``PerLabel(0.1)`` for one per group of ``noise_groups``. None stands for 0.1, or,
-        with several targets, for ``PerLabel(0.1)``, one per task.
+        with several targets, for ``PerLabel(0.1, prior=None)``, one per task.
     mean
         What is predicted far from all data: None for 0 (the mean of the targets if they are standardised),
         ``"constant"``, ``"linear"``, or ``LinearMean(on="features")``. Its weights have a wide normal prior and are
@@ -288,7 +288,8 @@ class GPRegressor(FittedRegressor):
         if has_several_targets(y):
             matrix = TargetMatrix.of(y, len(inputs), None if tasks is None else task_names(tasks, None))
             self._check_tasks(matrix, groups)
-            noise = PerLabel(START_OF_NOISE) if self.noise is None else noise
+            # Each task has many targets, so its noise needs no prior that holds it near that of the others.
+            noise = PerLabel(START_OF_NOISE, prior=None) if self.noise is None else noise
             inputs, kernel = TaskPairs.all_of(inputs, matrix.tasks), with_tasks(kernel)
             weight, known = (
                 matrix.spread(np.ones(()) if weight is None else weight, "sample_weight"),

@@ -185,6 +185,7 @@ def test_a_kernel_without_tasks_gets_a_coregion_in_front():
     assert model.tasks_ == ("0", "1", "2") and model.kernel == PLAIN
     assert sorted(dict(model.noise_.values)) == ["0", "1", "2"] and model.noise is None
     assert model.kernel_.factors[0].tasks() == ["0", "1", "2"]
+    assert model.noise_.prior is None, "the noises of tasks are not held together"
     one = GPRegressor(PLAIN, noise=0.3, learn=False).fit(TREES, Y)
     assert one.noise_ == 0.3
     own = GPRegressor(PLAIN, noise=PerLabel(0.2, values={"joy": 0.5}), learn=False).fit(TREES, Y, tasks=TASKS)
