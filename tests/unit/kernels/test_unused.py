@@ -23,7 +23,7 @@ def fit(kernel):
     "around", [lambda kernel: kernel, es.Normalized, lambda kernel: 2.0 * kernel + es.SubsetTree()]
 )
 def test_a_fit_warns_once_of_numbers_that_nothing_uses(around):
-    decay = es.PerLabel(0.4, groups={"g": ["NP"]}, values={"gg": 0.2, "g": 0.3, "VP": 0.3})
+    decay = es.PerLabel(0.4, groups={"g": ["NP"]}, values={"gg": 0.2, "g": 0.3, "VP": 0.3}, prior=None)
     model, messages = fit(around(es.SubsetTree(decay)))
     assert len(messages) == 1
     assert "no label for 1 of the numbers that values of PerLabel gives" in messages[0]
