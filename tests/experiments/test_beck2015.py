@@ -68,7 +68,8 @@ def test_only_some_tasks_can_be_asked_for(data, tmp_path):
     [
         (
             ["sentiment"],
-            "There is no experiment 'sentiment'; there are synthetic, time, emotion, quality, marginal and all.",
+            "There is no experiment 'sentiment'; there are synthetic, time, emotion, quality, overfitting, marginal "
+            "and all.",
         ),
         (["emotion", "--data", "/nowhere/at/all"], "There is no folder of data at /nowhere/at/all."),
         (["emotion", "--pages-only", "--out", "OUT"], "Run the experiment first."),
