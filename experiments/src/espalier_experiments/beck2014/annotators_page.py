@@ -14,9 +14,9 @@ def annotators_page(results: Results) -> Page:
     """All that is shown."""
     out = Page(results.path.stem, "Many annotators, few segments each")
     out.aim(
-        "Find how alike many annotators are, if each says something of a few segments only.",
+        "Find how alike many annotators are, if each of them annotates only a few segments.",
         "Log density of new answers, correlation with the answers without noise, and with the true covariances.",
-        "Annotators apart, all pooled, feature augmentation (EasyAdapt), and the weights that made the data.",
+        "A model for each annotator, one for all (pooled), feature augmentation (EasyAdapt), and the true weights.",
     )
     out.say(
         f"{PAPER}, section 4.1, expects dozens or hundreds of annotators. These are simulated, over the segments of "

@@ -28,7 +28,7 @@ def classification_page(results: Results) -> Page:
     records = list(results)
     out = Page(results.path.stem, "Questions: classes with probabilities")
     out.aim(
-        "Choose how a Gaussian process learns classes, and say how much its probabilities are worth.",
+        "Choose how a Gaussian process learns classes, and measure whether its probabilities are right.",
         "Log loss, accuracy and calibration of six coarse and fifty fine classes.",
         "Likelihoods and inferences, label regression, and support vector machines on the same kernels.",
     )

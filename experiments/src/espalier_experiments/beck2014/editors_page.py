@@ -21,8 +21,8 @@ def editors_page(results: Results) -> Page:
     out = Page(results.path.stem, "Six people who correct translations, as six tasks")
     out.aim(
         "Learn how six people correct the same translations, from few segments of each.",
-        "Log density, mean absolute error and correlation on segments that nobody was trained on.",
-        "Models apart, one pooled model, and feature augmentation (EasyAdapt).",
+        "Log density, mean absolute error and correlation on segments that no model was trained on.",
+        "A model for each person, one pooled model, and feature augmentation (EasyAdapt).",
     )
     out.say(
         f"The setting of Cohn and Specia (ACL 2013), which {PAPER}, section 4.1, names: people who correct machine "

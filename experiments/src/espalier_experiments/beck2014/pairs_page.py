@@ -16,7 +16,7 @@ def pairs_page(results: Results) -> Page:
     out.aim(
         "Predict how long corrections of a small language pair take, with the help of a larger one.",
         "Log density, mean absolute error and correlation on the small pair, over ten folds.",
-        "The small pair alone, both pooled, and feature augmentation (EasyAdapt).",
+        "A model of the small pair alone, one of both pooled, and feature augmentation (EasyAdapt).",
     )
     out.say(
         f"Several tasks as {PAPER}, section 4, proposes, on the data of the [quality page](../beck2015/quality.md): "

@@ -111,9 +111,9 @@ def _choices(out: Page, by_data: dict[str, list[Record]]) -> None:
     sizes = [f"{m} trees" for m in sorted(next(iter(by_data.values()))[0]["chosen"]["greedy"], key=_size)]
     out.table(["", *(f"bound, {m}" for m in sizes), *(f"error, {m}" for m in sizes)], rows)
     out.say(
-        "NLPD of the first test part. With the bound, targets tell of the trees as if the trees explained all of them. "
-        "So where the pilot learned almost no noise (1e-6 for the questions), error bars are far too narrow. Those of "
-        "FITC are not."
+        "NLPD of the first test part. The bound conditions as if the trees explained all targets up to the noise. So "
+        "if the pilot learned almost no noise (1e-6 for the questions), error bars are far too narrow. Those of FITC "
+        "are not."
     )
     rows = []
     for name, records in by_data.items():
@@ -165,7 +165,9 @@ def _noise(out: Page, by_data: dict[str, list[Record]]) -> None:
             variance = next(value for path, value in values.items() if path != "noise")
             rows.append([f"{NAMES[name]}, {m}", number(values["noise"], 3), number(ratio, 2), number(variance, 3)])
     out.table(["", "noise", "to exact", "variance"], rows)
-    out.draw("noise", "The learned noise by the number of trees, to that of the exact process", [_ratios(by_data)])
+    out.draw(
+        "noise", "The learned noise by the number of trees, relative to that of the exact process", [_ratios(by_data)]
+    )
 
 
 def _size(name: str) -> float:
