@@ -19,6 +19,7 @@ import numpy as np
 from espalier.blas import blas_threads
 from espalier.gp.cholesky import factorize
 from espalier.gp.inference.conditioned import Conditioned, Weights
+from espalier.gp.inference.newton import Climb
 from espalier.gp.inference.sites import Cotangent, Sites
 from espalier.gp.likelihoods.base import Likelihood
 from espalier.gp.parameters import Vector
@@ -75,29 +76,22 @@ def condition(
         """The log posterior, up to a constant."""
         return float(likelihood.log_density(f + offset, targets).sum() - 0.5 * dual @ f)
 
-    zero = np.zeros(len(K))
-    dual = zero if near is None else near
-    if near is None or not height_of(dual, K @ dual) > height_of(zero, zero):
-        dual = zero
-    f = K @ dual
-    height, gain = height_of(dual, f), np.inf
+    climb = Climb.start(K, np.zeros(len(K)), near, height_of)
     for _ in range(MAX_STEPS):
+        f = climb.latent
         slope, curvature, ratio = likelihood.slopes(f + offset, targets)
         root = np.sqrt(curvature)
         factor = factorize(root[:, None] * K * root, 1.0)
         wanted = curvature * f + slope
-        step = wanted - root * factor.solve(root * (K @ wanted)) - dual
-        move, length = K @ step, 1.0
-        rounding = 1e-14 * (1 + abs(height))
-        # The second is for huge K, whose rounding exceeds what the first allows: stop after a step without gain.
-        if np.abs(move).max() <= _CLOSE * (1 + np.abs(f).max()) or gain <= rounding:
+        step = wanted - root * factor.solve(root * (K @ wanted)) - climb.dual
+        move = K @ step
+        if climb.ends(move, _CLOSE):
             break
-        while (found := height_of(dual + length * step, f + length * move)) < height - rounding and length > 1e-8:
-            length *= 0.5
-        dual, f, gain = dual + length * step, f + length * move, found - height
-        height = max(found, height)
-    log_evidence = height - 0.5 * factor.log_determinant
-    return LaplacePosterior(dual, factor, Weights.none(len(K)), log_evidence, root, latent=f, ratio=ratio)
+        climb.advance(step, move)
+    log_evidence = climb.height - 0.5 * factor.log_determinant
+    return LaplacePosterior(
+        *(climb.dual, factor, Weights.none(len(K)), log_evidence, root), latent=climb.latent, ratio=ratio
+    )
 
 
 @blas_threads()

@@ -18,6 +18,7 @@ import numpy as np
 
 from espalier.blas import blas_threads
 from espalier.gp.cholesky import Factor, factorize
+from espalier.gp.inference.newton import Climb
 from espalier.gp.inference.sites import Cotangent
 from espalier.gp.likelihoods.softmax import Codes, Softmax
 from espalier.gp.likelihoods.weighted import WeightedTargets
@@ -96,27 +97,20 @@ def condition(
         return float(weight @ likelihood.log_density(f + offset, codes) - 0.5 * (dual * f).sum())
 
     zero = np.zeros((len(K), likelihood.n_classes))
-    dual = zero if near is None else near
-    if near is None or not height_of(dual, K @ dual) > height_of(zero, zero):
-        dual = zero
     observed = np.zeros(zero.shape)
     observed[np.arange(len(K)), codes] = 1.0
-    f = K @ dual
-    height, gain = height_of(dual, f), np.inf
+    climb = Climb.start(K, zero, near, height_of)
     for _ in range(MAX_STEPS):
-        at = _around(K, dual, f, likelihood.probabilities(f + offset), weight)
+        f = climb.latent
+        at = _around(K, climb.dual, f, likelihood.probabilities(f + offset), weight)
         p = at.probabilities
         wanted = weight[:, None] * (p * f - p * (p * f).sum(axis=1, keepdims=True) + observed - p)
-        step = wanted - at._times(K @ wanted) - dual
-        move, length = K @ step, 1.0
-        rounding = 1e-14 * (1 + abs(height))
-        if np.abs(move).max() <= _CLOSE * (1 + np.abs(f).max()) or gain <= rounding:
+        step = wanted - at._times(K @ wanted) - climb.dual
+        move = K @ step
+        if climb.ends(move, _CLOSE):
             break
-        while (found := height_of(dual + length * step, f + length * move)) < height - rounding and length > 1e-8:
-            length *= 0.5
-        dual, f, gain = dual + length * step, f + length * move, found - height
-        height = max(found, height)
-    return replace(at, log_evidence=height + at.log_evidence)
+        climb.advance(step, move)
+    return replace(at, log_evidence=climb.height + at.log_evidence)
 
 
 @blas_threads()

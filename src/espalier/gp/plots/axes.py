@@ -63,6 +63,16 @@ def legend_above(ax: Axes, handles: list[Any] | None = None, *, scale: float = 1
     ax.set_title(ax.get_title(), pad=24 * scale)
 
 
+def probability_square(ax: Axes, *, above: str, below: str, xlabel: str, ylabel: str) -> None:
+    """Make both axes run from 0 % to 100 %, and write what it means to be above or below the diagonal."""
+    for x, height, words, side in ((0.04, 0.7, above, "left"), (0.96, 0.22, below, "right")):
+        ax.text(x, height, words, ha=side, color=MUTED, style="italic", fontsize=9)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=xlabel, ylabel=ylabel)
+    ax.set_aspect("equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+
+
 def style(ax: Axes) -> None:
     """Give axes the quiet look of the project's drawings, whatever the settings of the process are."""
     ax.set_facecolor("white")

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from espalier.errors import InputError
 from espalier.gp.ordinal import GPOrdinal
-from espalier.gp.plots.axes import axes_of, legend_above
+from espalier.gp.plots.axes import axes_of, legend_above, probability_square
 from espalier.gp.reliability import calibration
 from espalier.gram.targets import label_column
 from espalier.structures.palette import BLUE, LINE, MUTED, TEXT
@@ -52,12 +52,13 @@ def draw_reliability(model: Any, X: object, y: object, ax: Axes | None) -> Axes:
         zorder=3,
         label="observed",
     )
-    for x, height, words, side in ((0.04, 0.7, "too cautious", "left"), (0.96, 0.22, "too sure", "right")):
-        ax.text(x, height, words, ha=side, color=MUTED, style="italic", fontsize=9)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability of the predicted label", ylabel="share of right predictions")
-    ax.set_aspect("equal")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    probability_square(
+        ax,
+        above="too cautious",
+        below="too sure",
+        xlabel="probability of the predicted label",
+        ylabel="share of right predictions",
+    )
     how = "each left out in turn" if X is None else "new examples"
     ax.set_title(f"calibration error {found.error:.3f}, {n_rows.sum():,}, {how}")
     legend_above(ax)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
 from espalier.errors import InputError
-from espalier.gp.plots.axes import axes_of, check_fitted, legend_above
+from espalier.gp.plots.axes import axes_of, check_fitted, legend_above, probability_square
 from espalier.gp.plots.labels import draw_reliability
 from espalier.gp.regressor import GPRegressor
 from espalier.gp.transforms import Log
@@ -135,12 +135,13 @@ def plot_calibration(
     ax.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 3)), zorder=1)
     steps = np.concatenate([[0.0], needed, [1.0]])
     ax.step(steps, np.concatenate([[0.0], rank / n, [1.0]]), where="post", color=BLUE, lw=2, zorder=2, label="observed")
-    for x, height, words, side in ((0.04, 0.7, "too wide", "left"), (0.96, 0.22, "too narrow", "right")):
-        ax.text(x, height, f"intervals {words}", ha=side, color=MUTED, style="italic", fontsize=9)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability of the interval", ylabel="share of targets inside")
-    ax.set_aspect("equal")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    probability_square(
+        ax,
+        above="intervals too wide",
+        below="intervals too narrow",
+        xlabel="probability of the interval",
+        ylabel="share of targets inside",
+    )
     how = "each left out in turn" if X is None else "new examples"
     ax.set_title(f"90% intervals hold {(needed <= 0.9).mean():.0%} of {n:,}, {how}")
     legend_above(ax)

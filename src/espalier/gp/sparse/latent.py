@@ -16,12 +16,12 @@ from espalier.gp.inference.sparse import SparseCovariances
 from espalier.gp.inference.sparse_sites import condition, cotangent, given_sites
 from espalier.gp.latent import LatentPosterior
 from espalier.gp.latent_examples import UNIT, LatentExamples
-from espalier.gp.objective import kernel_at, kernel_parameters, kernel_slopes
+from espalier.gp.objective import kernel_at, kernel_parameters
 from espalier.gp.parameters import Parameter, Vector
 from espalier.gp.sparse.choosing import Moments, moments
 from espalier.gp.sparse.inducing import Inducing
 from espalier.gp.sparse.learning import structures_of
-from espalier.gp.sparse.regression import support_of
+from espalier.gp.sparse.regression import pulled_back, support_of
 from espalier.kept import kept
 from espalier.kernels.base import Plan
 from espalier.kernels.inputs import Inputs
@@ -108,10 +108,7 @@ class SparseLatentObjective:
         at = SparseCovariances(*matrices)
         given = self._condition(at, likelihood)
         bars = [cotangent(own, at, examples.basis.columns) for own in given.each]
-        out: dict[str, float] = {}
-        for pull_back, *own in zip(pull_backs, *bars, strict=True):
-            for path, slope in kernel_slopes(pull_back(sum(own))).items():
-                out[path] = out.get(path, 0.0) + slope
+        out = pulled_back(pull_backs, [sum(own) for own in zip(*bars, strict=True)])
         for own, targets in zip(given.each, examples.targets, strict=True):
             for path, slopes in likelihood.expected_slopes(*own.latent, targets).items():
                 out[path] = out.get(path, 0.0) + float(slopes.sum())

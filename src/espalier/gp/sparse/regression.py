@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -19,6 +19,8 @@ from espalier.kept import kept
 from espalier.kernels.base import Plan
 from espalier.kernels.inputs import Inputs, take_rows
 from espalier.storage import State, require
+
+PullBack = Callable[[Any], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +98,7 @@ class SparseObjective(RegressionObjective):
         matrices, pull_backs = zip(*(plan.vjp(kernel) for plan in self._plans()), strict=True)
         evaluated = self._evaluated(SparseCovariances(*matrices), likelihood, observed)
         bar = evaluated.cotangent()
-        out = likelihood.pull_back(observed, bar.noise)
-        for pull_back, own in zip(pull_backs, bar.covariances, strict=True):
-            for path, slope in kernel_slopes(pull_back(own)).items():
-                out[path] = out.get(path, 0.0) + slope
+        out = likelihood.pull_back(observed, bar.noise) | pulled_back(pull_backs, bar.covariances)
         known_bar = -2 * float(observed.known @ bar.noise)
         out.update(target.pull_back(self.examples.y, observed.values, bar.targets, known_bar))
         return evaluated.posterior.log_evidence + jacobian, out
@@ -111,6 +110,15 @@ class SparseObjective(RegressionObjective):
         examples = self.examples
         power, combine = examples.power, examples.combine
         return evaluate(at, likelihood, observed, examples.basis.columns, power=power, combine=combine)
+
+
+def pulled_back(pull_backs: Iterable[PullBack], bars: Iterable[Any]) -> dict[str, float]:
+    """The gradients of the hyperparameters of a kernel, by path: the sums over several of its matrices."""
+    out: dict[str, float] = {}
+    for pull_back, bar in zip(pull_backs, bars, strict=True):
+        for path, slope in kernel_slopes(pull_back(bar)).items():
+            out[path] = out.get(path, 0.0) + slope
+    return out
 
 
 def support_of(inputs: Inputs, rows: NDArray[np.intp]) -> Inputs:
