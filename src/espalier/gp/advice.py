@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from espalier.errors import warn_user
 from espalier.gp.inference.columns import ColumnsPosterior
+from espalier.gp.inference.sparse_sites import SparseSitePosterior
 from espalier.gp.learned import LearnedTable
 from espalier.gp.learning import Outcome
 from espalier.gp.parameters import Vector
@@ -54,12 +55,16 @@ def warn_of_learning(outcome: Outcome, pilot: int | None = None, *, says_end: bo
 def warn_of_sweeps(given: object) -> None:
     """Warn if sites still moved when the sweeps of an inference ended."""
     each = given.each if isinstance(given, ColumnsPosterior) else []
-    if not all(own.is_settled for own in each):
-        warn_user(
-            "Expectation propagation had not settled when its sweeps ended, so probabilities and evidence are rough. "
-            "Normalise the kernel, give its variance a prior or a smaller fixed value, or use inference='variational'.",
-            ConvergenceWarning,
-        )
+    if all(own.is_settled for own in each):
+        return
+    is_sparse = isinstance(each[0], SparseSitePosterior)
+    name = "Variational inference through inducing structures" if is_sparse else "Expectation propagation"
+    other = "fewer rows with inducing=None" if is_sparse else "inference='variational'"
+    warn_user(
+        f"{name} had not settled when its sweeps ended, so probabilities and evidence are rough. Normalise the kernel, "
+        f"give its variance a prior or a smaller fixed value, or use {other}.",
+        ConvergenceWarning,
+    )
 
 
 def _warn_of_equal_targets(target: TaskUnits) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import espalier as es
 from espalier.gp import Inducing
+from espalier.gp.inference import sparse_sites
 from processes import KERNEL, TREES, Y
 from reference.gaussian_process import central_difference
 
@@ -88,3 +90,9 @@ def test_files_and_dual_forms(learner, mean, tmp_path):
 def test_what_cannot_be_sparse_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         es.GPClassifier(KERNEL, **options).fit(TREES, TWO)
+
+
+def test_sites_that_do_not_settle_name_the_inference_that_was_used(monkeypatch):
+    monkeypatch.setattr(sparse_sites, "SWEEPS", 2)
+    with pytest.warns(ConvergenceWarning, match=r"^Variational inference through inducing structures had not settled"):
+        sparse(6, learn=False).fit(TREES, TWO)

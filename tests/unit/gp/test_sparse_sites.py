@@ -88,6 +88,18 @@ def test_batches_of_every_size_lead_to_the_same_sites(name):
         assert own.log_evidence == pytest.approx(whole.log_evidence, abs=1e-8)
 
 
+def test_many_equal_structures_do_not_swing():
+    """Rows of one structure pull its value together, so that full steps with a batch of them lead too far."""
+    own = 4 * np.array([[1.0, 0.3, 0.1], [0.3, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    which = np.arange(60) % 3
+    y = np.array([-1.0, 1.0, -1.0])[which]
+    at = SparseCovariances(own, own[:, which], own.diagonal()[which])
+    found = sparse_sites.condition(at, Bernoulli("probit"), y, np.zeros((60, 0)))
+    exact = variational.condition(own[np.ix_(which, which)], Bernoulli("probit"), y)
+    assert found.is_settled
+    assert found.log_evidence == pytest.approx(exact.log_evidence, abs=1e-6)
+
+
 @pytest.mark.parametrize("n_columns", [0, 1])
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_derivatives_are_those_of_differences(name, n_columns):

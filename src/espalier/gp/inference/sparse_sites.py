@@ -79,7 +79,7 @@ def settle(white: Vector, spare: Vector, tell: Tell, sites: Sites, batch: int = 
     """Sweep over all batches until no latent mean moves by more than ``close`` of its deviation."""
     n = white.shape[1]
     batches = [slice(start, start + batch) for start in range(0, n, batch)]
-    bound, step = -np.inf, 1.0
+    bound, step, last = -np.inf, 1.0, np.inf
     best = sites
     for _ in range(SWEEPS):
         whole, slope = (white * sites.precision) @ white.T, white @ sites.natural
@@ -108,6 +108,9 @@ def settle(white: Vector, spare: Vector, tell: Tell, sites: Sites, batch: int = 
         sites = Sites(precision, natural)
         if moved <= close * step:
             break
+        if len(batches) > 1:  # many equal structures with the same label may swing together
+            nearer = moved / step < last
+            step, last = min(1.1 * step, 1.0) if nearer else max(0.5 * step, _SHORTEST), moved / step
     return Settled(sites, bound_of(white, spare, tell, sites, batches), moved <= close * step)
 
 
