@@ -129,6 +129,7 @@ class LatentLearner(KernelEstimator):
         with naming_a_way_out(), reporting(f"fitting {name}", self.progress, self.verbose) as report:
             inputs = Inputs.of(X)
             likelihood, targets, inference, rows = make(inputs)
+            vars(self).pop("learned_", None)  # the labels are now those of this fit
             kernel = scaled(self._checked_kernel())
             if len(rows) < len(inputs):
                 inputs = inputs.rows(rows)
@@ -144,8 +145,7 @@ class LatentLearner(KernelEstimator):
             objective = self._to_learn_from(examples, plan, rng, options)
             objective.inference = roughly(inference)
             found = learn(objective, replace(settings, progress=last), rng)
-            self.restarts_, self.learned_ = found.restarts, found.learned
-            self._trained_on = inputs.description()
+            restarts = found.restarts
             with blas_threads(self.n_threads):
                 if inducing is not None:
                     values = found.best.values
@@ -155,7 +155,7 @@ class LatentLearner(KernelEstimator):
                     objective = examples.objective(**options)
                     if inducing.learn == "bound" and self.learn and found.stop is None:
                         found = learn(objective, replace(settings, progress=last, restarts=0), rng)
-                        self.restarts_, self.learned_ = [*self.restarts_, *found.restarts], found.learned
+                        restarts = [*restarts, *found.restarts]
                 elif objective.n_targets < len(inputs):
                     objective = examples.objective(plan, **options)
                 objective.inference = inference
@@ -163,6 +163,8 @@ class LatentLearner(KernelEstimator):
                 self._finish(
                     replace(examples, kernel=posterior.kernel, likelihood=posterior.likelihood), posterior.given
                 )
+            # Last, so that a model that was interrupted while it was conditioned is not taken for a fitted one.
+            self._trained_on, self.restarts_, self.learned_ = inputs.description(), restarts, found.learned
             if found.stop is not None:
                 raise found.stop
             if last is not None:

@@ -121,7 +121,7 @@ class GPOrdinal(LatentClasses):
     def _read(self, y: object, n_rows: int, weights: Vector | None) -> tuple[NDArray[Any], LabelCodes]:
         if self.grades is None:
             classes, codes = check_labels(y, n_rows)
-            if isinstance(classes.tolist()[0], str):
+            if isinstance(classes.tolist()[0], str | bytes):
                 raise InputError(
                     f"Text such as {shown_label(classes[0])} has no order. List all grades from the lowest one up, "
                     "GPOrdinal(kernel, grades=['bad', 'fair', 'good'])."

@@ -27,7 +27,8 @@ def check_labels(y: object, n_rows: int) -> tuple[NDArray[Any], LabelCodes]:
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise InputError(
             "Unknown label type: continuous. y contains numbers that are not integers, so they are not classes. "
-            "Use KernelSVR for numbers, or turn them into labels."
+            "Use GPRegressor or KernelSVR for numbers, turn them into labels, or list them if they are ordered grades, "
+            "GPOrdinal(kernel, grades=[0.5, 1.0, 1.5])."
         )
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(np.intp)

@@ -94,6 +94,12 @@ def label_column(y: object, n_rows: int, *, warns: bool = True) -> NDArray[Any]:
             raise InputError(
                 f"Labels must be all text or all numbers, got {listed[0]!r} in row 0 and {label!r} in row {row}."
             )
+    if labels.dtype == object and not first:  # an array of objects is read as a list of them
+        numbers = np.asarray(listed)
+        if numbers.dtype.kind == "f":
+            check_finite_numbers(numbers, "y")
+        if numbers.dtype.kind in "biuf":
+            return numbers
     return labels
 
 

@@ -7,6 +7,7 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -211,6 +212,42 @@ def test_an_interrupted_fit_keeps_the_best_so_far():
     assert done[-1].fraction == 1.0
 
 
+@pytest.mark.parametrize("inducing", [None, 8], ids=["exact", "sparse"])
+def test_any_number_of_threads_gives_the_same_bits(inducing):
+    def fit(n):
+        return es.GPClassifier(KERNEL, inducing=inducing, tolerance=1.0, n_threads=n).fit(TREES, THREE)
+
+    one, two = fit(1), fit(2)
+    assert one.log_marginal_likelihood_ == two.log_marginal_likelihood_
+    np.testing.assert_array_equal(one.predict_proba(TREES), two.predict_proba(TREES))
+
+
+@pytest.mark.parametrize("boxed", [False, True])
+def test_truth_values_are_predicted_as_truth_values(boxed, tmp_path):
+    """Also if they come in an array of Python objects, which scikit-learn's scores would refuse."""
+    labels = (TWO == "short").astype(object if boxed else bool)
+    model = es.GPClassifier(KERNEL, learn=False).fit(TREES, labels)
+    assert model.predict(TREES).dtype == bool
+    assert 0.6 < np.mean(model.predict(TREES) == labels) == model.score(TREES, labels)
+    model.save(tmp_path / "model")
+    assert es.load(tmp_path / "model").predict(TREES).dtype == bool
+
+
+def test_a_fit_that_is_interrupted_after_learning_leaves_no_half_fitted_model(monkeypatch):
+    """Also not one that mixes an earlier fit with the labels of this one."""
+    model = es.GPClassifier(KERNEL, learn=False).fit(TREES, TWO)
+
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(es.GPClassifier, "_finish", stop)
+    for own in (model, es.GPClassifier(KERNEL, learn=False)):
+        with pytest.raises(KeyboardInterrupt):
+            own.fit(TREES, THREE)
+        with pytest.raises(NotFittedError):
+            own.predict(TREES)
+
+
 @pytest.mark.parametrize("labels", [np.arange(40) % 3, np.arange(40) % 2 == 0, (np.arange(40) % 2).astype(float)])
 def test_labels_may_be_numbers_and_truth_values(labels, tmp_path):
     model = es.GPClassifier(KERNEL, learn=False).fit(TREES, labels)
@@ -226,6 +263,7 @@ def test_labels_may_be_numbers_and_truth_values(labels, tmp_path):
         ({}, ["a"] * 39, "39 targets"),
         ({}, [None, *TWO[1:]], "Row 0 of y has no label"),
         ({}, np.linspace(0, 1, 40), "continuous"),
+        ({}, np.array([np.inf, *range(39)], dtype=object), "row 0 must be a finite number"),
         ({"likelihood": "cauchit"}, TWO, "likelihood must be"),
         ({"inference": "mcmc"}, TWO, "inference must be"),
         ({"likelihood": "softmax", "inference": "ep"}, TWO, "needs inference='laplace'"),

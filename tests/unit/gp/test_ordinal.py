@@ -285,6 +285,8 @@ def test_an_interrupted_fit_keeps_the_best_so_far():
         ({}, GRADES[:39], "39 targets"),
         ({}, [np.nan, *GRADES[1:]], "row 0 must be a finite number"),
         ({}, [None, *GRADES[1:].tolist()], "Row 0 of y has no label"),
+        ({}, [b"good", b"bad"] * 20, "Text such as b'bad' has no order"),
+        ({}, GRADES / 2, r"list them if they are ordered grades, GPOrdinal\(kernel, grades=\[0.5"),
         ({}, ["good", "bad"] * 20, "Text such as 'bad' has no order"),
         ({"grades": ["bad", "good"]}, ["good", "fair"] * 20, "Row 1 of y has the grade 'fair', which is not in"),
         ({"grades": ["bad"]}, ["bad"] * 40, "grades must list two grades or more"),
