@@ -129,7 +129,7 @@ class LatentLearner(KernelEstimator):
         with naming_a_way_out(), reporting(f"fitting {name}", self.progress, self.verbose) as report:
             inputs = Inputs.of(X)
             likelihood, targets, inference, rows = make(inputs)
-            vars(self).pop("learned_", None)  # the labels are now those of this fit
+            self.__dict__.pop("learned_", None)  # not fitted until the end: the labels are now those of this fit
             kernel = scaled(self._checked_kernel())
             if len(rows) < len(inputs):
                 inputs = inputs.rows(rows)
