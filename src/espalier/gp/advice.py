@@ -33,6 +33,8 @@ def warn_of_regression(posterior: Posterior, outcome: Outcome, known_noise: Vect
         warn_user("All targets are equal, so there is nothing to learn from: the model predicts that value.")
     else:
         _warn_of_variances(outcome.learned, posterior.given.z, known_noise)
+        if isinstance(posterior.target, TaskUnits) and not known_noise.any():
+            _warn_of_silent_tasks(outcome.learned, posterior.target)
     warn_of_learning(outcome, pilot, says_end=not posterior.target.constant)
 
 
@@ -76,6 +78,20 @@ def _warn_of_equal_targets(target: TaskUnits) -> None:
         warn_user(
             f"All targets of the {which} equal, so their spread is unknown and 1 is used. Give more targets, or scale "
             "all tasks yourself and write standardize=False."
+        )
+
+
+def _warn_of_silent_tasks(learned: LearnedTable, target: TaskUnits) -> None:
+    """Warn about tasks that lost their noise while others kept some; equal targets have a warning of their own."""
+    varied = {f"noise[{name}]" for name, units in zip(target.tasks, target.each, strict=True) if not units.constant}
+    noise = [row for row in learned if row.path in varied]
+    silent = [row.path for row in noise if row.bound == "low"]
+    if silent and len(silent) < len(noise):
+        end = "has ended at its lower bound" if len(silent) == 1 else "have ended at their lower bounds"
+        warn_user(
+            f"{', '.join(silent)} {end}: of rows like those of training, the model may be far too sure. Hold the "
+            "noises of all tasks together, noise=PerLabel(0.1), or keep some by a prior, "
+            "noise=PerLabel(Learned(0.3, prior=Gamma(5, 0.1)))."
         )
 
 
