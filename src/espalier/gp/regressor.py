@@ -35,7 +35,7 @@ from espalier.kernels.base import Kernel
 from espalier.kernels.hyperparameters import PerLabel
 from espalier.kernels.inputs import Inputs
 from espalier.kernels.plan import bound_to_labels
-from espalier.kernels.task_names import task_names
+from espalier.kernels.task_names import names_of_columns
 from espalier.kernels.task_pairs import TaskPairs, with_tasks
 from espalier.storage import State
 from espalier.structures.numbers import truth_value
@@ -286,7 +286,7 @@ class GPRegressor(FittedRegressor):
         kernel, noise, inducing = self._checked_kernel(), self._noise, as_inducing(self.inducing)
         inputs = Inputs.of(X)
         if has_several_targets(y):
-            matrix = TargetMatrix.of(y, len(inputs), None if tasks is None else task_names(tasks, None))
+            matrix = TargetMatrix.of(y, len(inputs), None if tasks is None else names_of_columns(tasks))
             self._check_tasks(matrix, groups)
             # Each task has many targets, so its noise needs no prior that holds it near that of the others.
             noise = PerLabel(START_OF_NOISE, prior=None) if self.noise is None else noise
@@ -295,6 +295,7 @@ class GPRegressor(FittedRegressor):
                 matrix.spread(np.ones(()) if weight is None else weight, "sample_weight"),
                 matrix.spread(known, "noise_variance"),
             )
+            matrix.check_weighted(weight)
             groups = list(matrix.tasks) * len(matrix.values) if isinstance(noise, PerLabel) else None
             y = matrix.values.ravel()
         elif tasks is not None:

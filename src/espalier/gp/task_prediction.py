@@ -103,8 +103,10 @@ def joint_log_densities(mean: Vector, covariance: Vector, y: Vector, target: Tas
     p, out = len(target.tasks), np.zeros(len(y))
     for row, values in enumerate(y):
         there = np.flatnonzero(~np.isnan(values))
+        if not len(there):
+            continue
         pairs = [target.each[k].modelled(values[[k]]) for k in there.tolist()]
-        z, log_slope = np.array([[number[0] for number in pair] for pair in pairs]).reshape(-1, 2).T
+        z, log_slope = np.array([[number[0] for number in pair] for pair in pairs]).T
         if not (np.isfinite(z).all() and np.isfinite(log_slope).all()):
             out[row] = -np.inf  # a transform excludes the value
             continue

@@ -77,7 +77,27 @@ class TargetMatrix:
                 f"got shape {numbers.shape}."
             )
         whole = np.broadcast_to(numbers.reshape(-1, 1) if numbers.ndim == 1 else numbers, (n, p))
-        return np.where(np.isnan(self.values), 0.0, whole).ravel()
+        spread = np.where(np.isnan(self.values), 0.0, whole)
+        bad = np.argwhere(~(np.isfinite(spread) & (spread >= 0)))
+        if len(bad):
+            row, column = bad[0].tolist()
+            raise InputError(
+                f"{name} of row {row} and {self.tasks[column]!r} is {spread[row, column]:.6g}; it must be a finite "
+                "number that is not below 0."
+            )
+        return spread.ravel()
+
+    def check_weighted(self, weights: Floats | None) -> None:
+        """Refuse weights, flat, by which one task is left without a target and another is not."""
+        if weights is None:
+            return
+        used = np.asarray(weights.reshape(self.values.shape).any(axis=0))
+        if used.any() and not used.all():
+            unused = [name for name, own in zip(self.tasks, used, strict=True) if not own]
+            raise InputError(
+                f"Every sample_weight of {_listed(unused)} is zero, so there is nothing to learn from. Drop the "
+                "column, or give some of its targets a weight."
+            )
 
 
 def has_several_targets(y: Any) -> bool:
@@ -109,6 +129,10 @@ def _columns(y: Any) -> dict[str, Any]:
         table = Table({str(name): y[name] for name in names})
     else:
         array = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
+        if array.ndim != 2:
+            raise InputError(
+                f"y must hold one row for each row of X and one column for each task, got shape {array.shape}."
+            )
         table = Table({str(k): column for k, column in enumerate(array.T)})
     if not table.columns:
         raise InputError("y has no columns: give one column of targets for each task.")

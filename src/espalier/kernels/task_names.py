@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
 
@@ -38,6 +38,15 @@ def task_names(column: Iterable[object], on: str | None) -> list[str]:
         except TypeError:  # what cannot be hashed is no name
             raise _no_name(value, row, where) from None
     return names
+
+
+def names_of_columns(tasks: object) -> list[str]:
+    """Return the names that ``fit(X, Y, tasks=...)`` gives to the columns of Y, which have an order."""
+    if isinstance(tasks, str | bytes | Set | Mapping) or not isinstance(tasks, Iterable):
+        raise InputError(
+            f"tasks must list the names of the columns of y in their order, such as ['ann', 'ben'], got {tasks!r:.60}."
+        )
+    return task_names(tasks, None)
 
 
 def _name(value: object, row: int, where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -391,6 +392,21 @@ def test_tasks_with_one_target_or_equal_ones():
     np.testing.assert_allclose(same.predict(TABLE), 1.0)
 
 
+@pytest.mark.parametrize("gap", [False, True], ids=["complete", "gaps"])
+def test_a_warning_names_tasks_that_lost_their_noise(gap):
+    X = np.linspace(0, 3, 12)[:, None]
+    y = np.column_stack([X[:, 0], np.random.default_rng(0).normal(size=12), np.full(12, 3.0)])
+    if gap:
+        y[0, 1] = np.nan
+    model = GPRegressor(es.RBF(fixed(1.0)), tolerance=1e-3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, tasks=["smooth", "rough", "equal"])
+        model.set_params(noise=PerLabel(0.1)).fit(X, y, tasks=["smooth", "rough", "equal"])
+    said = [str(one.message).split(":")[0] for one in caught]
+    assert [text for text in said if "noise" in text] == ["noise[smooth] has ended at its lower bound"]
+
+
 def test_more_tasks_than_rows():
     y = np.random.default_rng(0).normal(size=(3, 7))
     model = GPRegressor(PLAIN, learn=False).fit(TREES[:3], y)
@@ -419,8 +435,40 @@ BAD = {
     "tasks of one column": (Y[:, 0], {}, "tasks names the columns of y, but y is one column"),
     "groups": (Y, {"noise_groups": ["a"] * 10}, "leave noise_groups out"),
     "weights": (Y, {"sample_weight": np.ones(3)}, r"for each of the 10 rows, or .* 10 x 3 targets, got shape \(3,\)"),
+    "negative weight": (
+        GAPS,
+        {"sample_weight": np.where(np.arange(30) == 14, -1, 1.0).reshape(10, 3)},
+        "row 4 and 'anger' is -1",
+    ),
+    "missing weight": (GAPS, {"sample_weight": np.where(np.arange(10) == 4, np.nan, 1.0)}, "row 4 and 'fear' is nan"),
+    "infinite noise": (
+        GAPS,
+        {"noise_variance": np.where(np.arange(10) == 4, np.inf, 1.0)},
+        "noise_variance of row 4 .* inf",
+    ),
+    "a task without weights": (
+        Y,
+        {"sample_weight": np.tile([1.0, 0, 1], (10, 1))},
+        "Every sample_weight of 'joy' is zero",
+    ),
+    "names in a text": (Y, {"tasks": "abc"}, "tasks must list the names .* got 'abc'"),
+    "names in a set": (Y, {"tasks": {"a", "b", "c"}}, "in their order"),
+    "a number of tasks": (Y, {"tasks": 3}, "tasks must list the names .* got 3"),
     "no weights": (Y, {"sample_weight": np.zeros(10)}, "Every sample_weight is zero"),
 }
+
+
+def test_one_target_for_each_row_is_no_matrix_of_a_fitted_model():
+    model = _fit()
+    for ask in (model.score, model.log_predictive_density, lambda X, y: model.log_predictive_density(X, y, joint=True)):
+        with pytest.raises(InputError, match=r"one column for each task, got shape \(10,\)"):
+            ask(TABLE, Y[:, 0])
+
+
+@pytest.mark.parametrize("matrix", [Y, GAPS], ids=["complete", "gaps"])
+def test_the_joint_density_of_nothing_is_one_and_prints_nothing(matrix, capfd):
+    assert _fit(y=matrix).log_predictive_density(TABLE, np.full((10, 3), np.nan), joint=True).tolist() == [0.0] * 10
+    assert capfd.readouterr() == ("", "")  # BLAS complains on the standard output of the process
 
 
 @pytest.mark.parametrize("name", BAD)

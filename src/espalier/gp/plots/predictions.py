@@ -17,6 +17,7 @@ from espalier.gp.plots.axes import axes_of, check_fitted, legend_above, probabil
 from espalier.gp.plots.labels import draw_reliability
 from espalier.gp.regressor import GPRegressor
 from espalier.gp.transforms import Log
+from espalier.gram.target_matrix import TargetMatrix, has_several_targets
 from espalier.gram.targets import check_numbers
 from espalier.structures.palette import BLUE, MUTED, ORANGE
 
@@ -55,7 +56,8 @@ def plot_predictions(
     noise_groups
         The groups of the examples, if noise is per group.
     task
-        The task to draw, if the model was fitted to several targets; ``y`` are then the targets of this task.
+        The task to draw, if the model was fitted to several targets; ``y`` are then the targets of this task, or those
+        of all tasks.
     ax
         Where to draw; a new figure if None.
     """
@@ -169,17 +171,26 @@ def _predicted(
         left_out, targets = model.leave_one_out(), model._examples.targets
         if task is None:
             return left_out, targets
-        own: Prediction = left_out[task]
-        column = targets[:, left_out.tasks.index(task)]
-        known = ~np.isnan(column)
-        return replace(own, modelled_mean=own.modelled_mean[known], modelled_std=own.modelled_std[known]), column[known]
+        return _of_known(left_out[task], targets[:, left_out.tasks.index(task)])
     if X is None or y is None:
         raise InputError("Give both X and y, or neither for the training examples, each predicted from all others.")
     predicted = model.predict_distribution(X, noise_groups=noise_groups)
     prediction: Prediction = predicted if task is None else predicted[task]
     if not len(prediction):
         raise InputError("There is nothing to draw: X is empty.")
-    return prediction, check_numbers(y, len(prediction))
+    if task is None or not has_several_targets(y):
+        return prediction, check_numbers(y, len(prediction))
+    matrix = TargetMatrix.of(y, len(prediction), predicted.tasks, known=True)
+    return _of_known(prediction, matrix.values[:, matrix.tasks.index(task)])
+
+
+def _of_known(prediction: Prediction, column: NDArray[np.float64]) -> tuple[Prediction, NDArray[np.float64]]:
+    """The predictions of the targets that are known, and these targets."""
+    known = ~np.isnan(column)
+    if not known.any():
+        raise InputError("There is nothing to draw: no target of the task is known.")
+    mean, std = prediction.modelled_mean[known], prediction.modelled_std[known]
+    return replace(prediction, modelled_mean=mean, modelled_std=std), column[known]
 
 
 def _in_logs(model: GPRegressor, y: NDArray[np.float64], median: NDArray[np.float64]) -> bool:

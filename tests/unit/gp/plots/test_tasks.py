@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 from matplotlib import pyplot
 from matplotlib.collections import QuadMesh
@@ -91,6 +92,14 @@ def test_predictions_of_one_task_are_drawn(model):
     assert "of 7" in es.plot_predictions(own, task="down").get_title()
     assert "of 8" in es.plot_predictions(own, X, Y[:, 0], task="up").get_title()
     assert es.plot_calibration(own, task="down").get_title()
+    named = pandas.DataFrame(gaps, columns=TASKS)[list(TASKS[::-1])]
+    assert "of 7" in es.plot_predictions(own, X, named, task="down").get_title()
+    drawn = es.plot_predictions(own, X, named, task="up").collections
+    alone = es.plot_predictions(own, X, Y[:, 0], task="up").collections
+    for one, other in zip(drawn, alone, strict=True):
+        np.testing.assert_array_equal(one.get_offsets(), other.get_offsets())
+    with pytest.raises(InputError, match="no target of the task is known"):
+        es.plot_predictions(own, X, np.full_like(Y, np.nan), task="up")
     with pytest.raises(InputError, match="fitted to the tasks"):
         es.plot_predictions(own)
     with pytest.raises(InputError, match="leave task out"):
