@@ -199,10 +199,11 @@ class GPRegressor(FittedRegressor):
                 found = learn(objective, settings, rng, objective.part)
             else:
                 objective, found = learn_sparsely(objective, settings, rng)
-            self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
-            self._trained_on = objective.examples.inputs.description()
             with blas_threads(self.n_threads):
                 self._finish(objective.examples, objective.posterior(found.best.values))
+            # Last, so that a model that was interrupted while it was conditioned is not taken for a fitted one.
+            self.restarts_, self.pilot_restarts_, self.learned_ = found.restarts, found.pilot, found.learned
+            self._trained_on = objective.examples.inputs.description()
             if found.stop is not None:
                 raise found.stop
             if last is not None:

@@ -233,6 +233,19 @@ def test_truth_values_are_predicted_as_truth_values(boxed, tmp_path):
     assert es.load(tmp_path / "model").predict(TREES).dtype == bool
 
 
+def test_a_regressor_that_is_interrupted_after_learning_is_not_fitted(monkeypatch):
+    model = es.GPRegressor(KERNEL, learn=False)
+
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(es.GPRegressor, "_finish", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TREES, np.arange(40.0))
+    with pytest.raises(NotFittedError):
+        model.predict(TREES)
+
+
 def test_a_fit_that_is_interrupted_after_learning_leaves_no_half_fitted_model(monkeypatch):
     """Also not one that mixes an earlier fit with the labels of this one."""
     model = es.GPClassifier(KERNEL, learn=False).fit(TREES, TWO)
