@@ -56,7 +56,7 @@ def convergence(chains: Vector) -> Convergence:
 
 
 def check_convergence(draws: Draws) -> None:
-    """Raise if any number has not converged."""
+    """Raise if the chains have not converged for any number."""
     rows = draws.summary().rows
     mixed = {row.path: row.r_hat for row in rows if not row.r_hat <= LARGEST_R_HAT}
     few = {row.path: min(row.ess_bulk, row.ess_tail) for row in rows}

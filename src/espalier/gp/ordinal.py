@@ -133,8 +133,8 @@ class GPOrdinal(LatentClasses):
         used = codes if weights is None else codes[weights > 0]
         if (used == used[0]).all():
             raise InputError(
-                f"All rows have the grade {shown_label(classes[used[0]])}, and one class says nothing of others. Add "
-                "rows of another grade."
+                f"All rows have the grade {shown_label(classes[used[0]])}, and nothing can be learned from one grade. "
+                "Add rows of another grade."
             )
         return classes, codes
 

@@ -1,4 +1,4 @@
-"""Kernels of a column of task names: ``Coregion`` learns how much tasks share, ``EasyAdapt`` states it.
+"""Kernels of a column of task names: ``Coregion`` learns how much tasks share; for ``EasyAdapt`` you say how much.
 
 A product with a kernel of the items makes a model of several tasks: ``Coregion(on="task") * SubsetTree(on="tree")``.
 """
@@ -89,8 +89,8 @@ class Coregion(TaskKernel):
     smaller rank, or ``kappa=0.5`` for one number that all tasks share.
 
     :math:`B` holds the variance, so a factor ``1.0 *`` in front of a product would be learned twice. A kernel that has
-    numbers for some tasks refuses a task without: nothing is known about it. A kernel without any number takes every
-    task at the start.
+    numbers for some tasks refuses a task without: nothing is known about it. A kernel without any number gives every
+    task the numbers at which learning starts.
 
     A matrix of n x m items takes time and memory O(n m).
 

@@ -19,23 +19,23 @@ LEAST_GAIN = 0.1
 class Inducing:
     """How many structures a sparse Gaussian process uses, and how it chooses them.
 
-    The process knows its function through the values at these structures, its inducing variables. Time and memory then
+    The process describes its function by the values at these structures, its inducing variables. Time and memory then
     grow with the number of examples n as n m^2 and n m, for m of them.
 
     Parameters
     ----------
     n
-        How many inducing variables, at most: structures that tell nothing new are not used. None adds structures for as
-        long as the bound grows by ``least_gain``; this needs ``choose="greedy"``.
+        How many inducing variables, at most: structures that add nothing to those chosen before are not used. None adds
+        structures for as long as the bound grows by ``least_gain``; this needs ``choose="greedy"``.
     choose
         ``"greedy"``: one after the other, each time the structure that raises the variational bound most. ``"random"``:
-        at random. ``"medoids"``: the middles of clusters. ``"variance"``: each time the one that those before explain
-        least, a Cholesky factor with pivots.
+        at random. ``"medoids"``: the middles of clusters. ``"variance"``: each time the one that is explained least
+        by those chosen before, a Cholesky factor with pivots.
     combine
         Inducing variables are weighted combinations of this many structures, which are chosen as said. The weights are
         learned by the variational bound. None uses the structures themselves.
     power
-        Of power expectation propagation: 0 is the variational bound, 1 is FITC. Between them lies a compromise.
+        The power of power expectation propagation: 0 is the variational bound, 1 is FITC; others are a compromise.
     learn
         Where the numbers of the kernel and the noise are learned: ``"pilot"``, exactly, on some of the examples (1,000,
         or as many as the learner's ``pilot`` says); or ``"bound"``, which continues from there with the bound of all
