@@ -99,6 +99,8 @@ def use(found):
             return [found.decision_function(ARCS), found.features_.names_of()]
         if isinstance(found, KernelSpaceSelector):
             return [found.transform(items_of(found)), found.get_feature_names_out()]
+        if isinstance(found, es.KernelGridSearch) and not hasattr(found, "best_estimator_"):
+            return found.cv_results_  # the file is that of an interrupted search
         if not isinstance(found, Reranker):
             return found.predict(TABLE)
         return found.predict(GROUPS)

@@ -102,6 +102,7 @@ class TargetMatrix:
 
 def has_several_targets(y: Any) -> bool:
     """Whether there are several targets for each row: a matrix, or a frame or a table with several columns."""
+    refuse_lazy(y)
     if _is_named(y):
         return len(_names(y)) != 1
     try:

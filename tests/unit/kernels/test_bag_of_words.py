@@ -131,7 +131,7 @@ def test_a_process_learns_which_words_count():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["good", "bad", "film", "plot", "scene"], size=5)) for _ in range(80)]
     y = [text.count("good") - text.count("bad") + 0.0 for text in texts]
-    model = es.GPRegressor(es.BagOfWords(weight=es.PerLabel(1.0)), noise=0.1).fit(texts, y)
+    model = es.GPRegressor(es.BagOfWords(weight=es.PerLabel(1.0, prior=None)), noise=0.1).fit(texts, y)
     learned = {path.split("[")[-1][:-1]: value for path, value in model.learned_.to_dict().items() if "[" in path}
     assert min(learned["good"], learned["bad"]) > 10 * max(learned["film"], learned["plot"], learned["scene"])
 

@@ -111,7 +111,7 @@ CHANGES = [
         "its features are of another kernel",
     ),
     ("sets", lambda s, a: s["features"]["kernel"].update(degree=1), "a feature has more than 1 atoms"),
-    ("sets", lambda s, a: s["settings"].update(max_order=99), "max_order must be an integer from 1 to 2"),
+    ("sets", lambda s, a: s["settings"].update(max_order=99), "max_order must be an integer from 1 to 8"),
     ("sets", lambda s, a: s.update(width=-1), "width is out of range"),
     ("sets", lambda s, a: s["classes"].update(labels=[1, 1]), "a class is listed twice"),
 ]
