@@ -20,6 +20,7 @@ EXPERIMENTS = {
     "pairs": "pairs",
     "reviews": "shared_reviews",
     "sparse": "sparse",
+    "sequences": "sequences",
 }
 SUMMARY = "Beck (2014): Gaussian processes learn combinations of kernels on strings and trees."
 PAPER = Paper("beck2014", SUMMARY, EXPERIMENTS)
