@@ -26,13 +26,14 @@ from espalier.demo import EDITORS, generate, generate_attachments, generate_edit
 from espalier.explanations import shared_fragments
 from espalier.explanations.explanation import fragment_colours
 from espalier.gp import Inducing, LogNormal
+from espalier.gp.plots.axes import axes_of, legend_above
 from espalier.parsing import PCFG, DependencyParser
 from espalier.rerank import jackknifed
 from espalier.structures.arc_drawing import arc_summary
 from espalier.structures.arc_elements import arc_elements
 from espalier.structures.drawing import arranged, card, side_by_side, tree_svg
 from espalier.structures.files import write_text
-from espalier.structures.palette import AGAINST, FOR
+from espalier.structures.palette import AGAINST, BLUE, FOR, ORANGE
 from espalier.structures.plot_svg import OPTIONS, themed_svg
 
 FOLDER = Path(__file__).resolve().parent / "figures"
@@ -231,17 +232,14 @@ def _inducing() -> str:
 
 def _sparse_noise() -> Any:
     """The noise that bounds learn, above that of an exact process."""
-    from matplotlib import pyplot
-
     model, noise = sparse()
-    axes = pyplot.subplots(figsize=(4.6, 3.2), layout="constrained")[1]
-    axes.plot(list(noise), list(noise.values()), "o-", ms=4, color=AGAINST, label="learned by the bound")
-    axes.axhline(model.noise_, color=FOR, label="learned exactly, on a pilot")
+    axes = axes_of(None, (4.6, 3.2))
+    axes.plot(list(noise), list(noise.values()), "o-", ms=4, color=ORANGE, label="learned by the bound")
+    axes.axhline(model.noise_, color=BLUE, label="learned exactly, on a pilot")
     axes.set_ylim(0, None)
     axes.set_xlabel("inducing structures")
     axes.set_ylabel("noise variance")
-    axes.set_title("Bounds of few trees call too much noise")
-    axes.legend(frameon=False)
+    legend_above(axes)
     return axes
 
 
