@@ -236,7 +236,7 @@ def _sparse_noise() -> Any:
     axes = axes_of(None, (4.6, 3.2))
     axes.plot(list(noise), list(noise.values()), "o-", ms=4, color=ORANGE, label="learned by the bound")
     axes.axhline(model.noise_, color=BLUE, label="learned exactly, on a pilot")
-    axes.set_ylim(0, None)
+    axes.set_ylim(0, 1.1 * max(noise.values()))
     axes.set_xlabel("inducing structures")
     axes.set_ylabel("noise variance")
     legend_above(axes)
