@@ -176,7 +176,8 @@ def _stacked(vectors: Mapping[str, object]) -> Floats:
 def _scaled(words: list[str], rows: Floats, *, normalize: bool) -> Floats:
     """Scale rows to length 1; or, if ``normalize`` is False, raise if one is longer."""
     rows = unit_vectors(rows) if normalize else rows  # so that no square overflows or underflows
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # an infinite length is too long
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
     if normalize:
         return rows / np.where(length > 0.0, length, 1.0)
     if len(rows) and length.max() > 1.0 + 1e-9:

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import espalier as es
 from espalier import GPRegressor, Learned
+from espalier.errors import NotPositiveDefiniteError
 from espalier.gp import optimize
 from espalier.gp.learned import LearnedTable
 from espalier.gp.optimize import Climb, Settings
@@ -219,3 +220,10 @@ def _warnings(model, *arguments, **options):
         warnings.simplefilter("always")
         model.fit(*arguments, **options)
     return [one for one in caught if "memorised" in str(one.message)]
+
+
+def test_a_weight_that_makes_the_noise_infinite_is_an_error_with_a_name():
+    with pytest.raises(NotPositiveDefiniteError, match="infinite values"):
+        es.GPRegressor(es.RBF(), noise=0.5, learn=False).fit(
+            [0.0, 1.0, 2.0], [1.0, 2.0, 3.0], sample_weight=[1e-310, 1, 1]
+        )

@@ -158,6 +158,11 @@ def test_embeddings_from_a_function_and_arrays():
         (lambda: es.Embedding({1: [1.0]}), TypeError, "Symbols are texts, got 1"),
         (lambda: es.Embedding({}, power=0), ValueError, "power must be a positive integer, got 0"),
         (lambda: es.Embedding({"a": [2.0]}, normalize=False), es.InputError, "may be longer than 1, but that of 'a'"),
+        (
+            lambda: es.Embedding({"a": [1e200, 1e200]}, normalize=False),
+            es.InputError,
+            "may be longer than 1, but that of 'a'",
+        ),
         (lambda: es.Embedding.from_arrays(["a"], np.eye(2)), es.InputError, "1 words need an array with 1 rows"),
         (lambda: es.Embedding.from_arrays(["a", "a"], np.eye(2)), es.InputError, "'a' occurs twice"),
         (lambda: es.kernels.Exact().nearest([]), es.InputError, "needs some symbols"),

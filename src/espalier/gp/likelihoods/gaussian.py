@@ -83,7 +83,8 @@ class Gaussian(Likelihood[Observed]):
         default = default_of(self.noise)
         own = dict(self.noise.values) if isinstance(self.noise, PerLabel) else {}
         levels = np.array([own.get(name, default) for name in targets.names])
-        return np.asarray(levels[targets.group] / targets.weight + targets.known)
+        with np.errstate(over="ignore"):  # an infinite variance has no factor, which is an error with a name
+            return np.asarray(levels[targets.group] / targets.weight + targets.known)
 
     def pull_back(self, targets: Observed, bar: Vector) -> dict[str, float]:
         """The gradient by path from the gradient of each observation's variance."""
