@@ -133,7 +133,7 @@ class GPOrdinal(LatentClasses):
         used = codes if weights is None else codes[weights > 0]
         if (used == used[0]).all():
             raise InputError(
-                f"All rows have the grade {shown_label(classes[used[0]])}, and nothing can be learned from one grade. "
+                f"All rows have the grade {shown_label(classes[used[0]])}, and nothing can be learned from one class. "
                 "Add rows of another grade."
             )
         return classes, codes

@@ -276,7 +276,7 @@ def test_labels_may_be_numbers_and_truth_values(labels, tmp_path):
         ({}, ["a"] * 39, "39 targets"),
         ({}, [None, *TWO[1:]], "Row 0 of y has no label"),
         ({}, np.linspace(0, 1, 40), "continuous"),
-        ({}, np.array([np.inf, *range(39)], dtype=object), "row 0 must be a finite number"),
+        ({}, np.array([np.inf, *range(39)], dtype=object), "Row 0 of y has no label, got inf"),
         ({"likelihood": "cauchit"}, TWO, "likelihood must be"),
         ({"inference": "mcmc"}, TWO, "inference must be"),
         ({"likelihood": "softmax", "inference": "ep"}, TWO, "needs inference='laplace'"),

@@ -108,6 +108,7 @@ WEIGHT = "a weight of 2 is the mean of two observations, which tells less of the
 
 
 @pytest.mark.filterwarnings("ignore:All targets are equal:UserWarning")
+@pytest.mark.filterwarnings("ignore:noise.* at its lower bound:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([GPRegressor(es.RBF())], expected_failed_checks=lambda estimator: expected_failures(WEIGHT))
 def test_checks_of_scikit_learn(estimator, check):
