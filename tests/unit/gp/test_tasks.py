@@ -22,30 +22,7 @@ from espalier.gp import BoxCox, TaskPrediction, Transform
 from espalier.gp.inference.kronecker import KroneckerPosterior
 from espalier.gp.task_units import TaskUnits
 from processes import recorded
-from random_trees import random_trees
-
-TREES = [tree for tree in random_trees(5, 40) if tree.children][:10]
-TASKS = ("fear", "joy", "anger")
-RNG = np.random.default_rng(0)
-Y = RNG.normal(size=(10, 3)) @ RNG.normal(size=(3, 3)) * [1, 10, 100] + [0, 5, 50]
-GAPS = Y.copy()
-GAPS[0, 0] = GAPS[3, 2] = GAPS[3, 0] = GAPS[7] = np.nan
-TREE = es.Normalized(es.SubsetTree(decay=0.6, on="tree"))
-ICM = es.Coregion("task", 2) * TREE
-TABLE = es.Table(tree=TREES)
-PLAIN = es.Normalized(es.SubsetTree(decay=0.6))
-
-
-def _long(Y):
-    """The rows of the long table that a matrix stands for."""
-    item, task = np.nonzero(~np.isnan(Y))
-    table = es.Table(task=[TASKS[k] for k in task], tree=[TREES[row] for row in item])
-    return table, Y[item, task], [TASKS[k] for k in task]
-
-
-def _fit(kernel=ICM, y=GAPS, X=TABLE, *, tasks=TASKS, **settings):
-    return GPRegressor(kernel, **{"learn": False, **settings}).fit(X, y, tasks=tasks)
-
+from task_cases import GAPS, ICM, PLAIN, RNG, TABLE, TASKS, TREE, TREES, Y, fit_tasks, long_table
 
 LMC = es.Coregion("task") * TREE + es.Coregion("task", 2, kappa=0.1) * es.Subtree(on="tree")
 KERNELS = {
@@ -62,9 +39,9 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_matrix_is_the_long_table_without_its_gaps(name, matrix):
     kernel = KERNELS[name]
-    table, y, groups = _long(matrix)
+    table, y, groups = long_table(matrix)
     long = GPRegressor(kernel, noise=PerLabel(0.1), learn=False, standardize=False).fit(table, y, noise_groups=groups)
-    model = _fit(kernel, matrix, standardize=False)
+    model = fit_tasks(kernel, matrix, standardize=False)
     assert model.log_marginal_likelihood_ == pytest.approx(long.log_marginal_likelihood_, rel=1e-10)
     value, slopes = model.log_marginal_likelihood(gradient=True)
     expected, by_path = long.log_marginal_likelihood(gradient=True)
@@ -82,9 +59,9 @@ def test_a_matrix_is_the_long_table_without_its_gaps(name, matrix):
 
 
 def test_tasks_are_standardised_one_by_one():
-    model = _fit()
+    model = fit_tasks()
     scale, location = np.nanstd(GAPS, axis=0), np.nanmean(GAPS, axis=0)
-    scaled = _fit(y=(GAPS - location) / scale, standardize=False)
+    scaled = fit_tasks(y=(GAPS - location) / scale, standardize=False)
     np.testing.assert_allclose(model.predict(TABLE), scaled.predict(TABLE) * scale + location, rtol=1e-9)
     jacobian = float(((~np.isnan(GAPS)).sum(axis=0) * np.log(scale)).sum())
     assert model.log_marginal_likelihood_ == pytest.approx(scaled.log_marginal_likelihood_ - jacobian, rel=1e-10)
@@ -98,8 +75,8 @@ def test_tasks_are_standardised_one_by_one():
 
 def test_targets_are_transformed_in_every_task():
     positive = np.exp(GAPS / [1, 10, 100])
-    logs = _fit(y=positive, target_transform="log")
-    plain = _fit(y=np.log(positive))
+    logs = fit_tasks(y=positive, target_transform="log")
+    plain = fit_tasks(y=np.log(positive))
     np.testing.assert_allclose(logs.predict_distribution(TABLE).median, np.exp(plain.predict(TABLE)), rtol=1e-9)
     log_density = logs.log_predictive_density(TABLE, positive)
     expected = plain.log_predictive_density(TABLE, np.log(positive)) - np.log(positive)
@@ -107,12 +84,12 @@ def test_targets_are_transformed_in_every_task():
     joint = logs.log_predictive_density(TABLE, positive, joint=True)
     known = plain.log_predictive_density(TABLE, np.log(positive), joint=True) - np.nansum(np.log(positive), axis=1)
     np.testing.assert_allclose(joint, known, rtol=1e-9)
-    assert _fit(y=positive, target_transform=BoxCox(fixed(0.5))).predict(TABLE).shape == (10, 3)
+    assert fit_tasks(y=positive, target_transform=BoxCox(fixed(0.5))).predict(TABLE).shape == (10, 3)
     with pytest.raises(InputError, match="'log' needs targets above 0"):
-        _fit(target_transform="log")
+        fit_tasks(target_transform="log")
     for learned in ("boxcox", "warped"):
         with pytest.raises(ValueError, match=f"must have no learned numbers .*{learned!r}. Use 'log'"):
-            _fit(y=positive, target_transform=learned)
+            fit_tasks(y=positive, target_transform=learned)
     negative = positive.copy()
     negative[0, 1] = -1.0
     assert logs.log_predictive_density(TABLE, negative, joint=True)[0] == -math.inf
@@ -120,7 +97,7 @@ def test_targets_are_transformed_in_every_task():
 
 @pytest.mark.parametrize("matrix", [Y, GAPS], ids=["complete", "gaps"])
 def test_joint_densities_hold_the_covariances_of_tasks(matrix):
-    model = _fit(y=matrix)
+    model = fit_tasks(y=matrix)
     mean, covariance = model.predict(TABLE, return_cov=True)
     expected = []
     for row, values in enumerate(matrix):
@@ -137,7 +114,7 @@ def test_joint_densities_hold_the_covariances_of_tasks(matrix):
 
 
 def test_predictions_of_each_task():
-    model = _fit()
+    model = fit_tasks()
     prediction = model.predict_distribution(TABLE)
     assert isinstance(prediction, TaskPrediction) and len(prediction) == 10 and prediction.tasks == TASKS
     np.testing.assert_array_equal(prediction["joy"].mean, prediction.mean[:, 1])
@@ -158,7 +135,7 @@ def test_predictions_of_each_task():
 
 @pytest.mark.parametrize("matrix", [Y, GAPS], ids=["complete", "gaps"])
 def test_blocks_of_new_items_change_nothing(matrix):
-    model = _fit(y=matrix)
+    model = fit_tasks(y=matrix)
     mean, std = model.predict(TABLE, return_std=True)
     assert len(model._blocks(TABLE)) == 1
     model.memory = 1 << 12
@@ -169,7 +146,7 @@ def test_blocks_of_new_items_change_nothing(matrix):
 
 @pytest.mark.parametrize("matrix", [Y, GAPS], ids=["complete", "gaps"])
 def test_tasks_are_drawn_together(matrix):
-    model = _fit(y=matrix)
+    model = fit_tasks(y=matrix)
     draws = model.sample_posterior(TABLE[:2], 20_000, include_noise=True)
     assert draws.shape == (2, 3, 20_000)
     covariance = model.predict(TABLE[:2], return_cov=True)[1]
@@ -197,28 +174,28 @@ def test_a_kernel_without_tasks_gets_a_coregion_in_front():
 
 def test_names_come_from_frames_tables_and_mappings():
     columns = dict(zip(TASKS, GAPS.T, strict=True))
-    expected = _fit().predict(TABLE)
+    expected = fit_tasks().predict(TABLE)
     with_none = {name: [None if value != value else value for value in column] for name, column in columns.items()}
     masked = np.ma.masked_invalid(GAPS)
     for y in (columns, es.Table(columns), pandas.DataFrame(columns), polars.DataFrame(columns), with_none):
-        model = _fit(y=y, tasks=None)
+        model = fit_tasks(y=y, tasks=None)
         assert model.tasks_ == TASKS
         np.testing.assert_array_equal(model.predict(TABLE), expected)
         assert model.score(TABLE, y) == model.score(TABLE, GAPS)
     for y in (masked, GAPS.tolist(), [[None if v != v else v for v in row] for row in GAPS.tolist()]):
-        np.testing.assert_array_equal(_fit(y=y).predict(TABLE), expected)
+        np.testing.assert_array_equal(fit_tasks(y=y).predict(TABLE), expected)
     extension = pandas.DataFrame(columns).astype("Float64")
-    np.testing.assert_array_equal(_fit(y=extension, tasks=None).predict(TABLE), expected)
-    numbered = _fit(y=pandas.DataFrame(GAPS), tasks=None)
+    np.testing.assert_array_equal(fit_tasks(y=extension, tasks=None).predict(TABLE), expected)
+    numbered = fit_tasks(y=pandas.DataFrame(GAPS), tasks=None)
     assert numbered.tasks_ == ("0", "1", "2")
-    renamed = _fit(y=pandas.DataFrame(GAPS), tasks=TASKS)
+    renamed = fit_tasks(y=pandas.DataFrame(GAPS), tasks=TASKS)
     assert renamed.tasks_ == TASKS
     turned = pandas.DataFrame(columns)[["joy", "anger", "fear"]]
     assert model.score(TABLE, turned) == model.score(TABLE, GAPS), "columns are found by name"
     np.testing.assert_array_equal(
         model.log_predictive_density(TABLE, turned), model.log_predictive_density(TABLE, GAPS)
     )
-    assert _fit(tasks=[1, 2.0, True]).tasks_ == ("1", "2", "True")
+    assert fit_tasks(tasks=[1, 2.0, True]).tasks_ == ("1", "2", "True")
 
 
 def test_one_column_is_one_target():
@@ -228,7 +205,7 @@ def test_one_column_is_one_target():
 
 
 def test_scores_are_means_over_the_tasks():
-    model = _fit(y=Y)
+    model = fit_tasks(y=Y)
     assert model.score(TABLE, Y) == pytest.approx(r2_score(Y, model.predict(TABLE)), rel=1e-12)
     weight = np.arange(10.0)
     assert model.score(TABLE, Y, weight) == pytest.approx(r2_score(Y, model.predict(TABLE), sample_weight=weight))
@@ -245,7 +222,7 @@ def test_scores_are_means_over_the_tasks():
 
 def test_weights_and_known_noise_belong_to_rows_or_to_targets():
     weight, known = np.linspace(0.5, 2, 10), np.linspace(0.1, 1, 30).reshape(10, 3)
-    table, y, groups = _long(GAPS)
+    table, y, groups = long_table(GAPS)
     item, task = np.nonzero(~np.isnan(GAPS))
     settings = {"noise": PerLabel(0.1), "learn": False, "standardize": False}
     long = GPRegressor(ICM, **settings).fit(
@@ -267,13 +244,13 @@ def test_weights_and_known_noise_belong_to_rows_or_to_targets():
 
 def test_the_forms_of_tasks_sum_over_items():
     for matrix in (Y, GAPS):
-        model = _fit(y=matrix)
+        model = fit_tasks(y=matrix)
         form = model.dual_form()
         assert form.names == TASKS and form.solve is None
         scores = form.kernel(TABLE, form.inputs) @ form.coefficients.T + form.intercepts
         np.testing.assert_allclose(scores, model.predict(TABLE), rtol=1e-8)
     with pytest.raises(InputError, match="Only if the kernel is a product"):
-        _fit(LMC).dual_form()
+        fit_tasks(LMC).dual_form()
 
 
 def test_tasks_are_explained_and_mined():
@@ -383,11 +360,11 @@ def test_ranks_do_not_stay_alike():
 def test_tasks_with_one_target_or_equal_ones():
     few = Y.copy()
     few[1:, 2] = np.nan
-    model, messages = recorded(lambda: _fit(y=few))
+    model, messages = recorded(lambda: fit_tasks(y=few))
     assert any("targets of the task 'anger' are equal" in message for message in messages)
     assert np.isfinite(model.predict(TABLE)).all()
     assert model.leave_one_out().mean.shape == (10, 3)
-    same, messages = recorded(lambda: _fit(y=np.ones((10, 3))))
+    same, messages = recorded(lambda: fit_tasks(y=np.ones((10, 3))))
     assert any("All targets are equal" in message for message in messages)
     np.testing.assert_allclose(same.predict(TABLE), 1.0)
 
@@ -414,84 +391,6 @@ def test_more_tasks_than_rows():
     one, messages = recorded(lambda: GPRegressor(PLAIN).fit(TREES[:1], y[:1]))
     assert len(messages) == 1 and "All targets are equal" in messages[0]
     np.testing.assert_allclose(one.predict(TREES[:1]), y[:1])
-
-
-INFINITE = Y.copy()
-INFINITE[4, 1] = np.inf
-EMPTY = Y.copy()
-EMPTY[:, 1] = np.nan
-BAD = {
-    "infinite": (INFINITE, {}, r"infinity: row 4 of 'joy' must be a finite number"),
-    "empty column": (EMPTY, {}, "No target of 'joy' is known"),
-    "nothing": (np.full((10, 3), np.nan), {}, "No target of 'fear', 'joy', 'anger' is known"),
-    "rows": (Y[:9], {}, "X has 10 rows, but y has 9 rows of targets"),
-    "names": (Y, {"tasks": ["a", "b"]}, r"y has 3 columns, but the tasks are 'a', 'b'. Give one"),
-    "names twice": (Y, {"tasks": ["a", "b", "a"]}, "Two columns of y have the name 'a'"),
-    "columns twice": (pandas.DataFrame(Y, columns=list("aba")), {"tasks": None}, "Two columns of y have the name 'a'"),
-    "text": (Y.astype(str), {}, "y must hold real numbers"),
-    "no columns": (np.zeros((10, 0)), {"tasks": None}, "y has no columns"),
-    "no table columns": (es.Table(), {"tasks": None}, "y has no columns"),
-    "three dimensions": (np.zeros((10, 3, 2)), {"tasks": None}, "one label or number per row"),
-    "tasks of one column": (Y[:, 0], {}, "tasks names the columns of y, but y is one column"),
-    "groups": (Y, {"noise_groups": ["a"] * 10}, "leave noise_groups out"),
-    "weights": (Y, {"sample_weight": np.ones(3)}, r"for each of the 10 rows, or .* 10 x 3 targets, got shape \(3,\)"),
-    "negative weight": (
-        GAPS,
-        {"sample_weight": np.where(np.arange(30) == 14, -1, 1.0).reshape(10, 3)},
-        "row 4 and 'anger' is -1",
-    ),
-    "missing weight": (GAPS, {"sample_weight": np.where(np.arange(10) == 4, np.nan, 1.0)}, "row 4 and 'fear' is nan"),
-    "infinite noise": (
-        GAPS,
-        {"noise_variance": np.where(np.arange(10) == 4, np.inf, 1.0)},
-        "noise_variance of row 4 .* inf",
-    ),
-    "a task without weights": (
-        Y,
-        {"sample_weight": np.tile([1.0, 0, 1], (10, 1))},
-        "Every sample_weight of 'joy' is zero",
-    ),
-    "names in a text": (Y, {"tasks": "abc"}, "tasks must list the names .* got 'abc'"),
-    "names in a set": (Y, {"tasks": {"a", "b", "c"}}, "in their order"),
-    "a number of tasks": (Y, {"tasks": 3}, "tasks must list the names .* got 3"),
-    "no weights": (Y, {"sample_weight": np.zeros(10)}, "Every sample_weight is zero"),
-}
-
-
-def test_one_target_for_each_row_is_no_matrix_of_a_fitted_model():
-    model = _fit()
-    for ask in (model.score, model.log_predictive_density, lambda X, y: model.log_predictive_density(X, y, joint=True)):
-        with pytest.raises(InputError, match=r"one column for each task, got shape \(10,\)"):
-            ask(TABLE, Y[:, 0])
-
-
-@pytest.mark.parametrize("matrix", [Y, GAPS], ids=["complete", "gaps"])
-def test_the_joint_density_of_nothing_is_one_and_prints_nothing(matrix, capfd):
-    assert _fit(y=matrix).log_predictive_density(TABLE, np.full((10, 3), np.nan), joint=True).tolist() == [0.0] * 10
-    assert capfd.readouterr() == ("", "")  # BLAS complains on the standard output of the process
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_targets_are_refused(name):
-    y, given, message = BAD[name]
-    with pytest.raises(InputError, match=message):
-        GPRegressor(ICM, learn=False).fit(TABLE, y, **{"tasks": TASKS, **given})
-
-
-def test_what_has_no_meaning_is_refused():
-    with pytest.raises(ValueError, match=r"mean must be None .* got 'constant'. A kernel does the same"):
-        _fit(mean="constant")
-    with pytest.raises(InputError, match="X has a column 'task', which a matrix of targets would replace"):
-        _fit(X=TABLE.with_column("task", ["a"] * 10))
-    model = _fit()
-    with pytest.raises(InputError, match="leave noise_groups out"):
-        model.predict(TABLE, return_std=True, noise_groups=["a"] * 10)
-    with pytest.raises(InputError, match="the tasks are 'fear', 'joy', 'anger'"):
-        model.score(TABLE, pandas.DataFrame(Y, columns=list("abc")))
-    with pytest.raises(InputError, match="the tasks are 'fear', 'joy', 'anger'"):
-        model.score(TABLE, Y[:, :2])
-    with pytest.raises(ValueError, match="joint=True is for several targets"):
-        GPRegressor(PLAIN, learn=False).fit(TREES, Y[:, 0]).log_predictive_density(TREES, Y[:, 0], joint=True)
 
 
 def test_strings_are_read_as_trees_by_all_kernels_of_items():
@@ -533,7 +432,7 @@ def test_another_vocabulary_and_pickles(tmp_path):
 
 
 def test_models_of_a_matrix_are_compared():
-    models = {"one": _fit(y=GAPS), "two": _fit(es.EasyAdapt("task") * TREE, y=GAPS)}
+    models = {"one": fit_tasks(y=GAPS), "two": fit_tasks(es.EasyAdapt("task") * TREE, y=GAPS)}
     found = es.compare(models)
     density = models["one"].leave_one_out().log_density(GAPS[~np.isnan(GAPS).all(axis=1)])
     row = next(row for row in found if row.name == "one")
